@@ -30,7 +30,7 @@
 /* Above what is put in place below, and low enough for a small RLIMIT_NOFILE. */
 #define FIRST_FREE (CONFINED_FILE_FD + 1)
 
-static int wait_for(int fd, short events, uint64_t until_ms)
+static int confined_wait(int fd, short events, uint64_t until_ms)
 {
 	for (;;) {
 		struct pollfd p = {.fd = fd, .events = events};
@@ -52,7 +52,7 @@ int confined_read(int fd, void *bytes, size_t size, int timeout_ms)
 	uint8_t *at = bytes;
 
 	while (size) {
-		int err = wait_for(fd, POLLIN, until_ms);
+		int err = confined_wait(fd, POLLIN, until_ms);
 		ssize_t n;
 
 		if (err)
@@ -95,7 +95,7 @@ int confined_read_text(int fd, size_t max, int timeout_ms, char **out)
 	while (!err) {
 		ssize_t n;
 
-		err = wait_for(fd, POLLIN, until_ms);
+		err = confined_wait(fd, POLLIN, until_ms);
 		if (err)
 			break;
 		n = recv(fd, text + have, size - have - 1, 0);
@@ -173,7 +173,7 @@ int confined_receive_fd(int from, uint8_t *byte, int *fd)
 }
 
 /* The end in order is asked for by the parent, which has its own handlers. */
-static void quiet_signals(void)
+static void confined_ignore_signals(void)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP, SIGXFSZ};
 	sigset_t none;
@@ -185,13 +185,13 @@ static void quiet_signals(void)
 }
 
 /* dup2() onto a number that is still needed would close it. */
-static int move_up(int fd)
+static int confined_dup_above(int fd)
 {
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD, FIRST_FREE);
 }
 
 /* What a sanitizer finds is told there. */
-static bool keeps_stderr(void)
+static bool confined_keeps_stderr(void)
 {
 #ifdef __SANITIZE_ADDRESS__
 	return fcntl(STDERR_FILENO, F_GETFD) >= 0;
@@ -205,9 +205,9 @@ static bool keeps_stderr(void)
  * the socket and the file. The numbers up to SANDBOX_WRITE_END are taken, so that what is opened
  * now, packet sockets, gets others.
  */
-static int place_descriptors(const struct confined_job *job, int socket)
+static int confined_set_descriptors(const struct confined_job *job, int socket)
 {
-	int parent = move_up(socket), file = move_up(job->file_fd);
+	int parent = confined_dup_above(socket), file = confined_dup_above(job->file_fd);
 	int null = open("/dev/null", O_RDWR), err;
 	int spare = null < 0 ? -1 : fcntl(null, F_DUPFD, FIRST_FREE);
 
@@ -218,7 +218,7 @@ static int place_descriptors(const struct confined_job *job, int socket)
 			   : fd == CONFINED_FILE_FD && file >= 0 ? file
 								 : spare;
 
-		if (fd == STDERR_FILENO && keeps_stderr())
+		if (fd == STDERR_FILENO && confined_keeps_stderr())
 			continue;
 		if (dup2(from, fd) < 0)
 			return -errno;
@@ -230,9 +230,9 @@ static int place_descriptors(const struct confined_job *job, int socket)
 	return err;
 }
 
-static int prepare(const struct confined_job *job, int socket, int *refused, struct err *e)
+static int confined_prepare(const struct confined_job *job, int socket, int *refused, struct err *e)
 {
-	int err = place_descriptors(job, socket);
+	int err = confined_set_descriptors(job, socket);
 
 	if (err)
 		return err_sys(e, err, "the process that decodes packets: descriptors");
@@ -242,49 +242,49 @@ static int prepare(const struct confined_job *job, int socket, int *refused, str
 	return err ? err : sandbox_confine(SANDBOX_LIVE, job->unfiltered, refused, e);
 }
 
-static _Noreturn void child(const struct confined_job *job, int socket, int *refused)
+static _Noreturn void confined_child(const struct confined_job *job, int socket, int *refused)
 {
 	struct err e = {0}; /* what is said once: nothing, or why it is not confined */
 
-	quiet_signals();
+	confined_ignore_signals();
 	/* Another process of the same user may stop it, and the parent may have no right to end it:
 	 * the kernel lets a stopped process of this group go on when the parent has ended. */
 	(void)setpgid(0, 0);
-	e.code = prepare(job, socket, refused, &e);
+	e.code = confined_prepare(job, socket, refused, &e);
 	if (!confined_write(SANDBOX_PARENT_FD, &e, sizeof(e)) && !e.code)
 		job->run(job->arg, SANDBOX_PARENT_FD);
 	_exit(0);
 }
 
-int confined_error(struct err *said, struct err *e)
+int confined_error(struct err *reply, struct err *e)
 {
-	int code = said->code < 0 ? said->code : -EIO;
+	int code = reply->code < 0 ? reply->code : -EIO;
 
-	said->text[sizeof(said->text) - 1] = said->hint[sizeof(said->hint) - 1] = '\0';
-	err_set(e, code, "%s", said->text);
-	err_hint(e, "%s", said->hint);
+	reply->text[sizeof(reply->text) - 1] = reply->hint[sizeof(reply->hint) - 1] = '\0';
+	err_set(e, code, "%s", reply->text);
+	err_hint(e, "%s", reply->hint);
 	return code;
 }
 
-static int await_ready(struct confined *c, struct err *e)
+static int confined_await_ready(struct confined *c, struct err *e)
 {
-	struct err said;
-	int err = confined_read(c->fd, &said, sizeof(said), READY_MS);
+	struct err reply;
+	int err = confined_read(c->fd, &reply, sizeof(reply), READY_MS);
 
-	if (!err && !said.code)
+	if (!err && !reply.code)
 		return 0;
 	if (!err) {
-		(void)confined_end(c, NULL);
-		return confined_error(&said, e);
+		(void)confined_close(c, NULL);
+		return confined_error(&reply, e);
 	}
-	if (!confined_end(c, e))
+	if (!confined_close(c, e))
 		err_sys(e, err, "the process that decodes packets does not start");
 	return err;
 }
 
 int confined_start(const struct confined_job *job, struct confined *c, struct err *e)
 {
-	const struct timeval patience = {.tv_sec = SEND_S};
+	const struct timeval timeout = {.tv_sec = SEND_S};
 	int pair[2];
 
 	c->refused = mmap(NULL, sizeof(*c->refused), PROT_READ | PROT_WRITE,
@@ -299,12 +299,12 @@ int confined_start(const struct confined_job *job, struct confined *c, struct er
 	}
 	c->pid = fork();
 	if (!c->pid)
-		child(job, pair[1], c->refused);
+		confined_child(job, pair[1], c->refused);
 	close(pair[1]);
 	c->fd = pair[0];
-	(void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience));
+	(void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (c->pid > 0)
-		return await_ready(c, e);
+		return confined_await_ready(c, e);
 	err_sys(e, -errno, "the process that decodes packets");
 	close(pair[0]);
 	(void)munmap(c->refused, sizeof(*c->refused));
@@ -324,7 +324,7 @@ bool confined_stopped(int parent)
 }
 
 /* -ETIMEDOUT while it runs. */
-static int await_end(pid_t pid, int *status)
+static int confined_await_exit(pid_t pid, int *status)
 {
 	uint64_t until_ms = monotonic_ms() + END_MS;
 
@@ -341,7 +341,7 @@ static int await_end(pid_t pid, int *status)
 	}
 }
 
-int confined_end(struct confined *c, struct err *e)
+int confined_close(struct confined *c, struct err *e)
 {
 	char call[SANDBOX_CALL_MAX];
 	int status = 0, err, refused;
@@ -349,10 +349,10 @@ int confined_end(struct confined *c, struct err *e)
 	if (c->pid <= 0)
 		return 0;
 	close(c->fd);
-	err = await_end(c->pid, &status);
+	err = confined_await_exit(c->pid, &status);
 	/* It belongs to another user: where that is not allowed it ends when it next looks. */
 	if (err == -ETIMEDOUT && !kill(c->pid, SIGKILL))
-		err = await_end(c->pid, &status);
+		err = confined_await_exit(c->pid, &status);
 	c->pid = 0;
 	refused = *c->refused;
 	(void)munmap(c->refused, sizeof(*c->refused));

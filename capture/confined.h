@@ -52,7 +52,7 @@ int confined_write(int fd, const void *bytes, size_t size);
 int confined_read_text(int fd, size_t max, int timeout_ms, char **text);
 
 /* In the parent: an error that the child sent, with a code, is as hostile as all else. Its code. */
-int confined_error(struct err *said, struct err *e);
+int confined_error(struct err *reply, struct err *e);
 
 /* Passes a descriptor; the byte goes with it. */
 int confined_send_fd(int to, uint8_t byte, int fd);
@@ -61,6 +61,6 @@ int confined_receive_fd(int from, uint8_t *byte, int *fd);
 
 /* Closes the socket and waits for the process, which is killed when it does not end. -EPIPE and e
  * when it was ended by a signal: e names it, or the system call that its sandbox does not allow. */
-int confined_end(struct confined *c, struct err *e);
+int confined_close(struct confined *c, struct err *e);
 
 #endif

@@ -11,26 +11,26 @@
 #include "capture/decode/bth.h"
 #include "capture/decode/lldp.h"
 
-int reader_init(struct reader *r, struct source *s, unsigned int max_flows, struct err *e)
+int reader_init(struct reader *r, struct input *s, unsigned int max_flows, struct err *e)
 {
 	memset(r, 0, sizeof(*r));
-	r->source = s;
+	r->input = s;
 	r->flows = flow_table_new(max_flows);
 	if (r->flows) {
-		uint32_t mbps = source_link_mbps(s);
+		uint32_t mbps = input_link_mbps(s);
 
-		flow_table_link(r->flows, mbps ? mbps : PAUSE_LINK_MBPS,
-				mbps ? PAUSE_LINK_FILE : PAUSE_LINK_ASSUMED);
+		flow_table_set_link_speed(r->flows, mbps ? mbps : PAUSE_DEFAULT_MBPS,
+					  mbps ? PAUSE_SPEED_FILE : PAUSE_SPEED_ASSUMED);
 		return 0;
 	}
 	reader_clear(r);
 	return err_sys(e, -ENOMEM, "capture");
 }
 
-void reader_assume_link(struct reader *r, uint32_t mbps)
+void reader_assume_link_speed(struct reader *r, uint32_t mbps)
 {
-	if (flow_table_totals(r->flows)->pause.link_of == PAUSE_LINK_ASSUMED)
-		flow_table_link(r->flows, mbps, PAUSE_LINK_GIVEN);
+	if (flow_table_totals(r->flows)->pause.speed_source == PAUSE_SPEED_ASSUMED)
+		flow_table_set_link_speed(r->flows, mbps, PAUSE_SPEED_GIVEN);
 }
 
 void reader_clear(struct reader *r)
@@ -38,17 +38,17 @@ void reader_clear(struct reader *r)
 	if (!r)
 		return;
 	flow_table_free(r->flows);
-	source_close(r->source);
+	input_close(r->input);
 	memset(r, 0, sizeof(*r));
 }
 
 /* What a mirror carries was heard by another port: it is checked, but it is no neighbour here. */
-static void read_lldp(struct reader *r, struct packet *p)
+static void reader_read_lldp(struct reader *r, struct packet *p)
 {
 	struct lldp_peer elsewhere = {0};
 	struct err e = {0};
 
-	if (lldp_decode_packet(p, r->data, p->tunnel.kind ? &elsewhere : &r->peer, &e) >= 0)
+	if (lldp_decode_packet(p, r->data, p->tunnel.kind ? &elsewhere : &r->lldp_peer, &e) >= 0)
 		return;
 	if (p->cap_len < p->wire_len)
 		packet_fault(p, PACKET_TRUNCATED, "capture ends inside LLDP");
@@ -57,17 +57,17 @@ static void read_lldp(struct reader *r, struct packet *p)
 }
 
 /* What an ordinary file has at hand, of any other source one frame. */
-static int read_batch(struct reader *r, int timeout_ms, struct err *e)
+static int reader_read_batch(struct reader *r, int timeout_ms, struct err *e)
 {
-	int link = source_link(r->source);
-	int got = source_read(r->source, timeout_ms, r->record, FLOW_AHEAD, e);
+	int link = input_dlt(r->input);
+	int got = input_read(r->input, timeout_ms, r->record, FLOW_AHEAD, e);
 
 	r->at = 0;
 	r->count = got > 0 ? (unsigned int)got : 0;
 	for (unsigned int i = 0; i < r->count; i++)
 		packet_decode(link, r->record[i].data, r->record[i].cap_len, r->record[i].wire_len,
 			      r->frames + i + 1, r->record[i].time_ns, &r->packet[i]);
-	flow_table_fetch(r->flows, r->packet, r->count);
+	flow_table_prefetch(r->flows, r->packet, r->count);
 	return got;
 }
 
@@ -77,7 +77,7 @@ int reader_next(struct reader *r, int timeout_ms, const struct packet **out, str
 	int got;
 
 	if (r->at == r->count) {
-		got = read_batch(r, timeout_ms, e);
+		got = reader_read_batch(r, timeout_ms, e);
 		if (got <= 0)
 			return got;
 	}
@@ -85,7 +85,7 @@ int reader_next(struct reader *r, int timeout_ms, const struct packet **out, str
 	r->data = r->record[r->at++].data;
 	r->frames++;
 	if (p->kind == PACKET_LLDP)
-		read_lldp(r, p);
+		reader_read_lldp(r, p);
 	*out = p;
 	return flow_table_add(r->flows, p) < 0 ? err_sys(e, -ENOMEM, "flow table") : 1;
 }
@@ -93,10 +93,10 @@ int reader_next(struct reader *r, int timeout_ms, const struct packet **out, str
 int reader_summary(struct reader *r, struct capture_summary *s)
 {
 	uint64_t dropped = 0;
-	enum capture_drops drops = source_drops(r->source, &dropped);
-	int err = capture_summary_make(r->flows, &r->peer, drops, dropped, s);
+	enum capture_drops drops = input_drops(r->input, &dropped);
+	int err = capture_summary_make(r->flows, &r->lldp_peer, drops, dropped, s);
 
 	if (!err)
-		s->totals.time_step_ns = source_step_ns(r->source);
+		s->totals.time_step_ns = input_step_ns(r->input);
 	return err;
 }

@@ -6,12 +6,12 @@
 #ifndef CAPTURE_READER_H
 #define CAPTURE_READER_H
 
-#include "capture/file/source.h"
+#include "capture/file/input.h"
 
 struct reader {
-	struct source *source;
+	struct input *input;
 	struct flow_table *flows;
-	struct lldp_peer peer;
+	struct lldp_peer lldp_peer;
 	uint64_t frames;
 	const uint8_t *data; /* the frame of the last packet, until the next step */
 	/* Decoded, more than one of an ordinary file; those before `at` are done. */
@@ -22,13 +22,13 @@ struct reader {
 
 /* Takes the source over, also on failure. max_flows as flow_table_new(). -ENOMEM. The caller
  * clears. */
-int reader_init(struct reader *r, struct source *s, unsigned int max_flows, struct err *e);
+int reader_init(struct reader *r, struct input *s, unsigned int max_flows, struct err *e);
 void reader_clear(struct reader *r);
 
 /* Before the first frame: how fast the link is that pauses hold, where the source does not say. */
-void reader_assume_link(struct reader *r, uint32_t mbps);
+void reader_assume_link_speed(struct reader *r, uint32_t mbps);
 
-/* One frame, as source_next(): 1 and a packet, valid until the next step, 0, or -errno. A broken
+/* One frame, as input_next(): 1 and a packet, valid until the next step, 0, or -errno. A broken
  * LLDP frame is a malformed packet. */
 int reader_next(struct reader *r, int timeout_ms, const struct packet **p, struct err *e);
 

@@ -17,12 +17,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEP_MS	     100 /* how late a signal or the end of the time is noticed */
-#define DRAIN_MS     250 /* until the kernel has handed over what came before the end, at least */
-#define DRAIN_MAX_MS 30000
-#define RESULT_MS    10000
-#define PATIENCE_MS  (DRAIN_MAX_MS + RESULT_MS)
-#define NS_PER_MS    UINT64_C(1000000)
+#define STEP_MS	       100 /* how late a signal or the end of the time is noticed */
+#define DRAIN_MS       250 /* until the kernel has handed over what came before the end, at least */
+#define DRAIN_MAX_MS   30000
+#define RESULT_MS      10000
+#define END_TIMEOUT_MS (DRAIN_MAX_MS + RESULT_MS)
+#define NS_PER_MS      UINT64_C(1000000)
 
 enum message {
 	MSG_NEXT = 'n',
@@ -42,7 +42,7 @@ struct outcome {
 /* In the child. */
 struct recording {
 	const struct record_live *live;
-	struct source *source;
+	struct input *input;
 	struct recorder *recorder;
 	uint64_t frames, roce, last_ns, next_look_ms;
 	int parent;
@@ -62,12 +62,12 @@ static int recording_open(void *arg, struct err *e)
 {
 	struct recording *r = arg;
 
-	return source_open_live(r->live->interface, source_filter(r->live->filter),
-				r->live->plan.snaplen, &r->source, e);
+	return input_open_live(r->live->interface, input_filter(r->live->filter),
+			       r->live->plan.snaplen, &r->input, e);
 }
 
 /* One message of the parent; *fd is -1 but with MSG_FILE. */
-static int recording_hear(struct recording *r, uint8_t *message, int *fd)
+static int recording_receive(struct recording *r, uint8_t *message, int *fd)
 {
 	int err = confined_receive_fd(r->parent, message, fd);
 
@@ -84,7 +84,7 @@ static int recording_next(void *arg, unsigned int n, struct err *e)
 
 	(void)n; /* the parent counts itself */
 	do
-		err = err ? err : recording_hear(r, &message, &fd);
+		err = err ? err : recording_receive(r, &message, &fd);
 	while (!err && message == MSG_STOP);
 	if (!err && (message != MSG_FILE || fd < 0))
 		err = -EIO;
@@ -100,7 +100,7 @@ static bool recording_stopped(struct recording *r, uint64_t now_ms)
 	if (now_ms >= r->next_look_ms) {
 		r->next_look_ms = now_ms + STEP_MS;
 		while (!r->stop && confined_stopped(r->parent))
-			(void)recording_hear(r, &message, &fd);
+			(void)recording_receive(r, &message, &fd);
 	}
 	return r->stop;
 }
@@ -112,11 +112,11 @@ static int recording_step(struct recording *r, struct err *e)
 	const uint8_t *data;
 	struct packet p;
 	uint64_t ns;
-	int got = source_next(r->source, STEP_MS, &data, &cap_len, &wire_len, &ns, e);
+	int got = input_next(r->input, STEP_MS, &data, &cap_len, &wire_len, &ns, e);
 
 	if (got <= 0)
 		return got;
-	packet_decode(source_link(r->source), data, cap_len, wire_len, ++r->frames, ns, &p);
+	packet_decode(input_dlt(r->input), data, cap_len, wire_len, ++r->frames, ns, &p);
 	r->roce += p.kind == PACKET_ROCE;
 	r->last_ns = ns;
 	got = recorder_add(r->recorder, &p, data, e);
@@ -128,7 +128,7 @@ static bool recording_is_full(const struct recording *r)
 	return r->live->limit && r->frames >= r->live->limit;
 }
 
-static uint64_t unix_now_ns(void)
+static uint64_t record_unix_now_ns(void)
 {
 	struct timespec now;
 
@@ -143,7 +143,7 @@ static uint64_t unix_now_ns(void)
 static int recording_drain(struct recording *r, struct err *e)
 {
 	uint64_t now = monotonic_ms(), until = now + DRAIN_MS, max = now + DRAIN_MAX_MS;
-	uint64_t end_ns = unix_now_ns();
+	uint64_t end_ns = record_unix_now_ns();
 	bool older = true;
 	int got = 1;
 
@@ -159,7 +159,7 @@ static int recording_fill(struct recording *r, struct err *e)
 {
 	unsigned int duration_ms = r->live->duration_ms;
 	uint64_t now = monotonic_ms(), until = duration_ms ? now + duration_ms : UINT64_MAX;
-	int err = recorder_open(&r->live->plan, r->source, recording_next, r, &r->recorder, e);
+	int err = recorder_open(&r->live->plan, r->input, recording_next, r, &r->recorder, e);
 
 	while (!err && !recording_stopped(r, now) && now < until && !recording_is_full(r)) {
 		err = recording_step(r, e);
@@ -180,7 +180,7 @@ static void recording_run(void *arg, int parent)
 
 	r->parent = parent;
 	o.error.code = recording_fill(r, &o.error);
-	o.drops = source_drops(r->source, &o.dropped);
+	o.drops = input_drops(r->input, &o.dropped);
 	if (recorder_close(r->recorder, &later) && !o.error.code) {
 		o.error = later;
 		o.error.code = -EIO;
@@ -206,7 +206,7 @@ int record_live_start(const struct record_live *live, struct confined *c, struct
 }
 
 /* In the parent: what the child says is as hostile as the frames are. */
-static int result_take(struct outcome *o, struct record_live_result *result, struct err *e)
+static int record_read_outcome(struct outcome *o, struct record_live_result *result, struct err *e)
 {
 	result->frames = o->frames;
 	result->roce = o->roce;
@@ -219,25 +219,25 @@ static int result_take(struct outcome *o, struct record_live_result *result, str
 
 /* A decoder has written into its file before it asks for another one. Files are made as fast as
  * they are asked for. */
-static bool last_is_empty(const struct serving *s)
+static bool record_last_is_empty(const struct serving *s)
 {
 	struct stat st;
 
 	return s->last >= 0 && !fstat(s->last, &st) && S_ISREG(st.st_mode) && !st.st_size;
 }
 
-static int file_for(struct serving *s, struct err *e)
+static int record_create_file(struct serving *s, struct err *e)
 {
-	if (last_is_empty(s))
+	if (record_last_is_empty(s))
 		return err_set(e, -EPROTO,
 			       "the process that decodes packets asks for files and fills none");
-	return recorder_file(&s->live->plan, s->result->files + 1, e);
+	return recorder_create_file(&s->live->plan, s->result->files + 1, e);
 }
 
-static void serve_next(struct serving *s)
+static void record_serve_file(struct serving *s)
 {
 	uint8_t refused = MSG_REFUSED;
-	int fd = file_for(s, &s->no_file), err;
+	int fd = record_create_file(s, &s->no_file), err;
 
 	if (fd < 0) {
 		(void)confined_write(s->c->fd, &refused, 1);
@@ -253,7 +253,7 @@ static void serve_next(struct serving *s)
 }
 
 /* 1: it was the last message. */
-static int serve_message(struct serving *s, struct err *e)
+static int record_serve_message(struct serving *s, struct err *e)
 {
 	struct outcome o;
 	uint8_t message;
@@ -261,7 +261,7 @@ static int serve_message(struct serving *s, struct err *e)
 
 	if (!err && message == MSG_NEXT) {
 		if (!s->no_file.code)
-			serve_next(s);
+			record_serve_file(s);
 		return 0;
 	}
 	if (!err && message == MSG_RESULT)
@@ -270,32 +270,32 @@ static int serve_message(struct serving *s, struct err *e)
 		err = -EPROTO;
 	if (err)
 		return err_sys(e, err, "the process that decodes packets is gone");
-	err = result_take(&o, s->result, e);
+	err = record_read_outcome(&o, s->result, e);
 	return err ? err : 1;
 }
 
 /* Until the result is there, or the time for it is over. */
-static int serve(struct serving *s, const atomic_int *stop, struct err *e)
+static int record_serve(struct serving *s, const atomic_int *stop, struct err *e)
 {
 	const struct record_live *live = s->live;
-	uint64_t patience = live->patience_ms ? live->patience_ms : PATIENCE_MS;
+	uint64_t timeout = live->end_timeout_ms ? live->end_timeout_ms : END_TIMEOUT_MS;
 	uint64_t now = monotonic_ms();
-	uint64_t until = live->duration_ms ? now + live->duration_ms + patience : UINT64_MAX;
+	uint64_t until = live->duration_ms ? now + live->duration_ms + timeout : UINT64_MAX;
 	uint8_t message = MSG_STOP;
-	bool told = false;
+	bool stop_sent = false;
 	int err = 0;
 
 	for (; !err && now < until; now = monotonic_ms()) {
 		struct pollfd p = {.fd = s->c->fd, .events = POLLIN};
 
-		if (*stop && !told) {
+		if (*stop && !stop_sent) {
 			(void)confined_write(s->c->fd, &message, 1);
-			told = true;
-			if (now + patience < until)
-				until = now + patience;
+			stop_sent = true;
+			if (now + timeout < until)
+				until = now + timeout;
 		}
 		if (poll(&p, 1, STEP_MS) > 0)
-			err = serve_message(s, e);
+			err = record_serve_message(s, e);
 	}
 	if (err)
 		return err;
@@ -312,10 +312,10 @@ int record_live_run(const struct record_live *live, struct confined *c, const at
 	int err;
 
 	memset(result, 0, sizeof(*result));
-	err = serve(&s, stop, e);
+	err = record_serve(&s, stop, e);
 	if (s.last >= 0)
 		close(s.last);
-	if (confined_end(c, &ended) && err == -EPIPE)
+	if (confined_close(c, &ended) && err == -EPIPE)
 		*e = ended; /* says more than that it is gone */
 	if (s.no_file.code) {
 		*e = s.no_file;

@@ -13,11 +13,11 @@
 
 struct record_live {
 	struct record_plan plan;
-	const char *interface, *filter; /* see source_filter() */
+	const char *interface, *filter; /* see input_filter() */
 	unsigned int duration_ms;	/* 0: until it is stopped */
 	unsigned int limit;		/* frames, 0: any number */
 	bool unfiltered;		/* see sandbox_confine() */
-	unsigned int patience_ms;	/* how long the end may take, 0: 40 s */
+	unsigned int end_timeout_ms;	/* how long the end may take, 0: 40 s */
 };
 
 struct record_live_result {

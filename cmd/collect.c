@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "dcb/kernel/dcb.h"
-#include "probe/host/peer.h"
+#include "probe/host/lldp_peer.h"
 #include "probe/host/snapshot.h"
 
 static struct opt_list ifaces;
@@ -17,26 +17,27 @@ static unsigned int lldp_seconds;
 static const struct opt collect_opts[] = {
 	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
 	 .help = "this netdev, too, although it has no RDMA device; may be given again"},
-	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE", .help = "write there, not on stdout (-)"},
+	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE",
+	 .help = "write there, not on stdout (-)"},
 	{"lldp", 0, OPT_UINT, &lldp_seconds, .min = 1, .max = 600, .arg = "SECONDS",
 	 .help = "listen so long for link partners (needs CAP_NET_RAW)"},
 	{.name = NULL},
 };
 
-static int gather(struct snapshot *s, struct err *e)
+static int collect_read(struct snapshot *s, struct err *e)
 {
 	struct dcb *dcb;
 	int err = dcb_open(NULL, &dcb, e);
 
 	if (err)
 		return err;
-	err = snapshot_take(dcb, ifaces.item, ifaces.count, s, e);
+	err = snapshot_read(dcb, ifaces.item, ifaces.count, s, e);
 	dcb_close(dcb);
 	if (err)
 		return err;
-	machine_add(NULL, s);
+	snapshot_read_host(NULL, s);
 	if (lldp_seconds)
-		err = peer_listen(s, lldp_seconds * 1000, e);
+		err = lldp_peer_listen(s, lldp_seconds * 1000, e);
 	if (err)
 		snapshot_clear(s);
 	return err;
@@ -50,7 +51,7 @@ static int run_collect(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage(&cmd_collect, "unexpected argument '%s'", argv[0]);
-	if (gather(&s, &e))
+	if (collect_read(&s, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!s.port_count && !globals->quiet)
 		fputs("rocecheck: note: no RDMA device on this host; name a netdev with -i\n",

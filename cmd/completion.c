@@ -11,14 +11,14 @@
 #define WORD_SIZE 32
 
 /* First word of a command's name; the second only for "capture decode" and its like. */
-static void first_word(const struct command *c, char *buf, size_t size)
+static void completion_first_word(const struct command *c, char *buf, size_t size)
 {
 	snprintf(buf, size, "%.*s", (int)strcspn(c->name, " "), c->name);
 }
 
 /* Walks the first words, each once, with the first command that has it; NULL ends. word is empty
  * at the start. */
-static const struct command *next_word(size_t *i, char word[WORD_SIZE])
+static const struct command *completion_next_word(size_t *i, char word[WORD_SIZE])
 {
 	char last[WORD_SIZE];
 
@@ -26,31 +26,31 @@ static const struct command *next_word(size_t *i, char word[WORD_SIZE])
 	while (cmd_at(*i)) {
 		const struct command *c = cmd_at((*i)++);
 
-		first_word(c, word, WORD_SIZE);
+		completion_first_word(c, word, WORD_SIZE);
 		if (!c->internal && strcmp(word, last))
 			return c;
 	}
 	return NULL;
 }
 
-static void print_options(const struct opt *opts)
+static void completion_print_options(const struct opt *opts)
 {
 	for (const struct opt *o = opts; o && o->name; o++)
 		printf(" --%s", o->name);
 }
 
-static void print_second_words(const char *first)
+static void completion_print_second(const char *first)
 {
 	char word[WORD_SIZE];
 
 	for (size_t i = 0; cmd_at(i); i++) {
-		first_word(cmd_at(i), word, sizeof(word));
+		completion_first_word(cmd_at(i), word, sizeof(word));
 		if (!strcmp(word, first) && strchr(cmd_at(i)->name, ' '))
 			printf(" %s", strchr(cmd_at(i)->name, ' ') + 1);
 	}
 }
 
-static void print_bash(void)
+static void completion_print_bash(void)
 {
 	const struct command *c;
 	char word[WORD_SIZE] = "";
@@ -63,18 +63,18 @@ static void print_bash(void)
 	puts("\texplain | --allow-inconclusive) words=$(rocecheck rules 2>/dev/null | "
 	     "grep -o '^RC-[A-Z]*-[0-9]*') ;;");
 	puts("\t*)\n\t\tcase ${COMP_WORDS[1]} in");
-	while ((c = next_word(&i, word))) {
+	while ((c = completion_next_word(&i, word))) {
 		printf("\t\t%s) words=\"", word);
-		print_second_words(word);
-		print_options(c->opts);
+		completion_print_second(word);
+		completion_print_options(c->opts);
 		puts(" --help\" ;;");
 	}
 	printf("\t\t*) words=\"");
 	i = 0;
 	word[0] = '\0';
-	for (const char *sep = ""; next_word(&i, word); sep = " ")
+	for (const char *sep = ""; completion_next_word(&i, word); sep = " ")
 		printf("%s%s", sep, word);
-	print_options(cmd_global_opts());
+	completion_print_options(cmd_global_opts());
 	puts("\" ;;\n\t\tesac ;;\n\tesac");
 	puts("\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")");
 	puts("\t[ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n}");
@@ -82,7 +82,7 @@ static void print_bash(void)
 }
 
 /* A help text inside '...': how a shell wants a quote there is its own. */
-static void print_quoted(const char *text, const char *quote)
+static void completion_print_quoted(const char *text, const char *quote)
 {
 	for (; *text; text++) {
 		if (*text == '\'')
@@ -92,16 +92,17 @@ static void print_quoted(const char *text, const char *quote)
 	}
 }
 
-static void print_zsh(void)
+static void completion_print_zsh(void)
 {
 	const struct command *c;
 	char word[WORD_SIZE] = "";
 	size_t i = 0;
 
 	puts("#compdef rocecheck\n_rocecheck() {\n\tlocal -a cmds\n\tcmds=(");
-	while ((c = next_word(&i, word))) {
+	while ((c = completion_next_word(&i, word))) {
 		printf("\t\t'%s:", word);
-		print_quoted(strchr(c->name, ' ') ? "several commands" : c->help, "'\\''");
+		completion_print_quoted(strchr(c->name, ' ') ? "several commands" : c->help,
+					"'\\''");
 		puts("'");
 	}
 	puts("\t)\n\tif (( CURRENT == 2 )); then _describe command cmds; return; fi\n\tcase "
@@ -110,44 +111,44 @@ static void print_zsh(void)
 		if (c->internal || strchr(c->name, ' '))
 			continue;
 		printf("\t%s) compadd --", c->name);
-		print_options(c->opts);
+		completion_print_options(c->opts);
 		puts(" --help; _files ;;");
 	}
 	puts("\t*) _files ;;\n\tesac\n}\n_rocecheck \"$@\"");
 }
 
-static void print_fish(void)
+static void completion_print_fish(void)
 {
 	char word[WORD_SIZE];
 
 	for (size_t i = 0; cmd_at(i); i++) {
 		const struct command *c = cmd_at(i);
 
-		first_word(c, word, sizeof(word));
+		completion_first_word(c, word, sizeof(word));
 		if (c->internal)
 			continue;
 		printf("complete -c rocecheck -n __fish_use_subcommand -a %s -d '", word);
-		print_quoted(c->help, "\\'");
+		completion_print_quoted(c->help, "\\'");
 		puts("'");
 		for (const struct opt *o = c->opts; o && o->name; o++) {
 			printf("complete -c rocecheck -n '__fish_seen_subcommand_from %s' -l %s -d "
 			       "'",
 			       word, o->name);
-			print_quoted(o->help, "\\'");
+			completion_print_quoted(o->help, "\\'");
 			puts("'");
 		}
 	}
 }
 
-static int run(int argc, char **argv)
+static int run_completion(int argc, char **argv)
 {
 	static const struct {
 		const char *name;
 		void (*print)(void);
 	} shells[] = {
-		{"bash", print_bash},
-		{"zsh", print_zsh},
-		{"fish", print_fish},
+		{"bash", completion_print_bash},
+		{"zsh", completion_print_zsh},
+		{"fish", completion_print_fish},
 	};
 
 	if (argc != 1)
@@ -166,5 +167,5 @@ const struct command cmd_completion = {
 	.name = "completion",
 	.args = "bash|zsh|fish",
 	.help = "print a completion script for a shell",
-	.run = run,
+	.run = run_completion,
 };

@@ -11,7 +11,7 @@
 #include "cmd/cmd.h"
 #include "cmd/verdict.h"
 #include "dcb/kernel/dcb.h"
-#include "probe/host/peer.h"
+#include "probe/host/lldp_peer.h"
 #include "probe/host/ports.h"
 #include "reports/rules/app_env.h"
 
@@ -38,38 +38,38 @@ static const struct opt doctor_opts[] = {
 };
 
 /* One host without inventory: a fabric of the profile alone, and a run of one snapshot. */
-struct patient {
+struct doctor_input {
 	struct fabric fabric;
 	struct run run;
 	struct run_host host;
 };
 
 /* The ports that were named; an RDMA device is no netdev to ask for. */
-static int take_named(struct dcb *dcb, struct snapshot *s, struct err *e)
+static int doctor_read_named(struct dcb *dcb, struct snapshot *s, struct err *e)
 {
-	int err = snapshot_take(dcb, NULL, 0, s, e);
+	int err = snapshot_read(dcb, NULL, 0, s, e);
 
 	for (unsigned int i = 0; !err && i < ifaces.count; i++) {
 		if (snapshot_port(s, ifaces.item[i]))
 			continue;
 		snapshot_clear(s);
-		return snapshot_take(dcb, ifaces.item, ifaces.count, s, e);
+		return snapshot_read(dcb, ifaces.item, ifaces.count, s, e);
 	}
 	return err;
 }
 
 /* Every RDMA port that the profile selects, by its own name or by that of a bond above it. */
-static int take_all(struct dcb *dcb, const struct profile *profile, struct snapshot *s,
-		    struct err *e)
+static int doctor_read_all(struct dcb *dcb, const struct profile *profile, struct snapshot *s,
+			   struct err *e)
 {
 	unsigned int kept = 0;
-	int err = snapshot_take(dcb, NULL, 0, s, e);
+	int err = snapshot_read(dcb, NULL, 0, s, e);
 
 	if (err)
 		return err;
-	err = cmd_ports_below(dcb, s, e);
+	err = ports_resolve_lower(dcb, s, e);
 	for (unsigned int i = 0; !err && i < s->port_count; i++) {
-		if (!cmd_port_selected(dcb, profile, s->port[i].netdev))
+		if (!ports_profile_selects(dcb, profile, s->port[i].netdev))
 			continue;
 		if (kept != i)
 			s->port[kept] = s->port[i];
@@ -82,26 +82,26 @@ static int take_all(struct dcb *dcb, const struct profile *profile, struct snaps
 	return err;
 }
 
-static int gather(const struct profile *profile, struct snapshot *s, struct err *e)
+static int doctor_read(const struct profile *profile, struct snapshot *s, struct err *e)
 {
 	struct dcb *dcb;
 	int err = dcb_open(NULL, &dcb, e);
 
 	if (err)
 		return err;
-	err = ifaces.count ? take_named(dcb, s, e) : take_all(dcb, profile, s, e);
+	err = ifaces.count ? doctor_read_named(dcb, s, e) : doctor_read_all(dcb, profile, s, e);
 	dcb_close(dcb);
 	if (err)
 		return err;
-	machine_add(NULL, s);
+	snapshot_read_host(NULL, s);
 	if (listen_seconds)
-		err = peer_listen(s, listen_seconds * 1000, e);
+		err = lldp_peer_listen(s, listen_seconds * 1000, e);
 	if (err)
 		snapshot_clear(s);
 	return err;
 }
 
-static void add_port(struct run_host *h, const char *netdev)
+static void doctor_add_port(struct run_host *h, const char *netdev)
 {
 	struct run_port *p = &h->port[h->port_count++];
 
@@ -110,7 +110,7 @@ static void add_port(struct run_host *h, const char *netdev)
 
 /* The judged ports, as those of an inventory are: one that was named and is not there is a finding.
  * Those of a file are left to what the profile selects. */
-static int list_ports(struct run_host *h)
+static int doctor_list_ports(struct run_host *h)
 {
 	h->port = calloc(ifaces.count + h->before.port_count + 1, sizeof(*h->port));
 	if (!h->port)
@@ -118,26 +118,26 @@ static int list_ports(struct run_host *h)
 	for (unsigned int i = 0; i < ifaces.count; i++) {
 		const struct port *p = snapshot_port(&h->before, ifaces.item[i]);
 
-		add_port(h, p && p->netdev[0] ? p->netdev : ifaces.item[i]);
+		doctor_add_port(h, p && p->netdev[0] ? p->netdev : ifaces.item[i]);
 	}
 	for (unsigned int i = 0; !from && !ifaces.count && i < h->before.port_count; i++)
 		if (h->before.port[i].netdev[0] && h->before.port[i].kind != PORT_ETHERNET)
-			add_port(h, h->before.port[i].netdev);
+			doctor_add_port(h, h->before.port[i].netdev);
 	return 0;
 }
 
-static void patient_clear(struct patient *p)
+static void doctor_input_clear(struct doctor_input *p)
 {
 	free(p->host.port);
 	snapshot_clear(&p->host.before);
 }
 
-static int admit(struct patient *p)
+static int doctor_input_load(struct doctor_input *p)
 {
 	struct run_host *h = &p->host;
 	struct err e = {0};
 	int err = from ? snapshot_load(from, &h->before, &e)
-		       : gather(&p->fabric.profile, &h->before, &e);
+		       : doctor_read(&p->fabric.profile, &h->before, &e);
 
 	if (err)
 		return cmd_fail(from ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
@@ -146,23 +146,23 @@ static int admit(struct patient *p)
 	h->reached = h->has_before = true;
 	p->run.host = h;
 	p->run.host_count = 1;
-	p->run.started_unix_ns = p->run.ended_unix_ns = h->before.taken_unix_ns;
-	if (list_ports(h)) {
+	p->run.started_unix_ns = p->run.ended_unix_ns = h->before.read_unix_ns;
+	if (doctor_list_ports(h)) {
 		err_sys(&e, -ENOMEM, "doctor");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	return EXIT_OK;
 }
 
-static bool listened(const struct patient *p)
+static bool doctor_heard_lldp(const struct doctor_input *p)
 {
 	for (unsigned int i = 0; from && i < p->host.before.port_count; i++)
-		if (p->host.before.port[i].peer.has || p->host.before.port[i].peer_name[0])
+		if (p->host.before.port[i].lldp_qos.has || p->host.before.port[i].lldp_name[0])
 			return true;
 	return listen_seconds > 0;
 }
 
-static int print_env(const struct app_env *env)
+static int doctor_print_env(const struct app_env *env)
 {
 	if (globals->json)
 		return cmd_print_json(json_pack("{s:s, s:o}", "schema", "rocecheck.env/1",
@@ -171,7 +171,7 @@ static int print_env(const struct app_env *env)
 	return EXIT_OK;
 }
 
-static int judge(const struct patient *p, const struct app_env *env)
+static int doctor_judge(const struct doctor_input *p, const struct app_env *env)
 {
 	struct findings findings = {0};
 	struct report report = {
@@ -184,7 +184,7 @@ static int judge(const struct patient *p, const struct app_env *env)
 	struct err e = {0};
 	int code;
 
-	if (rules_run_host(&p->fabric, &p->run, listened(p), &findings)) {
+	if (rules_run_host(&p->fabric, &p->run, doctor_heard_lldp(p), &findings)) {
 		findings_clear(&findings);
 		err_sys(&e, -ENOMEM, "rules");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
@@ -194,7 +194,7 @@ static int judge(const struct patient *p, const struct app_env *env)
 	return code;
 }
 
-static int check_options(int argc, char **argv)
+static int doctor_check_options(int argc, char **argv)
 {
 	if (argc > 1)
 		return cmd_usage(&cmd_doctor, "unexpected argument '%s'", argv[1]);
@@ -207,20 +207,20 @@ static int check_options(int argc, char **argv)
 
 static int run_doctor(int argc, char **argv)
 {
-	struct patient p = {0};
+	struct doctor_input p = {0};
 	struct app_env env;
-	int code = check_options(argc, argv);
+	int code = doctor_check_options(argc, argv);
 
 	if (!code && (argc || profile_name))
 		code = cmd_load_profile(argc ? argv[0] : profile_name, &p.fabric.profile);
 	if (code)
 		return code;
-	code = admit(&p);
+	code = doctor_input_load(&p);
 	if (!code) {
 		app_env_make(&p.fabric, &p.run, &env);
-		code = env_only ? print_env(&env) : judge(&p, &env);
+		code = env_only ? doctor_print_env(&env) : doctor_judge(&p, &env);
 	}
-	patient_clear(&p);
+	doctor_input_clear(&p);
 	return code;
 }
 

@@ -11,7 +11,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/glossary.h"
-#include "reports/engine/rules.h"
+#include "reports/engine/rule.h"
 
 static const struct {
 	char letter;
@@ -25,7 +25,7 @@ static const struct {
 	{EVIDENCE_TRAFFIC, "results of rocecheck's own traffic"},
 };
 
-static void print_evidence(const char *letters)
+static void explain_evidence(const char *letters)
 {
 	const char *separator = "evidence: ";
 
@@ -38,7 +38,7 @@ static void print_evidence(const char *letters)
 	putchar('\n');
 }
 
-static void print_causes(const struct rule *rule)
+static void explain_causes(const struct rule *rule)
 {
 	if (!rule->causes[0])
 		return;
@@ -48,7 +48,7 @@ static void print_causes(const struct rule *rule)
 	putchar('\n');
 }
 
-static void print_caused_by(const struct rule *rule)
+static void explain_caused_by(const struct rule *rule)
 {
 	const char *separator = "follows:  ";
 
@@ -63,18 +63,18 @@ static void print_caused_by(const struct rule *rule)
 		putchar('\n');
 }
 
-static void print_rule(const struct rule *rule)
+static void explain_rule(const struct rule *rule)
 {
 	printf("%s (%s): %s\n\n%s\n\n", rule->id, severity_word(rule->severity), rule->title,
 	       rule->reason);
-	print_evidence(rule->evidence);
+	explain_evidence(rule->evidence);
 	printf("do:       %s\nsource:   %s\n", rule->advice, rule->source);
-	print_causes(rule);
-	print_caused_by(rule);
+	explain_causes(rule);
+	explain_caused_by(rule);
 }
 
 /* The known id nearest to what was typed, in whatever case; NULL when none is near. */
-static const char *nearest(const char *typed)
+static const char *explain_nearest_id(const char *typed)
 {
 	const char **ids = calloc(rule_count + 1, sizeof(*ids));
 	char upper[32];
@@ -93,7 +93,7 @@ static const char *nearest(const char *typed)
 	return found;
 }
 
-static int print_word(const char *word)
+static int explain_word(const char *word)
 {
 	const char *meaning = glossary_meaning(word);
 
@@ -119,7 +119,7 @@ static int run_explain(int argc, char **argv)
 			json_pack("{s:s, s:o}", "schema", "rocecheck.rule/1", "rule",
 				  rule ? cmd_rule_json(rule) : cmd_input_rule_json(input)));
 	if (rule) {
-		print_rule(rule);
+		explain_rule(rule);
 		return EXIT_OK;
 	}
 	if (input) {
@@ -127,10 +127,10 @@ static int run_explain(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (glossary_meaning(argv[0]))
-		return print_word(argv[0]);
+		return explain_word(argv[0]);
 	err_set(&e, -ENOENT, "no rule '%s'", argv[0]);
-	if (nearest(argv[0]))
-		err_hint(&e, "did you mean %s?", nearest(argv[0]));
+	if (explain_nearest_id(argv[0]))
+		err_hint(&e, "did you mean %s?", explain_nearest_id(argv[0]));
 	else
 		err_hint(&e, "'rocecheck rules' lists them");
 	return cmd_fail(EXIT_USAGE, &e);

@@ -23,7 +23,7 @@ static const struct opt lint_opts[] = {
 	{.name = NULL},
 };
 
-static int load(const char *name, struct diags *d, struct err *e)
+static int lint_load(const char *name, struct diags *d, struct err *e)
 {
 	struct profile p;
 	struct fabric f;
@@ -38,7 +38,7 @@ static int load(const char *name, struct diags *d, struct err *e)
 }
 
 /* What the findings from number `first` on, all of one file, make of the exit code. */
-static int judge(const struct diags *d, size_t first)
+static int lint_exit_code(const struct diags *d, size_t first)
 {
 	int code = EXIT_OK;
 
@@ -53,32 +53,32 @@ static int judge(const struct diags *d, size_t first)
 	return code;
 }
 
-static int lint_one(const char *name, struct diags *d)
+static int lint_file(const char *name, struct diags *d)
 {
 	size_t first = d->count;
 	struct err e = {0};
-	int err = load(name, d, &e);
+	int err = lint_load(name, d, &e);
 
 	if (err && d->count == first)
 		return cmd_fail(EXIT_USAGE, &e);
-	return judge(d, first);
+	return lint_exit_code(d, first);
 }
 
-static int print_text(const struct diags *d)
+static int lint_print_text(const struct diags *d)
 {
 	if (!d->count && !globals->quiet)
 		return puts("no findings") < 0 ? -EIO : 0;
 	return diags_print(d, stdout, globals->colour_out);
 }
 
-static int print(const struct diags *d)
+static int lint_print(const struct diags *d)
 {
 	struct err e = {0};
 	int err;
 
 	if (globals->json || !strcmp(format, "json"))
 		return cmd_print_json(diags_to_json(d));
-	err = !strcmp(format, "gcc") ? diags_print_gcc(d, stdout) : print_text(d);
+	err = !strcmp(format, "gcc") ? diags_print_gcc(d, stdout) : lint_print_text(d);
 	if (!err)
 		return EXIT_OK;
 	err_sys(&e, err, "standard output");
@@ -94,10 +94,10 @@ static int run_lint(int argc, char **argv)
 		return cmd_usage(&cmd_lint, "which file?");
 	diags_init(&d);
 	for (int i = 0; i < argc; i++)
-		code = cmd_worse(code, lint_one(argv[i], &d));
+		code = cmd_worse(code, lint_file(argv[i], &d));
 	/* Nothing read means nothing to say: "no findings" would be wrong. */
 	if (d.count || code == EXIT_OK)
-		code = cmd_worse(code, print(&d));
+		code = cmd_worse(code, lint_print(&d));
 	diags_clear(&d);
 	return code;
 }

@@ -49,7 +49,7 @@ static const struct opt global_opts[] = {
 	{.name = NULL},
 };
 
-static bool colour_for(int fd)
+static bool main_colour_for(int fd)
 {
 	const char *no = getenv("NO_COLOR");
 	const char *term = getenv("TERM");
@@ -61,7 +61,7 @@ static bool colour_for(int fd)
 	return isatty(fd);
 }
 
-static void print_usage(FILE *out)
+static void main_print_usage(FILE *out)
 {
 	fputs("usage: rocecheck [OPTIONS] COMMAND [ARGUMENTS]\n\n"
 	      "Makes RoCE fabrics lossless and proves it.\n\nCommands:\n",
@@ -78,7 +78,7 @@ static void print_usage(FILE *out)
 	      out);
 }
 
-static void print_command_usage(const struct command *c, FILE *out)
+static void main_print_command_usage(const struct command *c, FILE *out)
 {
 	fprintf(out, "usage: rocecheck %s%s%s%s\n", c->name, c->opts ? " [OPTIONS]" : "",
 		*c->args ? " " : "", c->args);
@@ -90,7 +90,7 @@ static void print_command_usage(const struct command *c, FILE *out)
 }
 
 /* command: its name, "" when none was found yet. */
-static int fail(int code, const char *command, const struct err *e)
+static int main_fail(int code, const char *command, const struct err *e)
 {
 	const char *red = state.colour_err ? TEXT_RED : "";
 	const char *off = state.colour_err ? TEXT_RESET : "";
@@ -108,7 +108,7 @@ static int fail(int code, const char *command, const struct err *e)
 
 int cmd_fail(int code, const struct err *e)
 {
-	return fail(code, "", e);
+	return main_fail(code, "", e);
 }
 
 int cmd_exit_for(const struct err *e, int otherwise)
@@ -158,7 +158,7 @@ int cmd_print_json(json_t *doc)
 	int rc = doc ? json_dumpf(doc, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
 
 	json_decref(doc);
-	if (rc && !ferror(stdout)) /* finish() tells of that */
+	if (rc && !ferror(stdout)) /* main_flush() tells of that */
 		fputs("rocecheck: error: cannot print JSON: out of memory\n", stderr);
 	if (rc)
 		return EXIT_ENVIRONMENT;
@@ -167,7 +167,7 @@ int cmd_print_json(json_t *doc)
 }
 
 /* What loading a file came to, told: 0 or an exit code. */
-static int report_input(int err, struct diags *diags, const struct err *e)
+static int main_report_input(int err, struct diags *diags, const struct err *e)
 {
 	if (diags->count && (err || !state.quiet))
 		diags_print(diags, stderr, state.colour_err);
@@ -183,7 +183,7 @@ int cmd_load_profile(const char *name, struct profile *p)
 	struct err e = {0};
 
 	diags_init(&diags);
-	return report_input(profile_load(name, p, &diags, &e), &diags, &e);
+	return main_report_input(profile_load(name, p, &diags, &e), &diags, &e);
 }
 
 int cmd_load_inventory(const char *path, struct fabric *f)
@@ -192,10 +192,10 @@ int cmd_load_inventory(const char *path, struct fabric *f)
 	struct err e = {0};
 
 	diags_init(&diags);
-	return report_input(fabric_load(path, f, &diags, &e), &diags, &e);
+	return main_report_input(fabric_load(path, f, &diags, &e), &diags, &e);
 }
 
-static void warn(const struct err *why, void *arg)
+static void main_warn(const struct err *why, void *arg)
 {
 	(void)arg;
 	fprintf(stderr, "rocecheck: warning: %s\n", why->text);
@@ -204,7 +204,7 @@ static void warn(const struct err *why, void *arg)
 void cmd_tidy(const struct state_at *at)
 {
 	/* What stands in the way is found, and said, by what comes next. */
-	(void)journal_tidy(at, warn, NULL, NULL);
+	(void)journal_set_aside_all(at, main_warn, NULL, NULL);
 }
 
 const struct command *cmd_at(size_t i)
@@ -218,7 +218,7 @@ const struct opt *cmd_global_opts(void)
 }
 
 /* The command whose one or two words are argv[0..]; *words says how many it took. */
-static const struct command *find_command(int argc, char **argv, int *words)
+static const struct command *main_find_command(int argc, char **argv, int *words)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
 		const char *name = commands[i]->name;
@@ -236,7 +236,7 @@ static const struct command *find_command(int argc, char **argv, int *words)
 }
 
 /* "capture" alone, or with --help, is a question about its subcommands. */
-static int group_usage(const char *group, bool asked)
+static int main_print_group_usage(const char *group, bool asked)
 {
 	FILE *out = asked ? stdout : stderr;
 	const char *before = "usage:";
@@ -254,7 +254,7 @@ static int group_usage(const char *group, bool asked)
 	return asked ? EXIT_OK : EXIT_USAGE;
 }
 
-static bool is_group(const char *word)
+static bool main_is_group(const char *word)
 {
 	size_t len = strlen(word);
 
@@ -264,16 +264,16 @@ static bool is_group(const char *word)
 	return false;
 }
 
-static int unknown_command(int argc, char **argv)
+static int main_unknown_command(int argc, char **argv)
 {
 	const char *names[ARRAY_SIZE(commands) + 1];
 	bool asked = argc > 1 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"));
-	bool group = is_group(argv[0]);
+	bool group = main_is_group(argv[0]);
 	const char *near;
 	char got[64];
 
 	if (group && (argc < 2 || asked))
-		return group_usage(argv[0], asked);
+		return main_print_group_usage(argv[0], asked);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		names[i] = commands[i]->name;
 	names[ARRAY_SIZE(commands)] = NULL;
@@ -288,7 +288,7 @@ static int unknown_command(int argc, char **argv)
 /* Global options are accepted behind the command too: "show --json" reads better. They are taken
  * out of argv before the command's own table sees it; a command's own option of the same name wins.
  */
-static bool is_command_opt(const struct command *c, const char *word)
+static bool main_is_command_opt(const struct command *c, const char *word)
 {
 	for (const struct opt *o = c->opts; o && o->name; o++) {
 		if (word[1] == '-' ? !strcmp(o->name, word + 2) : o->letter && o->letter == word[1])
@@ -297,9 +297,10 @@ static bool is_command_opt(const struct command *c, const char *word)
 	return false;
 }
 
-static const struct opt *global_flag(const struct command *c, const char *word, char letter)
+static const struct opt *main_find_global_flag(const struct command *c, const char *word,
+					       char letter)
 {
-	if (is_command_opt(c, letter ? (const char[]){'-', letter, 0} : word))
+	if (main_is_command_opt(c, letter ? (const char[]){'-', letter, 0} : word))
 		return NULL;
 	for (const struct opt *o = global_opts; o->name; o++)
 		if (o->kind == OPT_FLAG &&
@@ -309,60 +310,60 @@ static const struct opt *global_flag(const struct command *c, const char *word, 
 }
 
 /* A word is ours when all of it is: "--json", "-q", "-jq". */
-static bool take_global(const struct command *c, const char *word)
+static bool main_parse_global(const struct command *c, const char *word)
 {
 	const struct opt *o;
 
 	if (word[0] != '-' || !word[1])
 		return false;
 	if (word[1] == '-') {
-		o = global_flag(c, word, 0);
+		o = main_find_global_flag(c, word, 0);
 		if (o)
 			*(bool *)o->value = true;
 		return o;
 	}
 	for (const char *p = word + 1; *p; p++)
-		if (!global_flag(c, word, *p))
+		if (!main_find_global_flag(c, word, *p))
 			return false;
 	for (const char *p = word + 1; *p; p++)
-		*(bool *)global_flag(c, word, *p)->value = true;
+		*(bool *)main_find_global_flag(c, word, *p)->value = true;
 	return true;
 }
 
-static void take_globals(const struct command *c, int *argc, char **argv)
+static void main_parse_globals(const struct command *c, int *argc, char **argv)
 {
 	bool ended = false;
 	int kept = 1;
 
 	for (int i = 1; i < *argc; i++) {
 		ended = ended || !strcmp(argv[i], "--");
-		if (ended || !take_global(c, argv[i]))
+		if (ended || !main_parse_global(c, argv[i]))
 			argv[kept++] = argv[i];
 	}
 	*argc = kept;
 	argv[kept] = NULL;
 }
 
-static int run_command(const struct command *c, int argc, char **argv)
+static int main_run_command(const struct command *c, int argc, char **argv)
 {
 	struct err e = {0};
 
-	take_globals(c, &argc, argv);
-	state.colour_out = colour_for(STDOUT_FILENO);
-	state.colour_err = colour_for(STDERR_FILENO);
+	main_parse_globals(c, &argc, argv);
+	state.colour_out = main_colour_for(STDOUT_FILENO);
+	state.colour_err = main_colour_for(STDERR_FILENO);
 	outputs[0].colour = state.colour_out;
 	outputs[1].colour = state.colour_err;
 	if (want_help) {
-		print_command_usage(c, stdout);
+		main_print_command_usage(c, stdout);
 		return EXIT_OK;
 	}
 	if (opts_parse(c->opts, &argc, argv, false, &e))
-		return fail(EXIT_USAGE, c->name, &e);
+		return main_fail(EXIT_USAGE, c->name, &e);
 	return c->run(argc, argv);
 }
 
 /* stdout is the product: a full disk must not look like success. */
-static int finish(int code)
+static int main_flush(int code)
 {
 	if (fflush(stdout) || ferror(stdout)) {
 		fprintf(stderr, "rocecheck: error: stdout: %s\n", strerror(errno));
@@ -372,7 +373,7 @@ static int finish(int code)
 }
 
 /* A closed descriptor would be given to the first file or socket that is opened, and written to. */
-static bool open_standard_descriptors(void)
+static bool main_open_std_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
 		if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", fd ? O_WRONLY : O_RDONLY) != fd)
@@ -381,7 +382,7 @@ static bool open_standard_descriptors(void)
 }
 
 /* glibc: stdout and stderr are variables, which printf() and its like follow. */
-static bool open_outputs(void)
+static bool main_open_outputs(void)
 {
 	FILE *out = output_open(&outputs[0], STDOUT_FILENO);
 	FILE *err = output_open(&outputs[1], STDERR_FILENO);
@@ -395,7 +396,7 @@ static bool open_outputs(void)
 
 /* A transaction holds some 20 files and sockets. Root may go beyond a hard limit that is too low
  * for it; for others opening fails, with the name of what could not be opened. */
-static void raise_descriptor_limit(void)
+static void main_raise_fd_limit(void)
 {
 	struct rlimit limit;
 
@@ -413,26 +414,26 @@ int main(int argc, char **argv)
 	struct err e = {0};
 	int words;
 
-	if (!open_standard_descriptors())
+	if (!main_open_std_fds())
 		return EXIT_ENVIRONMENT; /* nowhere to say it */
 	/* A parent that ignores it hands that down, and children could not be waited for. */
 	signal(SIGCHLD, SIG_DFL);
-	raise_descriptor_limit();
+	main_raise_fd_limit();
 	setlocale(LC_CTYPE, "");
-	if (!open_outputs())
+	if (!main_open_outputs())
 		return EXIT_ENVIRONMENT; /* as above */
 	if (opts_parse(global_opts, &argc, argv, true, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	if (want_version) {
 		puts("rocecheck " ROCECHECK_VERSION);
-		return finish(EXIT_OK);
+		return main_flush(EXIT_OK);
 	}
 	if (!argc) {
-		print_usage(want_help ? stdout : stderr);
-		return finish(want_help ? EXIT_OK : EXIT_USAGE);
+		main_print_usage(want_help ? stdout : stderr);
+		return main_flush(want_help ? EXIT_OK : EXIT_USAGE);
 	}
-	c = find_command(argc, argv, &words);
+	c = main_find_command(argc, argv, &words);
 	if (!c)
-		return unknown_command(argc, argv);
-	return finish(run_command(c, argc - words + 1, argv + words - 1));
+		return main_unknown_command(argc, argv);
+	return main_flush(main_run_command(c, argc - words + 1, argv + words - 1));
 }

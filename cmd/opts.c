@@ -13,7 +13,7 @@
 
 #define OPTS_MAX 64
 
-static const struct opt *find_long(const struct opt *opts, const char *word, size_t len)
+static const struct opt *opts_find_long(const struct opt *opts, const char *word, size_t len)
 {
 	for (const struct opt *o = opts; o->name; o++) {
 		if (strlen(o->name) == len && !strncmp(o->name, word, len))
@@ -22,7 +22,7 @@ static const struct opt *find_long(const struct opt *opts, const char *word, siz
 	return NULL;
 }
 
-static const struct opt *find_letter(const struct opt *opts, char letter)
+static const struct opt *opts_find_letter(const struct opt *opts, char letter)
 {
 	for (const struct opt *o = opts; o->name; o++) {
 		if (o->letter && o->letter == letter)
@@ -31,7 +31,7 @@ static const struct opt *find_letter(const struct opt *opts, char letter)
 	return NULL;
 }
 
-static int unknown(const struct opt *opts, const char *word, struct err *e)
+static int opts_unknown(const struct opt *opts, const char *word, struct err *e)
 {
 	const char *names[OPTS_MAX + 1];
 	const char *near;
@@ -52,7 +52,8 @@ static int unknown(const struct opt *opts, const char *word, struct err *e)
 	return rc;
 }
 
-static int parse_uint(const struct opt *o, const char *text, unsigned int *value, struct err *e)
+static int opts_parse_uint(const struct opt *o, const char *text, unsigned int *value,
+			   struct err *e)
 {
 	char *end;
 	unsigned long v;
@@ -68,7 +69,8 @@ static int parse_uint(const struct opt *o, const char *text, unsigned int *value
 	return 0;
 }
 
-static int parse_duration(const struct opt *o, const char *text, unsigned int *ms, struct err *e)
+static int opts_parse_duration(const struct opt *o, const char *text, unsigned int *ms,
+			       struct err *e)
 {
 	static const struct {
 		const char *unit;
@@ -96,7 +98,7 @@ static int parse_duration(const struct opt *o, const char *text, unsigned int *m
 		       text);
 }
 
-static void hint_words(const struct opt *o, struct err *e)
+static void opts_hint_words(const struct opt *o, struct err *e)
 {
 	char all[200] = "";
 	size_t used = 0;
@@ -107,7 +109,7 @@ static void hint_words(const struct opt *o, struct err *e)
 	err_hint(e, "it is one of %s", all);
 }
 
-static int check_word(const struct opt *o, const char *value, struct err *e)
+static int opts_check_word(const struct opt *o, const char *value, struct err *e)
 {
 	const char *near;
 
@@ -120,11 +122,11 @@ static int check_word(const struct opt *o, const char *value, struct err *e)
 	if (near)
 		err_hint(e, "did you mean '%s'?", near);
 	else
-		hint_words(o, e);
+		opts_hint_words(o, e);
 	return -EINVAL;
 }
 
-static int store(const struct opt *o, const char *value, struct err *e)
+static int opts_store(const struct opt *o, const char *value, struct err *e)
 {
 	struct opt_list *list;
 
@@ -133,19 +135,19 @@ static int store(const struct opt *o, const char *value, struct err *e)
 		*(bool *)o->value = true;
 		return 0;
 	case OPT_STRING:
-		if (o->words && check_word(o, value, e))
+		if (o->words && opts_check_word(o, value, e))
 			return e->code;
 		*(const char **)o->value = value;
 		return 0;
 	case OPT_UINT:
-		return parse_uint(o, value, o->value, e);
+		return opts_parse_uint(o, value, o->value, e);
 	case OPT_DURATION:
-		return parse_duration(o, value, o->value, e);
+		return opts_parse_duration(o, value, o->value, e);
 	case OPT_LIST:
 		list = o->value;
 		if (list->count == OPT_LIST_MAX)
 			return err_set(e, -EINVAL, "--%s: more than %d", o->name, OPT_LIST_MAX);
-		if (o->words && check_word(o, value, e))
+		if (o->words && opts_check_word(o, value, e))
 			return e->code;
 		list->item[list->count++] = value;
 		return 0;
@@ -162,7 +164,7 @@ struct walk {
 };
 
 /* value: what stands in the word itself, NULL when it may be the next one. */
-static int take_value(struct walk *w, const struct opt *o, const char *value, struct err *e)
+static int opts_parse_value(struct walk *w, const struct opt *o, const char *value, struct err *e)
 {
 	uint64_t bit = UINT64_C(1) << (o - w->opts) % OPTS_MAX;
 
@@ -171,35 +173,35 @@ static int take_value(struct walk *w, const struct opt *o, const char *value, st
 	if (o->kind != OPT_LIST && w->seen & bit)
 		return err_set(e, -EINVAL, "--%s is given twice", o->name);
 	w->seen |= bit;
-	return store(o, value ? value : w->argv[++w->i], e);
+	return opts_store(o, value ? value : w->argv[++w->i], e);
 }
 
-static int parse_long(struct walk *w, const char *word, struct err *e)
+static int opts_parse_long(struct walk *w, const char *word, struct err *e)
 {
 	size_t len = strcspn(word + 2, "=");
-	const struct opt *o = find_long(w->opts, word + 2, len);
+	const struct opt *o = opts_find_long(w->opts, word + 2, len);
 	const char *value = word[2 + len] == '=' ? word + 2 + len + 1 : NULL;
 
 	if (!o)
-		return unknown(w->opts, word, e);
+		return opts_unknown(w->opts, word, e);
 	if (o->kind != OPT_FLAG)
-		return take_value(w, o, value, e);
+		return opts_parse_value(w, o, value, e);
 	if (value)
 		return err_set(e, -EINVAL, "'%s': --%s takes no value", word, o->name);
-	return store(o, NULL, e);
+	return opts_store(o, NULL, e);
 }
 
 /* "-jq" is "-j -q"; the first letter that takes a value takes the rest of the word. */
-static int parse_letters(struct walk *w, const char *word, struct err *e)
+static int opts_parse_letters(struct walk *w, const char *word, struct err *e)
 {
 	for (const char *p = word + 1; *p; p++) {
-		const struct opt *o = find_letter(w->opts, *p);
+		const struct opt *o = opts_find_letter(w->opts, *p);
 
 		if (!o)
-			return unknown(w->opts, word, e);
+			return opts_unknown(w->opts, word, e);
 		if (o->kind != OPT_FLAG)
-			return take_value(w, o, p[1] ? p + 1 : NULL, e);
-		store(o, NULL, e);
+			return opts_parse_value(w, o, p[1] ? p + 1 : NULL, e);
+		opts_store(o, NULL, e);
 	}
 	return 0;
 }
@@ -223,7 +225,7 @@ int opts_parse(const struct opt *opts, int *argc, char **argv, bool stop_at_oper
 			argv[kept++] = argv[w.i];
 			continue;
 		}
-		if (word[1] == '-' ? parse_long(&w, word, e) : parse_letters(&w, word, e))
+		if (word[1] == '-' ? opts_parse_long(&w, word, e) : opts_parse_letters(&w, word, e))
 			return e->code;
 	}
 	*argc = kept;

@@ -45,7 +45,7 @@ static int output_add(struct output *o, const char *text, size_t size)
 static int output_step(struct output *o, const char *text, size_t size)
 {
 	size_t length = o->colour ? text_style_length(text, size) : 0;
-	char clean[OUTPUT_HELD];
+	char safe[OUTPUT_HELD];
 	bool style = length > 0;
 
 	if (!length)
@@ -55,14 +55,14 @@ static int output_step(struct output *o, const char *text, size_t size)
 	if (!length)
 		length = 1; /* no UTF-8 */
 	if (style)
-		memcpy(clean, text, length);
+		memcpy(safe, text, length);
 	else
-		size = text_clean_bytes(clean, text, length, TEXT_BLOCK);
-	if (!style && o->ascii && (clean[0] & 0x80)) {
-		clean[0] = '?';
+		size = text_sanitize_bytes(safe, text, length, TEXT_BLOCK);
+	if (!style && o->ascii && (safe[0] & 0x80)) {
+		safe[0] = '?';
 		size = 1;
 	}
-	return output_add(o, clean, style ? length : size) ? -1 : (int)length;
+	return output_add(o, safe, style ? length : size) ? -1 : (int)length;
 }
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
@@ -99,7 +99,7 @@ static size_t output_plain(const char *text, size_t size)
 }
 
 /* Cleans what is whole. Returns how many bytes of `size` that were, or -1. */
-static ssize_t output_take(struct output *o, const char *text, size_t size)
+static ssize_t output_sanitize(struct output *o, const char *text, size_t size)
 {
 	size_t at = 0;
 
@@ -122,23 +122,23 @@ static ssize_t output_take(struct output *o, const char *text, size_t size)
 }
 
 /* The held bytes with as many of the new ones as end them. */
-static ssize_t output_take_held(struct output *o, const char *text, size_t size)
+static ssize_t output_sanitize_held(struct output *o, const char *text, size_t size)
 {
 	size_t more = sizeof(o->tail) - o->held;
-	ssize_t taken;
+	ssize_t done;
 
 	if (more > size)
 		more = size;
 	memcpy(o->tail + o->held, text, more);
-	taken = output_take(o, o->tail, o->held + more);
-	if (taken < 0)
+	done = output_sanitize(o, o->tail, o->held + more);
+	if (done < 0)
 		return -1;
-	if ((size_t)taken < o->held) { /* all of it is still one beginning */
-		memmove(o->tail, o->tail + taken, o->held + more - (size_t)taken);
-		o->held += more - (size_t)taken;
+	if ((size_t)done < o->held) { /* all of it is still one beginning */
+		memmove(o->tail, o->tail + done, o->held + more - (size_t)done);
+		o->held += more - (size_t)done;
 		return (ssize_t)more;
 	}
-	more = (size_t)taken - o->held;
+	more = (size_t)done - o->held;
 	o->held = 0;
 	return (ssize_t)more;
 }
@@ -150,13 +150,13 @@ static ssize_t output_write(void *cookie, const char *text, size_t size)
 	ssize_t n;
 
 	if (o->held) {
-		n = output_take_held(o, text, size);
+		n = output_sanitize_held(o, text, size);
 		if (n < 0)
 			return 0;
 		at = (size_t)n;
 	}
 	if (at < size) {
-		n = output_take(o, text + at, size - at);
+		n = output_sanitize(o, text + at, size - at);
 		if (n < 0)
 			return 0;
 		at += (size_t)n;

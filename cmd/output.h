@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * stdout and stderr of the process. All that is printed leaves through a stream that cleans it by
- * profiles/base/text.h, so that no name, error or line of somebody else drives the terminal, whichever
- * command forgot to clean it. Our own colours pass, where colour is on.
+ * profiles/base/text.h, so that no name, error or line of somebody else drives the terminal,
+ * whichever command forgot to clean it. Our own colours pass, where colour is on.
  */
 #ifndef CMD_OUTPUT_H
 #define CMD_OUTPUT_H

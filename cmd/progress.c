@@ -33,7 +33,7 @@ void progress_step(struct progress *p, const struct reader *r)
 	if (!p->on || r->frames % FRAMES_PER_CLOCK)
 		return;
 	now = monotonic_ms();
-	if (now < p->next_ms || !source_progress(r->source, &done, &size))
+	if (now < p->next_ms || !input_progress(r->input, &done, &size))
 		return;
 	progress_text(done, size, r->frames, now - p->begun_ms, line, sizeof(line));
 	dprintf(STDERR_FILENO, "\r%s\033[K", line);

@@ -7,7 +7,7 @@
 
 #include "cmd/cmd.h"
 #include "cmd/show_yaml.h"
-#include "dcb/lldpad/agent.h"
+#include "dcb/lldpad/lldp_agent.h"
 #include "dcb/plan/platform.h"
 #include "probe/host/ports.h"
 
@@ -21,7 +21,7 @@ static const struct opt show_opts[] = {
 	{.name = NULL},
 };
 
-static json_t *port_to_json(struct dcb *dcb, const struct port *p)
+static json_t *show_port_json(struct dcb *dcb, const struct port *p)
 {
 	struct platform_facts facts;
 
@@ -37,7 +37,7 @@ static int show_json(struct dcb *dcb, const struct snapshot *s)
 	int err = ports ? 0 : -1;
 
 	for (unsigned int i = 0; !err && i < s->port_count; i++)
-		err = json_array_append_new(ports, port_to_json(dcb, &s->port[i]));
+		err = json_array_append_new(ports, show_port_json(dcb, &s->port[i]));
 	if (err) {
 		json_decref(ports);
 		return cmd_print_json(NULL);
@@ -102,20 +102,20 @@ static void show_port(struct dcb *dcb, const struct port *p)
 }
 
 /* What only the agent knows, beside what the kernel has. */
-static void add_agent(struct snapshot *s)
+static void show_add_lldpad(struct snapshot *s)
 {
 	for (unsigned int i = 0; i < s->port_count; i++) {
-		struct qos told = {0};
+		struct qos agent = {0};
 
-		if (!s->port[i].dcb || agent_read(s->port[i].netdev, &told, NULL))
+		if (!s->port[i].dcb || lldp_agent_read(s->port[i].netdev, &agent, NULL))
 			continue;
 		for (int id = 0; id < QOS_FIELD_COUNT; id++)
-			if (agent_own_fields() & QOS_BIT(id))
-				qos_copy_field(&s->port[i].qos, &told, id);
+			if (lldp_agent_own_fields() & QOS_BIT(id))
+				qos_copy_field(&s->port[i].qos, &agent, id);
 	}
 }
 
-static int run(int argc, char **argv)
+static int run_show(int argc, char **argv)
 {
 	struct snapshot s;
 	struct err e = {0};
@@ -132,10 +132,10 @@ static int run(int argc, char **argv)
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	/* A profile is a wish: of what lldpad sets, what it was told. */
-	err = cmd_take_ports(dcb, interface ? interface : device,
-			     yaml && agent_sets() ? DCB_AGENT_LLDPAD : DCB_AGENT_NONE, &s, &e);
-	if (!err && !yaml && agent_runs())
-		add_agent(&s);
+	err = ports_read(dcb, interface ? interface : device,
+			 yaml && lldp_agent_sets() ? LLDP_AGENT_LLDPAD : LLDP_AGENT_NONE, &s, &e);
+	if (!err && !yaml && lldp_agent_runs())
+		show_add_lldpad(&s);
 	if (err) {
 		dcb_close(dcb);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
@@ -157,5 +157,5 @@ const struct command cmd_show = {
 	.args = "",
 	.help = "print the QoS settings of RoCE ports as they are",
 	.opts = show_opts,
-	.run = run,
+	.run = run_show,
 };

@@ -15,12 +15,12 @@
 #define NAME_MAX_LEN 63
 
 /* What a profile can wish of this port. */
-static bool is_wish(const struct qos *q, enum qos_field_id id)
+static bool yaml_is_settable(const struct qos *q, enum qos_field_id id)
 {
 	return qos_has(q, id) && !qos_fields[id].read_only;
 }
 
-static int check_equal(const struct snapshot *s, struct err *e)
+static int yaml_check_equal(const struct snapshot *s, struct err *e)
 {
 	char list[ERR_TEXT_MAX / 2] = "";
 	size_t used = 0;
@@ -29,7 +29,8 @@ static int check_equal(const struct snapshot *s, struct err *e)
 		for (unsigned int i = 1; i < s->port_count; i++) {
 			const struct qos *a = &s->port[0].qos, *b = &s->port[i].qos;
 
-			if (!is_wish(a, id) || !is_wish(b, id) || qos_field_equal(a, b, id))
+			if (!yaml_is_settable(a, id) || !yaml_is_settable(b, id) ||
+			    qos_field_equal(a, b, id))
 				continue;
 			used += snprintf(list + used, sizeof(list) - used, "%s%s", used ? ", " : "",
 					 qos_fields[id].key);
@@ -43,14 +44,14 @@ static int check_equal(const struct snapshot *s, struct err *e)
 }
 
 /* Shares of classes that are not ets mean nothing, and a profile must not state them. */
-static void drop_idle_shares(struct qos *q)
+static void yaml_drop_idle_shares(struct qos *q)
 {
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
 		if (qos_has(q, QOS_TC_TSA) && q->tc_tsa[tc] != QOS_TSA_ETS)
 			q->tc_tx_bw[tc] = 0;
 }
 
-static void make_profile(const struct snapshot *s, struct profile *p)
+static void yaml_make_profile(const struct snapshot *s, struct profile *p)
 {
 	const struct port *first = &s->port[0];
 	char *c = p->name;
@@ -60,9 +61,9 @@ static void make_profile(const struct snapshot *s, struct profile *p)
 	for (unsigned int i = 1; i < s->port_count; i++)
 		p->qos.has &= s->port[i].qos.has;
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (!is_wish(&p->qos, id))
+		if (!yaml_is_settable(&p->qos, id))
 			p->qos.has &= ~QOS_BIT(id);
-	drop_idle_shares(&p->qos);
+	yaml_drop_idle_shares(&p->qos);
 	p->intent = qos_has(&p->qos, QOS_PFC_ENABLED) && p->qos.pfc_enabled ? INTENT_LOSSLESS
 									    : INTENT_LOSSY;
 	snprintf(p->name, sizeof(p->name), "%.40s-%.*s", s->host[0] ? s->host : "host",
@@ -73,7 +74,7 @@ static void make_profile(const struct snapshot *s, struct profile *p)
 			*c = '-';
 }
 
-static int print_complaints(const struct profile *p, FILE *out)
+static int yaml_print_diags(const struct profile *p, FILE *out)
 {
 	struct diags diags;
 	int err;
@@ -86,7 +87,7 @@ static int print_complaints(const struct profile *p, FILE *out)
 	return err;
 }
 
-static void print_unknown(const struct snapshot *s, const struct profile *p, FILE *out)
+static void yaml_print_unknown(const struct snapshot *s, const struct profile *p, FILE *out)
 {
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		char text[64];
@@ -101,7 +102,7 @@ static void print_unknown(const struct snapshot *s, const struct profile *p, FIL
 }
 
 /* However long it is: 56 parameters of congestion control are some 2 KiB. */
-static int print_value(const struct qos *q, enum qos_field_id id, FILE *out)
+static int yaml_print_value(const struct qos *q, enum qos_field_id id, FILE *out)
 {
 	int size = qos_field_text(q, id, NULL, 0) + 1;
 	char *text = malloc(size);
@@ -115,8 +116,8 @@ static int print_value(const struct qos *q, enum qos_field_id id, FILE *out)
 }
 
 /* The keys below a prefix ("congestion_control.np."), each level by two blanks more. */
-static int print_below(const struct qos *q, const char *prefix, int depth, uint64_t *done,
-		       FILE *out)
+static int yaml_print_keys(const struct qos *q, const char *prefix, int depth, uint64_t *done,
+			   FILE *out)
 {
 	size_t length = strlen(prefix);
 	int err = 0;
@@ -134,12 +135,12 @@ static int print_below(const struct qos *q, const char *prefix, int depth, uint6
 				key + length);
 			if (!strcmp(deeper, "dcbx.") && qos_has(q, QOS_ADMIN_STATUS))
 				fprintf(out, "%*sagent: lldpad\n", depth + 2, "");
-			err = print_below(q, deeper, depth + 2, done, out);
+			err = yaml_print_keys(q, deeper, depth + 2, done, out);
 			continue;
 		}
 		*done |= QOS_BIT(id);
 		fprintf(out, "%*s%s: ", depth, "", key + length);
-		err = print_value(q, id, out);
+		err = yaml_print_value(q, id, out);
 	}
 	return err;
 }
@@ -148,23 +149,23 @@ int show_yaml(const struct snapshot *s, FILE *out, struct err *e)
 {
 	struct profile p;
 	uint64_t done = 0;
-	int err = check_equal(s, e);
+	int err = yaml_check_equal(s, e);
 
 	if (err)
 		return err;
-	make_profile(s, &p);
+	yaml_make_profile(s, &p);
 	fprintf(out, "# State of");
 	for (unsigned int i = 0; i < s->port_count; i++)
 		fprintf(out, "%s %s", i ? "," : "", s->port[i].netdev);
 	fprintf(out, " on %s, driver %s.\n", s->host, s->port[0].driver);
-	err = print_complaints(&p, out);
+	err = yaml_print_diags(&p, out);
 	if (err)
 		return err_sys(e, err, "profile");
 	fprintf(out, "schema: %s\nname: %s\nintent: %s\n", PROFILE_SCHEMA, p.name,
 		profile_intent_word(p.intent));
-	err = print_below(&p.qos, "", 0, &done, out);
+	err = yaml_print_keys(&p.qos, "", 0, &done, out);
 	if (err)
 		return err_sys(e, err, "profile");
-	print_unknown(s, &p, out);
+	yaml_print_unknown(s, &p, out);
 	return 0;
 }

@@ -40,14 +40,14 @@ static const struct opt validate_opts[] = {
 };
 
 /* What the options mean, checked before anything happens. */
-struct choice {
+struct validate_formats {
 	const struct writer *print;		 /* on stdout */
 	const struct writer *save[OPT_LIST_MAX]; /* into path[] */
 	const char *path[OPT_LIST_MAX];
 	unsigned int saves;
 };
 
-static const struct writer *format_of(const char *word)
+static const struct writer *validate_find_writer(const char *word)
 {
 	char name[32];
 
@@ -55,11 +55,11 @@ static const struct writer *format_of(const char *word)
 	return writer_find(name);
 }
 
-static int choose_formats(struct choice *c)
+static int validate_parse_formats(struct validate_formats *c)
 {
 	c->print = globals->json ? writer_find("json") : NULL;
 	for (unsigned int i = 0; i < formats.count; i++) {
-		const struct writer *w = format_of(formats.item[i]);
+		const struct writer *w = validate_find_writer(formats.item[i]);
 		const char *file = strchr(formats.item[i], '=');
 
 		if (!w || (file && !file[1]))
@@ -85,14 +85,14 @@ static int choose_formats(struct choice *c)
 	return EXIT_OK;
 }
 
-static void show_progress(const char *line, void *arg)
+static void validate_print_progress(const char *line, void *arg)
 {
 	(void)arg;
 	fprintf(stderr, "rocecheck: %s\n", line);
 }
 
 /* A recording that is not there is no evidence that a rule misses: it is told here alone. */
-static void warn_recordings(const struct run *r)
+static void validate_warn_captures(const struct run *r)
 {
 	for (unsigned int i = 0; i < r->host_count; i++) {
 		for (unsigned int p = 0; p < r->host[i].port_count; p++) {
@@ -110,14 +110,16 @@ static void warn_recordings(const struct run *r)
 
 /* Gathers through agents. A run that lost all hosts or was stopped is still judged: it is
  * incomplete. */
-static int gather(const struct fabric *f, const struct folder *dir, struct run *r, int *at_least)
+static int validate_gather(const struct fabric *f, const struct folder *dir, struct run *r,
+			   int *at_least)
 {
 	bool talk = !globals->quiet && (globals->verbose || isatty(STDERR_FILENO));
 	struct err e = {0};
 	int err;
 
-	err = run_fabric(f, dir, cmd_stop_signals(), talk ? show_progress : NULL, NULL, r, &e);
-	warn_recordings(r);
+	err = run_fabric(f, dir, signals_catch_stop(), talk ? validate_print_progress : NULL, NULL,
+			 r, &e);
+	validate_warn_captures(r);
 	if (!err)
 		return EXIT_OK;
 	if (err == -EHOSTUNREACH || err == -EINTR) {
@@ -131,7 +133,8 @@ static int gather(const struct fabric *f, const struct folder *dir, struct run *
 
 /* Saves what can be saved, and tells the first failure of the folder, as a full disk is one error
  * and not four, and that of each file. */
-static int save_all(const struct report *report, const struct choice *c, const struct folder *dir)
+static int validate_save(const struct report *report, const struct validate_formats *c,
+			 const struct folder *dir)
 {
 	struct err e = {0};
 	int code = EXIT_OK, err = dir ? run_save(report->run, dir, &e) : 0;
@@ -153,8 +156,8 @@ static int save_all(const struct report *report, const struct choice *c, const s
 	return code;
 }
 
-static int judge(const struct fabric *f, const struct run *r, const struct choice *c,
-		 const struct folder *dir, int at_least)
+static int validate_judge(const struct fabric *f, const struct run *r,
+			  const struct validate_formats *c, const struct folder *dir, int at_least)
 {
 	struct findings findings = {0};
 	struct report report = {
@@ -171,7 +174,7 @@ static int judge(const struct fabric *f, const struct run *r, const struct choic
 	}
 	code = verdict_print(&options, c->print, at_least, &report);
 	report.colour = false;
-	code = cmd_worse(code, save_all(&report, c, dir));
+	code = cmd_worse(code, validate_save(&report, c, dir));
 	if (dir && !globals->quiet)
 		fprintf(stderr, "rocecheck: run folder: %s\n", dir->path);
 	findings_clear(&findings);
@@ -179,7 +182,7 @@ static int judge(const struct fabric *f, const struct run *r, const struct choic
 }
 
 /* The folder of --out, else a new one: in a shared folder anybody can foresee the default name. */
-static int open_out(struct folder *dir)
+static int validate_open_folder(struct folder *dir)
 {
 	time_t now = time(NULL);
 	struct err e = {0};
@@ -193,7 +196,7 @@ static int open_out(struct folder *dir)
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
 }
 
-static int run_online(const char *path, const struct choice *c)
+static int validate_online(const char *path, const struct validate_formats *c)
 {
 	int at_least = EXIT_OK, code;
 	struct folder dir = {0};
@@ -208,11 +211,11 @@ static int run_online(const char *path, const struct choice *c)
 	if (no_traffic)
 		f.traffic_s = 0;
 	if (!code)
-		code = open_out(&dir);
+		code = validate_open_folder(&dir);
 	if (!code)
-		code = gather(&f, &dir, &r, &at_least);
+		code = validate_gather(&f, &dir, &r, &at_least);
 	if (!code) {
-		code = judge(&f, &r, c, &dir, at_least);
+		code = validate_judge(&f, &r, c, &dir, at_least);
 		run_clear(&r);
 	}
 	folder_close(&dir);
@@ -221,7 +224,7 @@ static int run_online(const char *path, const struct choice *c)
 }
 
 /* The inventory of an offline run: the file, or what the run itself says, with a profile. */
-static int load_offline(const char *path, struct fabric *f, struct run *r)
+static int validate_load_offline(const char *path, struct fabric *f, struct run *r)
 {
 	struct profile profile;
 	struct err e = {0};
@@ -244,15 +247,15 @@ static int load_offline(const char *path, struct fabric *f, struct run *r)
 	return EXIT_OK;
 }
 
-static void warn_strangers(const struct run *r)
+static void validate_warn_unlisted(const struct run *r)
 {
-	if (r->stranger_count)
+	if (r->unlisted_count)
 		fprintf(stderr,
 			"rocecheck: warning: %s: host %s%s not in the inventory, and not judged\n",
-			from, r->stranger, r->stranger_count > 1 ? " and others are" : " is");
+			from, r->unlisted, r->unlisted_count > 1 ? " and others are" : " is");
 }
 
-static int run_offline(const char *path, const struct choice *c)
+static int validate_offline(const char *path, const struct validate_formats *c)
 {
 	struct folder dir = {0};
 	struct fabric f = {0};
@@ -261,14 +264,14 @@ static int run_offline(const char *path, const struct choice *c)
 
 	if (!path && !profile_name)
 		return cmd_usage(&cmd_validate, "--from without an inventory needs --profile");
-	code = load_offline(path, &f, &r);
+	code = validate_load_offline(path, &f, &r);
 	if (code)
 		return code;
-	warn_strangers(&r);
+	validate_warn_unlisted(&r);
 	if (out_dir)
-		code = open_out(&dir);
+		code = validate_open_folder(&dir);
 	if (!code)
-		code = judge(&f, &r, c, out_dir ? &dir : NULL, EXIT_OK);
+		code = validate_judge(&f, &r, c, out_dir ? &dir : NULL, EXIT_OK);
 	folder_close(&dir);
 	run_clear(&r);
 	fabric_clear(&f);
@@ -277,8 +280,8 @@ static int run_offline(const char *path, const struct choice *c)
 
 static int run_validate(int argc, char **argv)
 {
-	struct choice c = {0};
-	int code = choose_formats(&c);
+	struct validate_formats c = {0};
+	int code = validate_parse_formats(&c);
 
 	if (!code)
 		code = verdict_check(&cmd_validate, &options);
@@ -288,7 +291,7 @@ static int run_validate(int argc, char **argv)
 		return cmd_usage(&cmd_validate, "unexpected argument '%s'", argv[1]);
 	if (!argc && !from)
 		return cmd_usage(&cmd_validate, "an inventory or --from DIR is needed");
-	return from ? run_offline(argc ? argv[0] : NULL, &c) : run_online(argv[0], &c);
+	return from ? validate_offline(argc ? argv[0] : NULL, &c) : validate_online(argv[0], &c);
 }
 
 const struct command cmd_validate = {

@@ -14,7 +14,7 @@
 
 #include "profiles/base/nodeset.h"
 #include "profiles/base/units.h"
-#include "profiles/yaml/schema.h"
+#include "profiles/yaml/yaml_schema.h"
 
 #define TCP_RATE_MAX 4000000000u /* kbit/s */
 
@@ -34,10 +34,10 @@ static const struct qos_word group_words[] = {
 	{NULL, 0},
 };
 
-static const struct qos_word way_words[] = {
-	{"forward", WAY_FORWARD},
-	{"backward", WAY_BACKWARD},
-	{"both", WAY_BOTH},
+static const struct qos_word direction_words[] = {
+	{"forward", FABRIC_TCP_FORWARD},
+	{"backward", FABRIC_TCP_BACKWARD},
+	{"both", FABRIC_TCP_BOTH},
 	{NULL, 0},
 };
 
@@ -49,8 +49,8 @@ static const struct qos_word engine_words[] = {
 
 /* clang-format on */
 
-static int read_schema(struct schema_load *l, const struct schema_row *row,
-		       const struct yaml_node *node, void *target)
+static int fabric_read_schema(struct schema_load *l, const struct schema_row *row,
+			      const struct yaml_node *node, void *target)
 {
 	(void)row;
 	(void)target;
@@ -58,8 +58,8 @@ static int read_schema(struct schema_load *l, const struct schema_row *row,
 			      "this is read as an inventory: schema: " FABRIC_SCHEMA);
 }
 
-static int read_engine(struct schema_load *l, const struct schema_row *row,
-		       const struct yaml_node *node, void *target)
+static int fabric_read_engine(struct schema_load *l, const struct schema_row *row,
+			      const struct yaml_node *node, void *target)
 {
 	uint8_t value;
 	int err = schema_word(l, node, engine_words, &value);
@@ -70,8 +70,8 @@ static int read_engine(struct schema_load *l, const struct schema_row *row,
 	return err;
 }
 
-static int report_name(struct schema_load *l, const struct yaml_node *node, const char *what,
-		       const char *note)
+static int fabric_report_name(struct schema_load *l, const struct yaml_node *node, const char *what,
+			      const char *note)
 {
 	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-013", .note = note};
 
@@ -80,8 +80,8 @@ static int report_name(struct schema_load *l, const struct yaml_node *node, cons
 }
 
 /* A name or a set of names: the first of them shows whether all are acceptable. */
-static int read_host_name(struct schema_load *l, const struct schema_row *row,
-			  const struct yaml_node *node, void *target)
+static int fabric_read_host_name(struct schema_load *l, const struct schema_row *row,
+				 const struct yaml_node *node, void *target)
 {
 	char first[FABRIC_NAME_MAX];
 	struct err e;
@@ -92,9 +92,9 @@ static int read_host_name(struct schema_load *l, const struct schema_row *row,
 		return schema_refuse(l, node, &e);
 	if (strlen(node->text) >= row->size || nodeset_name(node->text, 0, first, sizeof(first)) ||
 	    !schema_name_ok(first))
-		return report_name(l, node, "host name",
-				   "letters, digits, '.', '_' and '-', at most 63; "
-				   "the first is a letter or a digit");
+		return fabric_report_name(l, node, "host name",
+					  "letters, digits, '.', '_' and '-', at most 63; "
+					  "the first is a letter or a digit");
 	strcpy(target, node->text);
 	return 0;
 }
@@ -119,8 +119,8 @@ bool fabric_target_ok(const char *target)
 
 /* user@host, an address, a name of the engine's own. {name} counts as a letter: names are checked
  * by themselves. */
-static int read_target(struct schema_load *l, const struct schema_row *row,
-		       const struct yaml_node *node, void *target)
+static int fabric_read_target(struct schema_load *l, const struct schema_row *row,
+			      const struct yaml_node *node, void *target)
 {
 	char filled[sizeof(((struct fabric_host *)NULL)->target)] = "";
 	const char *mark;
@@ -133,15 +133,15 @@ static int read_target(struct schema_load *l, const struct schema_row *row,
 			 (int)(mark ? mark - node->text : (ptrdiff_t)strlen(node->text)),
 			 node->text, mark ? "n" : "", mark ? mark + strlen("{name}") : "");
 	if (strlen(node->text) >= row->size || !fabric_target_ok(filled))
-		return report_name(l, node, "target",
-				   "user@host, an address or a name: letters, digits and "
-				   "._-+:%@[]/, {name} once; no part begins with '-'");
+		return fabric_report_name(l, node, "target",
+					  "user@host, an address or a name: letters, digits and "
+					  "._-+:%@[]/, {name} once; no part begins with '-'");
 	strcpy(target, node->text);
 	return 0;
 }
 
-static int read_address(struct schema_load *l, const struct schema_row *row,
-			const struct yaml_node *node, void *target)
+static int fabric_read_address(struct schema_load *l, const struct schema_row *row,
+			       const struct yaml_node *node, void *target)
 {
 	struct yaml_finding finding = {
 		.level = DIAG_ERROR,
@@ -163,8 +163,8 @@ static int read_address(struct schema_load *l, const struct schema_row *row,
 }
 
 /* linux net/ipv4/ip_sockglue.c leaves the ECN bits of a TCP socket alone. */
-static int read_tcp_tos(struct schema_load *l, const struct schema_row *row,
-			const struct yaml_node *node, void *target)
+static int fabric_read_tcp_tos(struct schema_load *l, const struct schema_row *row,
+			       const struct yaml_node *node, void *target)
 {
 	uint64_t tos;
 	struct err e;
@@ -180,8 +180,8 @@ static int read_tcp_tos(struct schema_load *l, const struct schema_row *row,
 	return err;
 }
 
-static int read_rate(struct schema_load *l, const struct schema_row *row,
-		     const struct yaml_node *node, void *target)
+static int fabric_read_rate(struct schema_load *l, const struct schema_row *row,
+			    const struct yaml_node *node, void *target)
 {
 	uint64_t rate_kbps;
 	int err = schema_units(l, node, "a rate", units_rate, row->min, row->max, &rate_kbps);
@@ -192,25 +192,25 @@ static int read_rate(struct schema_load *l, const struct schema_row *row,
 }
 
 /* What follows the walk: profile and hosts are read from the tree by fabric.c. */
-static int read_profile(struct schema_load *l, const struct schema_row *row,
-			const struct yaml_node *node, void *target)
+static int fabric_read_profile(struct schema_load *l, const struct schema_row *row,
+			       const struct yaml_node *node, void *target)
 {
 	(void)row;
 	(void)target;
 	return node->kind == YAML_TEXT ? 0 : schema_expect(l, node, "a profile's name or path");
 }
 
-static void begin_port(void *item, const struct yaml_node *node)
+static void fabric_begin_port(void *item, const struct yaml_node *node)
 {
 	((struct fabric_port *)item)->line = node->line;
 }
 
-static void begin_host(void *item, const struct yaml_node *node)
+static void fabric_begin_host(void *item, const struct yaml_node *node)
 {
 	((struct fabric_host *)item)->line = node->line;
 }
 
-static void begin_tcp(void *item, const struct yaml_node *node)
+static void fabric_begin_tcp(void *item, const struct yaml_node *node)
 {
 	(void)node;
 	((struct fabric_tcp *)item)->streams = 1;
@@ -228,7 +228,7 @@ static const struct schema_row port_rows[] = {
 	 .help = "network device"},
 	{.path = "rdma", .kind = SCHEMA_NAME, TEXT_AT(fabric_port, rdma),
 	 .help = "RDMA device; default: the one that belongs to the interface"},
-	{.path = "address", .kind = SCHEMA_OWN, TEXT_AT(fabric_port, address), .read = read_address,
+	{.path = "address", .kind = SCHEMA_OWN, TEXT_AT(fabric_port, address), .read = fabric_read_address,
 	 .shape = TEXT_SHAPE, .help = "IP address the port should have; default: any"},
 	{.path = "rail", .kind = SCHEMA_UINT, .max = 255, AT(fabric_port, rail),
 	 .help = "ports of one rail talk to each other; default 0"},
@@ -239,14 +239,14 @@ static const struct schema port_keys = {
 	.title = "port",
 	.rows = port_rows,
 	.size = sizeof(struct fabric_port),
-	.begin = begin_port,
+	.begin = fabric_begin_port,
 };
 
 static const struct schema_row host_rows[] = {
 	{.path = "name", .kind = SCHEMA_OWN, .required = true, TEXT_AT(fabric_host, name),
-	 .read = read_host_name, .shape = TEXT_SHAPE,
+	 .read = fabric_read_host_name, .shape = TEXT_SHAPE,
 	 .help = "host as in reports, or a set of hosts: gpu[01-16]"},
-	{.path = "target", .kind = SCHEMA_OWN, TEXT_AT(fabric_host, target), .read = read_target,
+	{.path = "target", .kind = SCHEMA_OWN, TEXT_AT(fabric_host, target), .read = fabric_read_target,
 	 .shape = TEXT_SHAPE, .help = "host as the engine takes it, {name} in it is the name"},
 	{.path = "agent", .kind = SCHEMA_TEXT, TEXT_AT(fabric_host, agent),
 	 .help = "command of rocecheck on this host; default: the inventory's agent"},
@@ -262,21 +262,21 @@ static const struct schema host_keys = {
 	.title = "host",
 	.rows = host_rows,
 	.size = sizeof(struct fabric_host),
-	.begin = begin_host,
+	.begin = fabric_begin_host,
 };
 
 static const struct schema_row tcp_rows[] = {
-	{.path = "tos", .kind = SCHEMA_OWN, .max = 255, AT(fabric_tcp, tos), .read = read_tcp_tos,
+	{.path = "tos", .kind = SCHEMA_OWN, .max = 255, AT(fabric_tcp, tos), .read = fabric_read_tcp_tos,
 	 .shape = "{\"type\":\"integer\",\"minimum\":0,\"maximum\":252,\"multipleOf\":4}",
 	 .help = "DSCP * 4, the ECN bits are TCP's own; default 0"},
 	{.path = "streams", .kind = SCHEMA_UINT, .min = 1, .max = FABRIC_STREAMS_MAX,
 	 AT(fabric_tcp, streams), .help = "how many; default 1"},
 	{.path = "rate", .kind = SCHEMA_OWN, .min = 1, .max = TCP_RATE_MAX,
-	 AT(fabric_tcp, rate_kbps), .read = read_rate,
+	 AT(fabric_tcp, rate_kbps), .read = fabric_read_rate,
 	 .shape = "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,\"maximum\":4000000000},"
 		  "{\"type\":\"string\",\"pattern\":\"^[0-9]+[kMGT]$\"}]}",
 	 .help = "bits per second of all streams together; default as fast as it goes"},
-	{.path = "direction", .kind = SCHEMA_WORD, AT(fabric_tcp, way), .words = way_words,
+	{.path = "direction", .kind = SCHEMA_WORD, AT(fabric_tcp, direction), .words = direction_words,
 	 .help = "from the client of a pair: forward, backward or both; default forward"},
 	{.path = NULL},
 };
@@ -285,18 +285,18 @@ static const struct schema tcp_keys = {
 	.title = "tcp",
 	.rows = tcp_rows,
 	.size = sizeof(struct fabric_tcp),
-	.begin = begin_tcp,
+	.begin = fabric_begin_tcp,
 };
 
 static const struct schema_row rows[] = {
-	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = read_schema,
+	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = fabric_read_schema,
 	 .shape = "{\"const\":\"" FABRIC_SCHEMA "\"}", .help = "schema: " FABRIC_SCHEMA},
 	{.path = "name", .kind = SCHEMA_NAME, .required = true, TEXT_AT(fabric, name),
 	 .help = "name of the fabric"},
-	{.path = "profile", .kind = SCHEMA_OWN, .required = true, .read = read_profile,
+	{.path = "profile", .kind = SCHEMA_OWN, .required = true, .read = fabric_read_profile,
 	 .shape = TEXT_SHAPE,
 	 .help = "what the ports should be: a shipped profile, or a path from here"},
-	{.path = "engine", .kind = SCHEMA_OWN, TEXT_AT(fabric, engine), .read = read_engine,
+	{.path = "engine", .kind = SCHEMA_OWN, TEXT_AT(fabric, engine), .read = fabric_read_engine,
 	 .shape = "{\"enum\":[\"ssh\",\"local\"]}", .help = "how agents are started; default ssh"},
 	{.path = "ssh.config", .kind = SCHEMA_TEXT, TEXT_AT(fabric, ssh_config),
 	 .help = "configuration file of the OpenSSH client, a path from here"},
@@ -355,7 +355,7 @@ struct load {
 	struct fabric *f;
 };
 
-static void clear_hosts(struct fabric *f)
+static void fabric_clear_hosts(struct fabric *f)
 {
 	for (unsigned int i = 0; i < f->host_count; i++)
 		free(f->host[i].port);
@@ -368,7 +368,7 @@ void fabric_clear(struct fabric *f)
 {
 	if (!f)
 		return;
-	clear_hosts(f);
+	fabric_clear_hosts(f);
 	free(f->tcp);
 	f->tcp = NULL;
 	f->tcp_count = 0;
@@ -400,15 +400,15 @@ bool fabric_is_inventory(const char *path)
 	return is;
 }
 
-static int report(struct load *l, const struct yaml_node *node, const char *rule, const char *note,
-		  const char *text)
+static int fabric_report(struct load *l, const struct yaml_node *node, const char *rule,
+			 const char *note, const char *text)
 {
 	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = rule, .note = note};
 
 	return yaml_report(&l->file, node, &finding, l->diags, "%s", text);
 }
 
-static int load_profile(struct load *l, const char *path)
+static int fabric_load_profile(struct load *l, const char *path)
 {
 	const struct yaml_node *node = yaml_find(&l->file, "profile");
 	char name[256];
@@ -428,11 +428,11 @@ static int load_profile(struct load *l, const char *path)
 	if (!err || !e.code || err == -ENOMEM)
 		return err;
 	err_prefix(&e, "profile");
-	return report(l, node, "RC-INP-011", e.hint[0] ? e.hint : NULL, e.text);
+	return fabric_report(l, node, "RC-INP-011", e.hint[0] ? e.hint : NULL, e.text);
 }
 
 /* Replaces {name}. */
-static int fill_target(struct fabric_host *host, const char *form)
+static int fabric_fill_target(struct fabric_host *host, const char *form)
 {
 	const char *mark = strstr(form, "{name}");
 	int n;
@@ -448,8 +448,8 @@ static int fill_target(struct fabric_host *host, const char *form)
 }
 
 /* Host number i of the set that `set` stands for, with ports of its own. */
-static int spell_out(const struct load *l, const struct fabric_host *set, unsigned int i,
-		     struct fabric_host *host)
+static int fabric_expand_host(const struct load *l, const struct fabric_host *set, unsigned int i,
+			      struct fabric_host *host)
 {
 	int err;
 
@@ -457,7 +457,7 @@ static int spell_out(const struct load *l, const struct fabric_host *set, unsign
 	host->port = NULL;
 	err = nodeset_name(set->name, i, host->name, sizeof(host->name));
 	if (!err)
-		err = fill_target(host, set->target);
+		err = fabric_fill_target(host, set->target);
 	if (err)
 		return err;
 	if (!host->agent[0])
@@ -470,8 +470,8 @@ static int spell_out(const struct load *l, const struct fabric_host *set, unsign
 	return 0;
 }
 
-static int check_host(struct load *l, const struct yaml_node *node, const struct fabric *into,
-		      const struct fabric_host *host)
+static int fabric_check_host(struct load *l, const struct yaml_node *node,
+			     const struct fabric *into, const struct fabric_host *host)
 {
 	int same = fabric_find_host(into, host->name);
 	char text[128], note[48];
@@ -480,29 +480,30 @@ static int check_host(struct load *l, const struct yaml_node *node, const struct
 		return 0;
 	snprintf(text, sizeof(text), "host '%s' is given twice", host->name);
 	snprintf(note, sizeof(note), "first in line %d", into->host[same].line);
-	return report(l, yaml_get(node, "name"), "RC-INP-014", note, text);
+	return fabric_report(l, yaml_get(node, "name"), "RC-INP-014", note, text);
 }
 
-static int append_set(struct load *l, const struct yaml_node *node, const struct fabric_host *set,
-		      struct fabric *into)
+static int fabric_append_hosts(struct load *l, const struct yaml_node *node,
+			       const struct fabric_host *set, struct fabric *into)
 {
 	int count = nodeset_count(set->name, NULL);
 	struct fabric_host *grown;
 
 	if (count < 1 || into->host_count + count > HOSTS_MAX)
-		return report(l, node, "RC-INP-005", NULL, "more than 16384 hosts");
+		return fabric_report(l, node, "RC-INP-005", NULL, "more than 16384 hosts");
 	grown = realloc(into->host, (into->host_count + count) * sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	into->host = grown;
 	for (int i = 0; i < count; i++) {
 		struct fabric_host *host = &into->host[into->host_count];
-		int err = spell_out(l, set, i, host); /* one finding a set is enough */
+		int err = fabric_expand_host(l, set, i, host); /* one finding a set is enough */
 
 		if (err == -ENAMETOOLONG)
-			err = report(l, node, "RC-INP-013", NULL, "name or target is too long");
+			err = fabric_report(l, node, "RC-INP-013", NULL,
+					    "name or target is too long");
 		if (!err) {
-			err = check_host(l, node, into, host);
+			err = fabric_check_host(l, node, into, host);
 			into->host_count++;
 		}
 		if (err)
@@ -511,7 +512,7 @@ static int append_set(struct load *l, const struct yaml_node *node, const struct
 	return 0;
 }
 
-static bool interface_taken(const struct fabric_host *host, unsigned int p)
+static bool fabric_interface_used(const struct fabric_host *host, unsigned int p)
 {
 	for (unsigned int i = 0; i < p; i++)
 		if (!strcmp(host->port[i].interface, host->port[p].interface))
@@ -521,7 +522,7 @@ static bool interface_taken(const struct fabric_host *host, unsigned int p)
 
 /* Whether a port before port p of host h has its address, or the host is a set, whose hosts cannot
  * share it. Hosts are as they stand in the file. */
-static bool address_taken(const struct fabric *f, unsigned int h, unsigned int p)
+static bool fabric_address_used(const struct fabric *f, unsigned int h, unsigned int p)
 {
 	const char *address = f->host[h].port[p].address;
 
@@ -535,94 +536,98 @@ static bool address_taken(const struct fabric *f, unsigned int h, unsigned int p
 }
 
 /* Each interface of a host once, each address of the fabric once. */
-static int check_port(struct load *l, const struct yaml_node *node, unsigned int h, unsigned int p)
+static int fabric_check_port(struct load *l, const struct yaml_node *node, unsigned int h,
+			     unsigned int p)
 {
 	const struct fabric_host *host = &l->f->host[h];
 	char text[160];
 	int bad = 0;
 
-	if (interface_taken(host, p) &&
-	    schema_stop(report(l, yaml_get(node, "interface"), "RC-INP-014", NULL,
-			       "this port is given twice"),
+	if (fabric_interface_used(host, p) &&
+	    schema_stop(fabric_report(l, yaml_get(node, "interface"), "RC-INP-014", NULL,
+				      "this port is given twice"),
 			&bad))
 		return bad;
-	if (!address_taken(l->f, h, p))
+	if (!fabric_address_used(l->f, h, p))
 		return bad;
 	snprintf(text, sizeof(text), "%s: another port has address %s", host->name,
 		 host->port[p].address);
-	return report(l, yaml_get(node, "address"), "RC-INP-014", NULL, text);
+	return fabric_report(l, yaml_get(node, "address"), "RC-INP-014", NULL, text);
 }
 
-static int check_ports(struct load *l, const struct yaml_node *node, unsigned int h)
+static int fabric_check_ports(struct load *l, const struct yaml_node *node, unsigned int h)
 {
 	const struct fabric_host *host = &l->f->host[h];
 	const struct yaml_node *ports = yaml_get(node, "ports");
 	int bad = 0;
 
 	if (!host->port_count)
-		return report(l, ports, "RC-INP-006", NULL, "a host needs at least one port");
+		return fabric_report(l, ports, "RC-INP-006", NULL,
+				     "a host needs at least one port");
 	if (host->port_count > PORTS_MAX)
-		return report(l, ports, "RC-INP-005", NULL, "more than 64 ports on one host");
+		return fabric_report(l, ports, "RC-INP-005", NULL,
+				     "more than 64 ports on one host");
 	for (unsigned int p = 0; p < host->port_count; p++)
-		if (schema_stop(check_port(l, yaml_item(ports, p), h, p), &bad))
+		if (schema_stop(fabric_check_port(l, yaml_item(ports, p), h, p), &bad))
 			return bad;
 	return bad;
 }
 
 /* The hosts as they stand in the file become the hosts they stand for. */
-static int expand_hosts(struct load *l)
+static int fabric_expand_hosts(struct load *l)
 {
 	const struct yaml_node *hosts = yaml_find(&l->file, "hosts");
 	struct fabric spelled = {.host = NULL};
 	int bad = 0;
 
 	if (!l->f->host_count)
-		return report(l, hosts, "RC-INP-006", NULL, "a fabric needs at least one host");
+		return fabric_report(l, hosts, "RC-INP-006", NULL,
+				     "a fabric needs at least one host");
 	if (l->f->host_count > HOSTS_MAX)
-		return report(l, hosts, "RC-INP-005", NULL, "more than 16384 hosts");
+		return fabric_report(l, hosts, "RC-INP-005", NULL, "more than 16384 hosts");
 	for (unsigned int i = 0; i < l->f->host_count; i++) {
 		const struct yaml_node *node = yaml_item(hosts, i);
 
-		if (schema_stop(check_ports(l, node, i), &bad) ||
-		    schema_stop(append_set(l, node, &l->f->host[i], &spelled), &bad))
+		if (schema_stop(fabric_check_ports(l, node, i), &bad) ||
+		    schema_stop(fabric_append_hosts(l, node, &l->f->host[i], &spelled), &bad))
 			break;
 	}
 	if (bad) {
-		clear_hosts(&spelled);
+		fabric_clear_hosts(&spelled);
 		return bad;
 	}
-	clear_hosts(l->f);
+	fabric_clear_hosts(l->f);
 	l->f->host = spelled.host;
 	l->f->host_count = spelled.host_count;
 	return 0;
 }
 
 /* Paths that stand in the inventory are relative to it. */
-static int resolve_ssh_config(struct load *l, const char *path)
+static int fabric_resolve_ssh_config(struct load *l, const char *path)
 {
 	char config[sizeof(l->f->ssh_config)];
 
 	if (!l->f->ssh_config[0])
 		return 0;
 	if (profile_relative(path, l->f->ssh_config, config, sizeof(config)))
-		return report(l, yaml_find(&l->file, "ssh.config"), "RC-INP-013", NULL,
-			      "ssh.config: the path is too long");
+		return fabric_report(l, yaml_find(&l->file, "ssh.config"), "RC-INP-013", NULL,
+				     "ssh.config: the path is too long");
 	strcpy(l->f->ssh_config, config);
 	return 0;
 }
 
 /* errors: how many there were before the file was opened. Hosts are spelled out beside the nodes
  * they were read from, so only where nothing is wrong with them. */
-static int load_tree(struct load *l, const char *path, size_t errors)
+static int fabric_load_tree(struct load *l, const char *path, size_t errors)
 {
 	int err = schema_load_map(&fabric_keys, &l->file, l->file.root, l->f, l->diags);
 
 	if (!err && l->diags->errors == errors)
-		err = expand_hosts(l);
+		err = fabric_expand_hosts(l);
 	if (!err)
-		err = resolve_ssh_config(l, path);
+		err = fabric_resolve_ssh_config(l, path);
 	if (!err || err == -EINVAL)
-		err = load_profile(l, path);
+		err = fabric_load_profile(l, path);
 	if (!err && l->diags->errors > errors)
 		err = -EINVAL;
 	return err;
@@ -651,7 +656,7 @@ int fabric_load(const char *path, struct fabric *f, struct diags *diags, struct 
 	err = yaml_open(path, path, &l.file, diags, e);
 	if (err)
 		return err;
-	err = load_tree(&l, path, errors);
+	err = fabric_load_tree(&l, path, errors);
 	yaml_close(&l.file);
 	if (!err && diags->errors > errors)
 		err = -EINVAL;

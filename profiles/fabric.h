@@ -45,10 +45,10 @@ enum fabric_capture {
 };
 
 /* Which way a TCP background of a pair goes: from its client, to it, or both at once. */
-enum fabric_way {
-	WAY_FORWARD,
-	WAY_BACKWARD,
-	WAY_BOTH,
+enum fabric_tcp_direction {
+	FABRIC_TCP_FORWARD,
+	FABRIC_TCP_BACKWARD,
+	FABRIC_TCP_BOTH,
 };
 
 #define FABRIC_TCP_MAX	   4u
@@ -59,7 +59,7 @@ struct fabric_tcp {
 	unsigned int tos; /* DSCP << 2; the ECN bits are TCP's own */
 	unsigned int streams;
 	unsigned int rate_kbps; /* of all streams in one direction; 0 = as fast as it goes */
-	enum fabric_way way;
+	enum fabric_tcp_direction direction;
 };
 
 struct fabric {

@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 #include "profiles/profile_qos.h"
-#include "profiles/yaml/schema.h"
+#include "profiles/yaml/yaml_schema.h"
 
 /* clang-format off */
 
@@ -49,7 +49,7 @@ const struct qos_word profile_agent_words[] = {
 	{NULL, 0},
 };
 
-static const struct qos_word peer_words[] = {
+static const struct qos_word lldp_peer_words[] = {
 	{"ignore", CHOICE_SKIP},
 	{"warn", CHOICE_WARN},
 	{"fail", CHOICE_FAIL},
@@ -63,8 +63,8 @@ const char *profile_intent_word(enum profile_intent intent)
 	return qos_word_text(profile_intent_words, intent);
 }
 
-static int read_schema(struct schema_load *l, const struct schema_row *row,
-		       const struct yaml_node *node, void *target)
+static int profile_read_schema(struct schema_load *l, const struct schema_row *row,
+			       const struct yaml_node *node, void *target)
 {
 	(void)row;
 	(void)target;
@@ -73,16 +73,16 @@ static int read_schema(struct schema_load *l, const struct schema_row *row,
 }
 
 /* Checks the form; the loader follows it before the other keys are read. */
-static int read_extends(struct schema_load *l, const struct schema_row *row,
-			const struct yaml_node *node, void *target)
+static int profile_read_extends(struct schema_load *l, const struct schema_row *row,
+				const struct yaml_node *node, void *target)
 {
 	(void)row;
 	(void)target;
 	return node->kind == YAML_TEXT ? 0 : schema_expect(l, node, "the name of a profile");
 }
 
-static int read_dscp_default(struct schema_load *l, const struct schema_row *row,
-			     const struct yaml_node *node, void *target)
+static int profile_read_dscp_default(struct schema_load *l, const struct schema_row *row,
+				     const struct yaml_node *node, void *target)
 {
 	static const char want[] = "shift3, keep or a priority";
 	uint64_t prio;
@@ -96,7 +96,7 @@ static int read_dscp_default(struct schema_load *l, const struct schema_row *row
 	return schema_number(l, node, 0, QOS_PRIOS - 1, &prio);
 }
 
-static void note_place(struct profile *p, enum qos_field_id id, const struct yaml_node *node)
+static void profile_set_place(struct profile *p, enum qos_field_id id, const struct yaml_node *node)
 {
 	p->line[id] = node->line;
 	p->column[id] = node->column;
@@ -112,7 +112,7 @@ static void profile_apply_dscp_default(struct profile *p, const struct yaml_node
 	if (!strcmp(node->text, "keep"))
 		return;
 	if (!p->line[QOS_DSCP_PRIO])
-		note_place(p, QOS_DSCP_PRIO, node);
+		profile_set_place(p, QOS_DSCP_PRIO, node);
 	if (!qos_has(q, QOS_DSCP_PRIO))
 		memset(q->dscp_prio, QOS_UNMAPPED, sizeof(q->dscp_prio));
 	q->has |= QOS_BIT(QOS_DSCP_PRIO);
@@ -123,7 +123,7 @@ static void profile_apply_dscp_default(struct profile *p, const struct yaml_node
 }
 
 /* The peer is recommended what is set here, unless something else is stated. */
-static void recommend(struct qos *q)
+static void profile_recommend_ets(struct qos *q)
 {
 	const uint64_t reco = QOS_BIT(QOS_RECO_PRIO_TC) | QOS_BIT(QOS_RECO_TSA) |
 			      QOS_BIT(QOS_RECO_BW);
@@ -154,24 +154,24 @@ static void profile_apply_agent(struct profile *p)
 	if (!qos_has(q, QOS_ADMIN_STATUS))
 		q->admin_status = QOS_LLDP_RXTX;
 	q->has |= QOS_BIT(QOS_ETS_WILLING) | QOS_BIT(QOS_PFC_WILLING) | QOS_BIT(QOS_ADMIN_STATUS);
-	recommend(q);
+	profile_recommend_ets(q);
 }
 
 /* app.udp and its like: the key's last word is the selector. */
-static int read_apps(struct schema_load *l, const struct schema_row *row,
-		     const struct yaml_node *node, void *target)
+static int profile_read_selector(struct schema_load *l, const struct schema_row *row,
+				 const struct yaml_node *node, void *target)
 {
 	int selector = qos_word_value(qos_app_words, strrchr(row->path, '.') + 1);
 	struct profile *p = l->target;
 
 	(void)target;
-	note_place(p, QOS_APP, node);
+	profile_set_place(p, QOS_APP, node);
 	return profile_read_apps(l, selector, node, &p->qos);
 }
 
 /* Blocks of a driver: {ice: {fw_lldp_agent: off}}. */
-static int read_vendor(struct schema_load *l, const struct schema_row *row,
-		       const struct yaml_node *node, void *target)
+static int profile_read_vendor(struct schema_load *l, const struct schema_row *row,
+			       const struct yaml_node *node, void *target)
 {
 	int bad = 0;
 
@@ -187,13 +187,13 @@ static int read_vendor(struct schema_load *l, const struct schema_row *row,
 	return bad;
 }
 
-static int read_match(struct schema_load *l, const struct schema_row *row,
-		      const struct yaml_node *node, void *target)
+static int profile_read_match(struct schema_load *l, const struct schema_row *row,
+			      const struct yaml_node *node, void *target)
 {
 	static const struct qos_word objects[] = {
-		{"pfc", PEER_PFC},
-		{"ets", PEER_ETS},
-		{"app", PEER_APP},
+		{"pfc", LLDP_PEER_PFC},
+		{"ets", LLDP_PEER_ETS},
+		{"app", LLDP_PEER_APP},
 		{NULL, 0},
 	};
 	struct profile *p = l->target;
@@ -204,23 +204,23 @@ static int read_match(struct schema_load *l, const struct schema_row *row,
 	(void)target;
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of pfc, ets and app");
-	p->peer_match = 0;
+	p->lldp_peer_match = 0;
 	for (size_t i = 0; i < node->count; i++) {
 		if (schema_stop(schema_word(l, yaml_item(node, i), objects, &value), &bad))
 			return bad;
-		p->peer_match |= value;
+		p->lldp_peer_match |= value;
 	}
 	return bad;
 }
 
-static int read_field(struct schema_load *l, unsigned int id, const struct yaml_node *node)
+static int profile_read_field(struct schema_load *l, unsigned int id, const struct yaml_node *node)
 {
 	struct profile *p = l->target;
 	int err = profile_read_qos(l, id, node, &p->qos);
 
 	if (err)
 		return err;
-	note_place(p, id, node);
+	profile_set_place(p, id, node);
 	if (qos_fields[id].read_only && id != QOS_IB_MTU)
 		return schema_warn(l, node, "RC-INP-016", "only the device can state it");
 	return 0;
@@ -236,7 +236,7 @@ static int read_field(struct schema_load *l, unsigned int id, const struct yaml_
 /* clang-format off */
 
 static const struct schema_row rows[] = {
-	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = read_schema,
+	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = profile_read_schema,
 	 .shape = "{\"const\":\"" PROFILE_SCHEMA "\"}", .help = "schema: " PROFILE_SCHEMA},
 	{.path = "name", .kind = SCHEMA_NAME, .required = true, TEXT_AT(name),
 	 .help = "name of the profile"},
@@ -244,7 +244,7 @@ static const struct schema_row rows[] = {
 	 .help = "one line for people"},
 	{.path = "intent", .kind = SCHEMA_WORD, AT(intent), .words = profile_intent_words,
 	 .help = "what the fabric promises (default lossless)"},
-	{.path = "extends", .kind = SCHEMA_OWN, .read = read_extends,
+	{.path = "extends", .kind = SCHEMA_OWN, .read = profile_read_extends,
 	 .shape = "{\"type\":\"string\"}",
 	 .help = "profile whose values hold where this one is silent; a name, or a path from here"},
 	{.path = "select.interfaces", .kind = SCHEMA_TEXTS, .max = PROFILE_PATTERN_MAX,
@@ -252,18 +252,18 @@ static const struct schema_row rows[] = {
 	 .size = sizeof(((struct profile *)NULL)->interface[0]),
 	 .count_offset = offsetof(struct profile, interface_count),
 	 .help = "network devices of the profile, as shell patterns (default: every RoCE port)"},
-	{.path = "app.dscp_default", .kind = SCHEMA_OWN, .read = read_dscp_default,
+	{.path = "app.dscp_default", .kind = SCHEMA_OWN, .read = profile_read_dscp_default,
 	 .shape = "{\"enum\":[\"shift3\",\"keep\",0,1,2,3,4,5,6,7]}",
 	 .help = "DSCPs that app.dscp does not list: shift3 (DSCP / 8), keep, or one priority"},
-	{.path = "app.ethertype", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	{.path = "app.ethertype", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
 	 .help = "priority by ethertype; 35093 is RoCE v1, 0 the default priority"},
-	{.path = "app.tcp", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	{.path = "app.tcp", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
 	 .help = "priority by TCP port"},
-	{.path = "app.udp", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	{.path = "app.udp", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
 	 .help = "priority by UDP port; 4791 is RoCE v2"},
-	{.path = "app.any", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	{.path = "app.any", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
 	 .help = "priority by TCP or UDP port"},
-	{.path = "app.pcp", .kind = SCHEMA_OWN, .read = read_apps, .shape = PRIO_MAP,
+	{.path = "app.pcp", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
 	 .help = "priority by the PCP of a VLAN tag, and 8 for DEI (linux 6.2)"},
 	{.path = "policy.on_unsupported", .kind = SCHEMA_WORD, AT(on_unsupported),
 	 .words = unsupported_words, .help = "result where a device lacks a setting (default fail)"},
@@ -277,12 +277,12 @@ static const struct schema_row rows[] = {
 	 .help = "apply again at boot and when a device appears (default on)"},
 	{.path = "dcbx.agent", .kind = SCHEMA_WORD, AT(agent), .words = profile_agent_words,
 	 .help = "program that sets ETS, PFC and APP: this tool by dcbnl (default none), or lldpad"},
-	{.path = "dcbx.peer.require", .kind = SCHEMA_WORD, AT(peer), .words = peer_words,
+	{.path = "dcbx.peer.require", .kind = SCHEMA_WORD, AT(lldp_peer), .words = lldp_peer_words,
 	 .help = "result when the neighbour advertises something else (default warn)"},
-	{.path = "dcbx.peer.match", .kind = SCHEMA_OWN, .read = read_match,
+	{.path = "dcbx.peer.match", .kind = SCHEMA_OWN, .read = profile_read_match,
 	 .shape = "{\"type\":\"array\",\"items\":{\"enum\":[\"pfc\",\"ets\",\"app\"]}}",
 	 .help = "objects that are compared with the neighbour (default: all)"},
-	{.path = "vendor", .kind = SCHEMA_OWN, .reserved = true, .read = read_vendor,
+	{.path = "vendor", .kind = SCHEMA_OWN, .reserved = true, .read = profile_read_vendor,
 	 .shape = ANY_MAP,
 	 .help = "settings by driver"},
 	{.path = NULL},
@@ -290,17 +290,18 @@ static const struct schema_row rows[] = {
 
 /* clang-format on */
 
-static const char *field_key(unsigned int id)
+static const char *profile_field_key(unsigned int id)
 {
 	return id < QOS_FIELD_COUNT ? qos_fields[id].key : NULL;
 }
 
-static json_t *field_schema(unsigned int id)
+static json_t *profile_field_schema(unsigned int id)
 {
 	return profile_qos_schema(&qos_fields[id]);
 }
 
-static const struct schema_fields fields = {field_key, qos_field_find, read_field, field_schema};
+static const struct schema_fields fields = {profile_field_key, qos_field_find, profile_read_field,
+					    profile_field_schema};
 
 static const struct schema profile_keys = {
 	.title = "rocecheck profile",
@@ -342,7 +343,7 @@ int profile_relative(const char *from, const char *name, char *path, size_t size
 }
 
 /* Removes the last part of a path; false when there is none left. */
-static bool cut_last(char *path)
+static bool profile_cut_path(char *path)
 {
 	char *slash = strrchr(path, '/');
 
@@ -353,8 +354,8 @@ static bool cut_last(char *path)
 }
 
 /* Adds DIR/TAIL when it holds a file named `mark`. */
-static void add_dir(char (*dirs)[256], unsigned int *count, unsigned int max, const char *dir,
-		    const char *tail, const char *mark)
+static void profile_add_dir(char (*dirs)[256], unsigned int *count, unsigned int max,
+			    const char *dir, const char *tail, const char *mark)
 {
 	char path[256], probe[300];
 
@@ -368,25 +369,25 @@ static void add_dir(char (*dirs)[256], unsigned int *count, unsigned int max, co
 
 /* Folders that hold shipped profiles, first wins: $ROCECHECK_PROFILES (ignored when setuid), the
  * profiles/ folder beside the executable's source tree, PREFIX/share/rocecheck/profiles. */
-static unsigned int profile_path(char (*dirs)[256], unsigned int max)
+static unsigned int profile_find_dirs(char (*dirs)[256], unsigned int max)
 {
-	const char *wish = secure_getenv("ROCECHECK_PROFILES");
+	const char *extra = secure_getenv("ROCECHECK_PROFILES");
 	unsigned int count = 0;
 	char exe[256];
 	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
-	if (wish && wish[0])
-		add_dir(dirs, &count, max, wish, "", ".");
+	if (extra && extra[0])
+		profile_add_dir(dirs, &count, max, extra, "", ".");
 	exe[n > 0 ? n : 0] = '\0';
-	cut_last(exe);
+	profile_cut_path(exe);
 	/* qos.h beside the profiles is the mark of a source tree. */
-	for (unsigned int level = 0; level < LEVELS_MAX && cut_last(exe); level++) {
-		add_dir(dirs, &count, max, exe, "/profiles", "qos.h");
+	for (unsigned int level = 0; level < LEVELS_MAX && profile_cut_path(exe); level++) {
+		profile_add_dir(dirs, &count, max, exe, "/profiles", "qos.h");
 		if (!level)
-			add_dir(dirs, &count, max, exe, "/share/rocecheck/profiles", ".");
+			profile_add_dir(dirs, &count, max, exe, "/share/rocecheck/profiles", ".");
 	}
 #ifdef ROCECHECK_DATA
-	add_dir(dirs, &count, max, ROCECHECK_DATA, "/profiles", ".");
+	profile_add_dir(dirs, &count, max, ROCECHECK_DATA, "/profiles", ".");
 #endif
 	return count;
 }
@@ -403,7 +404,7 @@ static int select_profile(const struct dirent *entry)
 	return is_profile_file(entry->d_name);
 }
 
-static void append_names(const char *dir, char *text, size_t size)
+static void profile_append_names(const char *dir, char *text, size_t size)
 {
 	struct dirent **list;
 	int count = scandir(dir, &list, select_profile, alphasort);
@@ -421,12 +422,12 @@ static void append_names(const char *dir, char *text, size_t size)
 		free(list);
 }
 
-static int not_found(const char *name, char (*dirs)[256], unsigned int count, struct err *e)
+static int profile_not_found(const char *name, char (*dirs)[256], unsigned int count, struct err *e)
 {
 	char names[ERR_HINT_MAX - 24] = "";
 
 	for (unsigned int i = 0; i < count; i++)
-		append_names(dirs[i], names, sizeof(names));
+		profile_append_names(dirs[i], names, sizeof(names));
 	err_set(e, -ENOENT, "%s: no shipped profile of this name", name);
 	if (!access(name, F_OK))
 		err_hint(e, "if the file in this folder is meant, write ./%.200s", name);
@@ -451,7 +452,7 @@ static int profile_locate(const char *name, struct profile_place *place, struct 
 	if (!schema_name_ok(name) || strlen(name) > 64)
 		return err_set(e, -EINVAL, "'%.64s' is neither a path nor the name of a profile",
 			       name);
-	count = profile_path(dirs, DIRS_MAX);
+	count = profile_find_dirs(dirs, DIRS_MAX);
 	for (unsigned int i = 0; i < count; i++) {
 		int n = snprintf(place->path, sizeof(place->path), "%s/%s.yaml", dirs[i], name);
 
@@ -460,7 +461,7 @@ static int profile_locate(const char *name, struct profile_place *place, struct 
 		snprintf(place->shown, sizeof(place->shown), "builtin:%s", name);
 		return 0;
 	}
-	return not_found(name, dirs, count, e);
+	return profile_not_found(name, dirs, count, e);
 }
 
 /* One file of the chain: depth 0 is the one asked for, 1 the one it extends. */
@@ -470,11 +471,11 @@ struct load {
 	unsigned int depth;
 };
 
-static int load_place(const struct profile_place *place, unsigned int depth, struct profile *p,
-		      struct diags *diags, struct err *e);
+static int profile_load_place(const struct profile_place *place, unsigned int depth,
+			      struct profile *p, struct diags *diags, struct err *e);
 
 /* A finding at the key extends, from the error of looking for the file. */
-static int report_base(struct load *l, const struct yaml_node *node, const struct err *e)
+static int profile_report_base(struct load *l, const struct yaml_node *node, const struct err *e)
 {
 	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-011"};
 
@@ -483,15 +484,15 @@ static int report_base(struct load *l, const struct yaml_node *node, const struc
 }
 
 /* What is inherited stands, for readers of this file, where it says so. */
-static void inherit_places(struct profile *p, const struct yaml_node *node)
+static void profile_inherit_places(struct profile *p, const struct yaml_node *node)
 {
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		if (qos_has(&p->qos, id))
-			note_place(p, id, node);
+			profile_set_place(p, id, node);
 }
 
-static int load_base(struct load *l, const struct yaml_node *node, const struct profile_place *here,
-		     struct profile *p)
+static int profile_load_base(struct load *l, const struct yaml_node *node,
+			     const struct profile_place *here, struct profile *p)
 {
 	struct yaml_finding finding = {
 		.level = DIAG_ERROR,
@@ -517,18 +518,18 @@ static int load_base(struct load *l, const struct yaml_node *node, const struct 
 	else
 		err = profile_locate(name, &place, &e);
 	if (!err)
-		err = load_place(&place, l->depth + 1, p, l->diags, &e);
+		err = profile_load_place(&place, l->depth + 1, p, l->diags, &e);
 	if (err == -ENOMEM)
 		return err;
 	if (!err)
-		inherit_places(p, node);
+		profile_inherit_places(p, node);
 	else if (e.code)
-		return report_base(l, node, &e);
+		return profile_report_base(l, node, &e);
 	return err;
 }
 
 /* A profile says what the fabric promises, itself or through the one it extends. */
-static int check_intent(struct load *l)
+static int profile_check_intent(struct load *l)
 {
 	struct yaml_finding finding = {
 		.level = DIAG_ERROR,
@@ -542,7 +543,7 @@ static int check_intent(struct load *l)
 }
 
 /* Application entries are one value: a file that states some states all. */
-static void forget_base_apps(struct load *l, struct profile *p)
+static void profile_drop_base_apps(struct load *l, struct profile *p)
 {
 	bool stated = yaml_find(&l->file, "app.entries");
 	char key[32];
@@ -556,20 +557,20 @@ static void forget_base_apps(struct load *l, struct profile *p)
 }
 
 /* The file is read; puts its keys over p. errors: how many there were before it was opened. */
-static int load_tree(struct load *l, const struct profile_place *place, size_t errors,
-		     struct profile *p)
+static int profile_load_tree(struct load *l, const struct profile_place *place, size_t errors,
+			     struct profile *p)
 {
 	const struct yaml_node *extends = yaml_find(&l->file, "extends");
 	const struct yaml_node *dscp_default = yaml_find(&l->file, "app.dscp_default");
-	int err = extends ? load_base(l, extends, place, p) : 0;
+	int err = extends ? profile_load_base(l, extends, place, p) : 0;
 
 	if (err && err != -EINVAL)
 		return err;
-	forget_base_apps(l, p);
+	profile_drop_base_apps(l, p);
 	err = schema_load_map(&profile_keys, &l->file, l->file.root, p, l->diags);
 	if (err)
 		return err;
-	err = check_intent(l);
+	err = profile_check_intent(l);
 	if (err && err != -EINVAL)
 		return err;
 	if (l->diags->errors > errors)
@@ -579,7 +580,7 @@ static int load_tree(struct load *l, const struct profile_place *place, size_t e
 	return 0;
 }
 
-static int check(struct load *l, struct profile *p)
+static int profile_check_loaded(struct load *l, struct profile *p)
 {
 	size_t errors = l->diags->errors, first = l->diags->count;
 	int err = profile_check(p, l->diags);
@@ -591,13 +592,13 @@ static int check(struct load *l, struct profile *p)
 	return err;
 }
 
-static int load_place(const struct profile_place *place, unsigned int depth, struct profile *p,
-		      struct diags *diags, struct err *e)
+static int profile_load_place(const struct profile_place *place, unsigned int depth,
+			      struct profile *p, struct diags *diags, struct err *e)
 {
 	struct profile loaded = {.disruption = CHOICE_ASK,
 				 .persist = true,
-				 .peer = CHOICE_WARN,
-				 .peer_match = PEER_PFC | PEER_ETS | PEER_APP};
+				 .lldp_peer = CHOICE_WARN,
+				 .lldp_peer_match = LLDP_PEER_PFC | LLDP_PEER_ETS | LLDP_PEER_APP};
 	struct load l = {.diags = diags, .depth = depth};
 	size_t errors = diags->errors;
 	int err;
@@ -606,12 +607,12 @@ static int load_place(const struct profile_place *place, unsigned int depth, str
 	err = yaml_open(place->path, place->shown, &l.file, diags, e);
 	if (err)
 		return err;
-	err = load_tree(&l, place, errors, &loaded);
+	err = profile_load_tree(&l, place, errors, &loaded);
 	snprintf(loaded.path, sizeof(loaded.path), "%s", place->shown);
 	if (!err && !depth)
 		profile_apply_agent(&loaded);
 	if (!err && !depth)
-		err = check(&l, &loaded);
+		err = profile_check_loaded(&l, &loaded);
 	yaml_close(&l.file);
 	if (!err && diags->errors > errors)
 		err = -EINVAL;
@@ -625,7 +626,7 @@ int profile_load(const char *name_or_path, struct profile *p, struct diags *diag
 	struct profile_place place;
 	int err = profile_locate(name_or_path, &place, e);
 
-	return err ? err : load_place(&place, 0, p, diags, e);
+	return err ? err : profile_load_place(&place, 0, p, diags, e);
 }
 
 bool profile_selects(const struct profile *p, const char *ifname)

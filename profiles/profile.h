@@ -36,10 +36,10 @@ enum profile_agent {
 };
 
 /* dcbx.peer.match */
-enum profile_peer {
-	PEER_PFC = 1,
-	PEER_ETS = 2,
-	PEER_APP = 4,
+enum profile_lldp_peer {
+	LLDP_PEER_PFC = 1,
+	LLDP_PEER_ETS = 2,
+	LLDP_PEER_APP = 4,
 };
 
 struct profile {
@@ -60,8 +60,8 @@ struct profile {
 	enum profile_choice disruption;	    /* ALLOW, ASK or DENY; default ASK */
 	unsigned int confirm_within_s;	    /* policy.rollback_timeout_s; 0 = none */
 	enum profile_agent agent;	    /* dcbx.agent */
-	enum profile_choice peer;	    /* dcbx.peer.require: FAIL, WARN or SKIP */
-	uint8_t peer_match;		    /* enum profile_peer flags; default all */
+	enum profile_choice lldp_peer;	    /* dcbx.peer.require: FAIL, WARN or SKIP */
+	uint8_t lldp_peer_match;	    /* enum profile_lldp_peer flags; default all */
 	bool persist;			    /* policy.persist: apply again at boot; default on */
 };
 

@@ -25,10 +25,10 @@ struct finding {
 	const char *note;
 };
 
-static int report(struct check *c, const struct finding *what, const char *fmt, ...)
+static int check_report(struct check *c, const struct finding *what, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
 
-static int report(struct check *c, const struct finding *what, const char *fmt, ...)
+static int check_report(struct check *c, const struct finding *what, const char *fmt, ...)
 {
 	char text[256];
 	struct diag one = {
@@ -50,51 +50,53 @@ static int report(struct check *c, const struct finding *what, const char *fmt, 
 	return diags_add(c->diags, &one);
 }
 
-static bool states(const struct check *c, enum qos_field_id id)
+static bool profile_states(const struct check *c, enum qos_field_id id)
 {
 	return qos_has(&c->p->qos, id);
 }
 
-static bool is_lossless(const struct check *c, unsigned int prio)
+static bool profile_is_lossless(const struct check *c, unsigned int prio)
 {
-	return states(c, QOS_PFC_ENABLED) && c->p->qos.pfc_enabled & (1u << prio);
+	return profile_states(c, QOS_PFC_ENABLED) && c->p->qos.pfc_enabled & (1u << prio);
 }
 
 static int check_intent(struct check *c)
 {
 	struct finding what = {DIAG_ERROR, "RC-INP-029", QOS_PFC_ENABLED, NULL};
-	bool pfc = states(c, QOS_PFC_ENABLED) && c->p->qos.pfc_enabled;
+	bool pfc = profile_states(c, QOS_PFC_ENABLED) && c->p->qos.pfc_enabled;
 
 	if (c->p->intent == INTENT_LOSSLESS && !pfc) {
 		what.note = "add the priority of RoCE to pfc.enabled, or state another intent";
-		return report(c, &what, "intent is lossless, but no priority has PFC");
+		return check_report(c, &what, "intent is lossless, but no priority has PFC");
 	}
 	if (c->p->intent == INTENT_LOSSLESS || !pfc)
 		return 0;
 	what.level = DIAG_WARNING;
-	return report(c, &what, "intent is %s, but a priority has PFC",
-		      profile_intent_word(c->p->intent));
+	return check_report(c, &what, "intent is %s, but a priority has PFC",
+			    profile_intent_word(c->p->intent));
 }
 
-static bool gives_vlan_prio(const struct check *c)
+static bool profile_sets_vlan_prio(const struct check *c)
 {
 	static const uint8_t none[QOS_SKB_PRIOS];
 
-	return states(c, QOS_VLAN_PRIO) && memcmp(c->p->qos.vlan_prio, none, sizeof(none)) != 0;
+	return profile_states(c, QOS_VLAN_PRIO) &&
+	       memcmp(c->p->qos.vlan_prio, none, sizeof(none)) != 0;
 }
 
 static int check_trust(struct check *c)
 {
 	struct finding what = {DIAG_WARNING, "RC-INP-032", QOS_TRUST, NULL};
 
-	if (!states(c, QOS_TRUST))
+	if (!profile_states(c, QOS_TRUST))
 		return 0;
-	if (c->p->qos.trust == QOS_TRUST_DSCP && !states(c, QOS_DSCP_PRIO))
-		return report(c, &what, "trust is dscp, but no DSCP has a priority");
-	if (c->p->qos.trust == QOS_TRUST_PCP && !gives_vlan_prio(c)) {
+	if (c->p->qos.trust == QOS_TRUST_DSCP && !profile_states(c, QOS_DSCP_PRIO))
+		return check_report(c, &what, "trust is dscp, but no DSCP has a priority");
+	if (c->p->qos.trust == QOS_TRUST_PCP && !profile_sets_vlan_prio(c)) {
 		what.rule = "RC-INP-025";
 		what.note = "state vlan.egress_qos_map";
-		return report(c, &what, "trust is pcp, but nothing gives packets a VLAN priority");
+		return check_report(c, &what,
+				    "trust is pcp, but nothing gives packets a VLAN priority");
 	}
 	return 0;
 }
@@ -104,13 +106,13 @@ static int check_roce_prio(struct check *c)
 	struct finding what = {DIAG_ERROR, "RC-INP-020", QOS_CM_TOS, NULL};
 	int prio = profile_roce_prio(c->p);
 
-	if (c->p->intent != INTENT_LOSSLESS || prio < 0 || !states(c, QOS_PFC_ENABLED))
+	if (c->p->intent != INTENT_LOSSLESS || prio < 0 || !profile_states(c, QOS_PFC_ENABLED))
 		return 0;
-	if (!c->p->qos.pfc_enabled || is_lossless(c, prio))
+	if (!c->p->qos.pfc_enabled || profile_is_lossless(c, prio))
 		return 0;
 	what.note = "map this DSCP to a priority of pfc.enabled";
-	return report(c, &what, "RoCE data (DSCP %d) has priority %d, which is not lossless",
-		      profile_roce_tos(c->p) >> 2, prio);
+	return check_report(c, &what, "RoCE data (DSCP %d) has priority %d, which is not lossless",
+			    profile_roce_tos(c->p) >> 2, prio);
 }
 
 static int check_roce_ecn(struct check *c)
@@ -123,13 +125,13 @@ static int check_roce_ecn(struct check *c)
 	if ((tos & 3) == 3) {
 		what.level = DIAG_ERROR;
 		what.note = "use ecn: ect0";
-		return report(c, &what, "RoCE data would be sent with CE set");
+		return check_report(c, &what, "RoCE data would be sent with CE set");
 	}
 	/* Marks are of no use where the profile turns the reaction to them off. */
-	if (tos & 3 || (states(c, QOS_RP_ENABLE) && !c->p->qos.rp_enable))
+	if (tos & 3 || (profile_states(c, QOS_RP_ENABLE) && !c->p->qos.rp_enable))
 		return 0;
 	what.note = "use ecn: ect0, unless the device sets it by itself";
-	return report(c, &what, "RoCE data has no ECT: switches cannot mark it");
+	return check_report(c, &what, "RoCE data has no ECT: switches cannot mark it");
 }
 
 static int check_cnp(struct check *c)
@@ -137,25 +139,26 @@ static int check_cnp(struct check *c)
 	struct finding what = {DIAG_ERROR, "RC-INP-021", QOS_CNP_DSCP, NULL};
 	int prio = -ENODATA, err = 0;
 
-	if (states(c, QOS_CNP_DSCP))
+	if (profile_states(c, QOS_CNP_DSCP))
 		prio = qos_dscp_to_prio(&c->p->qos, c->p->qos.cnp_dscp);
-	if (prio >= 0 && c->p->qos.trust == QOS_TRUST_DSCP && is_lossless(c, prio))
-		err = report(c, &what, "CNPs (DSCP %u) have priority %d, which is lossless",
-			     c->p->qos.cnp_dscp, prio);
-	if (err || !states(c, QOS_CNP_PRIO) || !is_lossless(c, c->p->qos.cnp_prio))
+	if (prio >= 0 && c->p->qos.trust == QOS_TRUST_DSCP && profile_is_lossless(c, prio))
+		err = check_report(c, &what, "CNPs (DSCP %u) have priority %d, which is lossless",
+				   c->p->qos.cnp_dscp, prio);
+	if (err || !profile_states(c, QOS_CNP_PRIO) || !profile_is_lossless(c, c->p->qos.cnp_prio))
 		return err;
 	what.at = QOS_CNP_PRIO;
-	return report(c, &what, "CNPs have priority %u, which is lossless", c->p->qos.cnp_prio);
+	return check_report(c, &what, "CNPs have priority %u, which is lossless",
+			    c->p->qos.cnp_prio);
 }
 
 /* Lossy priorities in the traffic class of a lossless one. */
-static uint8_t lossy_neighbours(const struct check *c, unsigned int prio)
+static uint8_t profile_lossy_in_tc(const struct check *c, unsigned int prio)
 {
 	const struct qos *q = &c->p->qos;
 	uint8_t set = 0;
 
 	for (unsigned int other = 0; other < QOS_PRIOS; other++)
-		if (!is_lossless(c, other) && q->prio_tc[other] == q->prio_tc[prio])
+		if (!profile_is_lossless(c, other) && q->prio_tc[other] == q->prio_tc[prio])
 			set |= 1u << other;
 	return set;
 }
@@ -166,14 +169,15 @@ static int check_shared_tc(struct check *c)
 	char others[32];
 
 	what.note = "give the lossless priority a traffic class of its own";
-	for (unsigned int prio = 0; states(c, QOS_PRIO_TC) && prio < QOS_PRIOS; prio++) {
+	for (unsigned int prio = 0; profile_states(c, QOS_PRIO_TC) && prio < QOS_PRIOS; prio++) {
 		int err;
 
-		if (!is_lossless(c, prio) || !lossy_neighbours(c, prio))
+		if (!profile_is_lossless(c, prio) || !profile_lossy_in_tc(c, prio))
 			continue;
-		qos_prio_set_text(lossy_neighbours(c, prio), others, sizeof(others));
-		err = report(c, &what, "lossless priority %u shares TC %u with lossy priority %s",
-			     prio, c->p->qos.prio_tc[prio], others);
+		qos_prio_set_text(profile_lossy_in_tc(c, prio), others, sizeof(others));
+		err = check_report(c, &what,
+				   "lossless priority %u shares TC %u with lossy priority %s", prio,
+				   c->p->qos.prio_tc[prio], others);
 		if (err)
 			return err;
 	}
@@ -187,12 +191,12 @@ static int check_share(struct check *c, unsigned int tc)
 	bool ets = c->p->qos.tc_tsa[tc] == QOS_TSA_ETS;
 
 	if (ets && !share)
-		return report(c, &what, "TC %u is ets but has no share", tc);
+		return check_report(c, &what, "TC %u is ets but has no share", tc);
 	if (ets || !share)
 		return 0;
 	what.level = DIAG_WARNING;
 	what.rule = "RC-INP-031";
-	return report(c, &what, "TC %u has a share of %u %%, but is not ets", tc, share);
+	return check_report(c, &what, "TC %u has a share of %u %%, but is not ets", tc, share);
 }
 
 static int check_shares(struct check *c)
@@ -200,7 +204,7 @@ static int check_shares(struct check *c)
 	struct finding what = {DIAG_ERROR, "RC-INP-023", QOS_TC_TX_BW, NULL};
 	unsigned int sum = 0, classes = 0;
 
-	if (!states(c, QOS_TC_TSA) || !states(c, QOS_TC_TX_BW))
+	if (!profile_states(c, QOS_TC_TSA) || !profile_states(c, QOS_TC_TX_BW))
 		return 0;
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
 		int err = check_share(c, tc);
@@ -214,7 +218,7 @@ static int check_shares(struct check *c)
 	}
 	if (!classes || sum == 100)
 		return 0;
-	return report(c, &what, "the shares of the ets classes sum to %u %%, not 100", sum);
+	return check_report(c, &what, "the shares of the ets classes sum to %u %%, not 100", sum);
 }
 
 static int check_lossless_tsa(struct check *c)
@@ -222,18 +226,20 @@ static int check_lossless_tsa(struct check *c)
 	struct finding what = {DIAG_WARNING, "RC-INP-030", QOS_TC_TSA, NULL};
 	const struct qos *q = &c->p->qos;
 
-	if (!states(c, QOS_TC_TSA) || !states(c, QOS_PRIO_TC))
+	if (!profile_states(c, QOS_TC_TSA) || !profile_states(c, QOS_PRIO_TC))
 		return 0;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		unsigned int tc = q->prio_tc[prio];
 		int err;
 
-		if (!is_lossless(c, prio) || tc >= QOS_TCS || q->tc_tsa[tc] != QOS_TSA_STRICT)
+		if (!profile_is_lossless(c, prio) || tc >= QOS_TCS ||
+		    q->tc_tsa[tc] != QOS_TSA_STRICT)
 			continue;
-		if (states(c, QOS_TC_MAXRATE) && q->tc_maxrate_kbps[tc])
+		if (profile_states(c, QOS_TC_MAXRATE) && q->tc_maxrate_kbps[tc])
 			continue;
-		err = report(c, &what, "TC %u of lossless priority %u is strict, without a limit",
-			     tc, prio);
+		err = check_report(c, &what,
+				   "TC %u of lossless priority %u is strict, without a limit", tc,
+				   prio);
 		if (err)
 			return err;
 	}
@@ -245,31 +251,31 @@ static int check_ib_mtu(struct check *c)
 	struct finding what = {DIAG_ERROR, "RC-INP-005", QOS_IB_MTU, NULL};
 	uint32_t ib_mtu = c->p->qos.ib_mtu;
 
-	if (!states(c, QOS_IB_MTU))
+	if (!profile_states(c, QOS_IB_MTU))
 		return 0;
 	if (ib_mtu & (ib_mtu - 1)) {
 		what.note = "256, 512, 1024, 2048 or 4096";
-		return report(c, &what, "mtu.ib_min: %u is no MTU of RDMA", ib_mtu);
+		return check_report(c, &what, "mtu.ib_min: %u is no MTU of RDMA", ib_mtu);
 	}
 	what.rule = "RC-INP-027";
-	if (!states(c, QOS_MTU) || c->p->qos.mtu >= ib_mtu + ROCE_HEADERS)
+	if (!profile_states(c, QOS_MTU) || c->p->qos.mtu >= ib_mtu + ROCE_HEADERS)
 		return 0;
-	return report(c, &what, "an RDMA MTU of %u needs mtu.netdev of %u or more, it is %u",
-		      ib_mtu, ib_mtu + ROCE_HEADERS, c->p->qos.mtu);
+	return check_report(c, &what, "an RDMA MTU of %u needs mtu.netdev of %u or more, it is %u",
+			    ib_mtu, ib_mtu + ROCE_HEADERS, c->p->qos.mtu);
 }
 
 static int check_pause(struct check *c)
 {
 	struct finding what = {DIAG_ERROR, "RC-INP-028", QOS_PAUSE_RX, NULL};
-	bool rx = states(c, QOS_PAUSE_RX) && c->p->qos.pause_rx;
-	bool tx = states(c, QOS_PAUSE_TX) && c->p->qos.pause_tx;
+	bool rx = profile_states(c, QOS_PAUSE_RX) && c->p->qos.pause_rx;
+	bool tx = profile_states(c, QOS_PAUSE_TX) && c->p->qos.pause_tx;
 
-	if (!states(c, QOS_PFC_ENABLED) || !c->p->qos.pfc_enabled || (!rx && !tx))
+	if (!profile_states(c, QOS_PFC_ENABLED) || !c->p->qos.pfc_enabled || (!rx && !tx))
 		return 0;
 	if (!rx)
 		what.at = QOS_PAUSE_TX;
 	what.note = "use link_pause: {rx: off, tx: off}";
-	return report(c, &what, "link pause is on together with PFC");
+	return check_report(c, &what, "link pause is on together with PFC");
 }
 
 static int (*const checks[])(struct check *c) = {

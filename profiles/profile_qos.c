@@ -12,8 +12,8 @@
 #include "profiles/base/units.h"
 
 /* A word that stands for a number, or the number. */
-static int read_word_or_number(struct schema_load *l, const struct qos_field *f,
-			       const struct yaml_node *node, uint64_t *value)
+static int qos_read_word_or_number(struct schema_load *l, const struct qos_field *f,
+				   const struct yaml_node *node, uint64_t *value)
 {
 	int word = node->kind == YAML_TEXT ? qos_word_value(f->words, node->text) : -1;
 
@@ -29,8 +29,8 @@ static int read_word_or_number(struct schema_load *l, const struct qos_field *f,
 }
 
 /* A number with the unit of its kind: "64KiB", "10G". */
-static int read_amount(struct schema_load *l, const struct qos_field *f,
-		       const struct yaml_node *node, uint64_t *value)
+static int qos_read_amount(struct schema_load *l, const struct qos_field *f,
+			   const struct yaml_node *node, uint64_t *value)
 {
 	struct err e;
 	int err;
@@ -45,17 +45,17 @@ static int read_amount(struct schema_load *l, const struct qos_field *f,
 }
 
 /* Element i of a member. */
-static int read_element(struct schema_load *l, const struct qos_field *f,
-			const struct yaml_node *node, void *member, unsigned int i)
+static int qos_read_element(struct schema_load *l, const struct qos_field *f,
+			    const struct yaml_node *node, void *member, unsigned int i)
 {
 	uint64_t value = 0;
 	uint8_t word = 0;
 	int err;
 
 	if (f->kind == QOS_KIND_MS) {
-		err = read_word_or_number(l, f, node, &value);
+		err = qos_read_word_or_number(l, f, node, &value);
 	} else if (f->kind == QOS_KIND_TC_U32 || f->kind == QOS_KIND_TC_U64) {
-		err = read_amount(l, f, node, &value);
+		err = qos_read_amount(l, f, node, &value);
 	} else if (f->kind == QOS_KIND_BOOL || f->words) {
 		err = schema_word(l, node, f->words ? f->words : qos_switch_words, &word);
 		value = word;
@@ -67,8 +67,8 @@ static int read_element(struct schema_load *l, const struct qos_field *f,
 	return err;
 }
 
-static int read_flags(struct schema_load *l, const struct qos_field *f,
-		      const struct yaml_node *node, void *member)
+static int qos_read_flags(struct schema_load *l, const struct qos_field *f,
+			  const struct yaml_node *node, void *member)
 {
 	uint8_t flags = 0, flag = 0;
 	int bad = 0;
@@ -84,7 +84,7 @@ static int read_flags(struct schema_load *l, const struct qos_field *f,
 	return bad;
 }
 
-static int report_twice(struct schema_load *l, const struct yaml_node *node, const char *what)
+static int qos_report_twice(struct schema_load *l, const struct yaml_node *node, const char *what)
 {
 	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-014"};
 
@@ -93,8 +93,8 @@ static int report_twice(struct schema_load *l, const struct yaml_node *node, con
 }
 
 /* The numbers of a list's item or a map's key: "3" or "24-31". */
-static int read_range(struct schema_load *l, const struct yaml_node *node, unsigned int max,
-		      unsigned int *first, unsigned int *last)
+static int qos_read_range(struct schema_load *l, const struct yaml_node *node, unsigned int max,
+			  unsigned int *first, unsigned int *last)
 {
 	struct err e;
 
@@ -106,22 +106,22 @@ static int read_range(struct schema_load *l, const struct yaml_node *node, unsig
 }
 
 /* Adds the priorities of one item. */
-static int add_prios(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
-		     uint8_t *set)
+static int qos_read_prios(struct schema_load *l, const struct qos_field *f,
+			  const struct yaml_node *node, uint8_t *set)
 {
 	unsigned int first = 0, last = 0;
-	int err = read_range(l, node, f->max, &first, &last);
+	int err = qos_read_range(l, node, f->max, &first, &last);
 
 	for (unsigned int prio = first; !err && prio <= last; prio++) {
 		if (*set & (1u << prio))
-			return report_twice(l, node, "priority");
+			return qos_report_twice(l, node, "priority");
 		*set |= 1u << prio;
 	}
 	return err;
 }
 
-static int read_prio_set(struct schema_load *l, const struct qos_field *f,
-			 const struct yaml_node *node, void *member)
+static int qos_read_prio_set(struct schema_load *l, const struct qos_field *f,
+			     const struct yaml_node *node, void *member)
 {
 	uint8_t set = 0;
 	int bad = 0;
@@ -129,47 +129,47 @@ static int read_prio_set(struct schema_load *l, const struct qos_field *f,
 	if (node->kind != YAML_LIST)
 		return schema_expect(l, node, "a list of priorities, such as [3]");
 	for (size_t i = 0; i < node->count; i++)
-		if (schema_stop(add_prios(l, f, yaml_item(node, i), &set), &bad))
+		if (schema_stop(qos_read_prios(l, f, yaml_item(node, i), &set), &bad))
 			return bad;
 	*(uint8_t *)member = set;
 	return bad;
 }
 
 /* "3: 6", items i and i + 1 of a map. */
-static int read_pair(struct schema_load *l, const struct qos_field *f, const struct yaml_node *map,
-		     size_t i, void *member)
+static int qos_read_pair(struct schema_load *l, const struct qos_field *f,
+			 const struct yaml_node *map, size_t i, void *member)
 {
 	uint64_t at = 0;
 	int err = schema_number(l, yaml_item(map, i), 0, qos_shapes[f->kind].count - 1, &at);
 
-	return err ? err : read_element(l, f, yaml_item(map, i + 1), member, at);
+	return err ? err : qos_read_element(l, f, yaml_item(map, i + 1), member, at);
 }
 
 /* [0, 0, 0, 3, 0, 0, 6, 0], or {3: 3, 6: 6} in which what is not listed is 0 (strict). */
-static int read_array(struct schema_load *l, const struct qos_field *f,
-		      const struct yaml_node *node, void *member)
+static int qos_read_array(struct schema_load *l, const struct qos_field *f,
+			  const struct yaml_node *node, void *member)
 {
 	int bad = 0;
 
 	if (node->kind == YAML_TEXT || (node->kind == YAML_LIST && node->count != QOS_PRIOS))
 		return schema_expect(l, node, "a list of 8 values or a map of 0 to 7");
 	for (size_t i = 0; node->kind == YAML_LIST && i < node->count; i++)
-		if (schema_stop(read_element(l, f, yaml_item(node, i), member, i), &bad))
+		if (schema_stop(qos_read_element(l, f, yaml_item(node, i), member, i), &bad))
 			return bad;
 	for (size_t i = 0; node->kind == YAML_MAP && i < node->count; i += 2)
-		if (schema_stop(read_pair(l, f, node, i, member), &bad))
+		if (schema_stop(qos_read_pair(l, f, node, i, member), &bad))
 			return bad;
 	return bad;
 }
 
 /* "24-31: 3" of a map. */
-static int read_dscp_pair(struct schema_load *l, const struct qos_field *f,
-			  const struct yaml_node *map, size_t i, uint8_t *prio)
+static int qos_read_dscp_pair(struct schema_load *l, const struct qos_field *f,
+			      const struct yaml_node *map, size_t i, uint8_t *prio)
 {
 	const struct yaml_node *dscps = yaml_item(map, i);
 	unsigned int first = 0, last = 0;
 	uint64_t value = 0;
-	int err = read_range(l, dscps, QOS_DSCPS - 1, &first, &last);
+	int err = qos_read_range(l, dscps, QOS_DSCPS - 1, &first, &last);
 	int bad = 0;
 
 	if (schema_stop(err, &bad) ||
@@ -178,15 +178,15 @@ static int read_dscp_pair(struct schema_load *l, const struct qos_field *f,
 		return bad;
 	for (unsigned int dscp = first; dscp <= last; dscp++) {
 		if (prio[dscp] != QOS_UNMAPPED)
-			return report_twice(l, dscps, "DSCP");
+			return qos_report_twice(l, dscps, "DSCP");
 		prio[dscp] = value;
 	}
 	return 0;
 }
 
 /* {26: 3}: what is not listed has the value of its kind. */
-static int read_map(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
-		    void *member)
+static int qos_read_map(struct schema_load *l, const struct qos_field *f,
+			const struct yaml_node *node, void *member)
 {
 	static const char *const expect[QOS_KIND_COUNT] = {
 		[QOS_KIND_DSCP_MAP] = "a map of DSCPs to priorities, such as {26: 3}",
@@ -200,16 +200,16 @@ static int read_map(struct schema_load *l, const struct qos_field *f, const stru
 		return schema_expect(l, node, expect[f->kind]);
 	memset(member, qos_shapes[f->kind].unlisted, qos_shapes[f->kind].count);
 	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop((ranges ? read_dscp_pair(l, f, node, i, member)
-					: read_pair(l, f, node, i, member)),
+		if (schema_stop((ranges ? qos_read_dscp_pair(l, f, node, i, member)
+					: qos_read_pair(l, f, node, i, member)),
 				&bad))
 			return bad;
 	return bad;
 }
 
 /* {dscp: 26, ecn: ect0}: both keys and no other. */
-static int read_tos_map(struct schema_load *l, const struct qos_field *f,
-			const struct yaml_node *node, uint8_t *tos)
+static int qos_read_tos_map(struct schema_load *l, const struct qos_field *f,
+			    const struct yaml_node *node, uint8_t *tos)
 {
 	const struct yaml_node *dscp_node = yaml_get(node, "dscp");
 	const struct yaml_node *ecn_node = yaml_get(node, "ecn");
@@ -226,14 +226,14 @@ static int read_tos_map(struct schema_load *l, const struct qos_field *f,
 	return err;
 }
 
-static int read_tos(struct schema_load *l, const struct qos_field *f, const struct yaml_node *node,
-		    uint8_t *tos)
+static int qos_read_tos(struct schema_load *l, const struct qos_field *f,
+			const struct yaml_node *node, uint8_t *tos)
 {
 	uint64_t value = 0;
 	int err;
 
 	if (node->kind == YAML_MAP)
-		return read_tos_map(l, f, node, tos);
+		return qos_read_tos_map(l, f, node, tos);
 	if (node->kind == YAML_LIST)
 		return schema_expect(l, node, "{dscp: 26, ecn: ect0} or a number");
 	err = schema_number(l, node, f->min, f->max, &value);
@@ -242,8 +242,8 @@ static int read_tos(struct schema_load *l, const struct qos_field *f, const stru
 }
 
 /* [dscp, pcp]: each once. */
-static int read_selectors(struct schema_load *l, const struct qos_field *f,
-			  const struct yaml_node *node, void *member)
+static int qos_read_selectors(struct schema_load *l, const struct qos_field *f,
+			      const struct yaml_node *node, void *member)
 {
 	uint8_t *selector = member, one = 0;
 	int bad = 0;
@@ -254,15 +254,15 @@ static int read_selectors(struct schema_load *l, const struct qos_field *f,
 		if (schema_stop(schema_word(l, yaml_item(node, i), f->words, &one), &bad))
 			return bad;
 		if (memchr(selector, one, i))
-			return report_twice(l, yaml_item(node, i), "selector");
+			return qos_report_twice(l, yaml_item(node, i), "selector");
 		selector[i] = one;
 	}
 	return bad;
 }
 
 /* "rpg_ai_rate: 5" of a map. */
-static int add_param(struct schema_load *l, const struct yaml_node *map, size_t i,
-		     struct qos_params *params)
+static int qos_read_param(struct schema_load *l, const struct yaml_node *map, size_t i,
+			  struct qos_params *params)
 {
 	uint64_t value = 0;
 	uint8_t param = 0;
@@ -272,25 +272,25 @@ static int add_param(struct schema_load *l, const struct yaml_node *map, size_t 
 		err = schema_number(l, yaml_item(map, i + 1), 0, UINT32_MAX, &value);
 	if (err)
 		return err;
-	qos_param_put(params, param, value);
+	qos_param_set(params, param, value);
 	return 0;
 }
 
-static int read_params(struct schema_load *l, const struct yaml_node *node,
-		       struct qos_params *params)
+static int qos_read_params(struct schema_load *l, const struct yaml_node *node,
+			   struct qos_params *params)
 {
 	int bad = 0;
 
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of parameters to numbers");
 	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(add_param(l, node, i, params), &bad))
+		if (schema_stop(qos_read_param(l, node, i, params), &bad))
 			return bad;
 	return bad;
 }
 
-static int add_app(struct schema_load *l, const struct yaml_node *node, struct qos_app app,
-		   struct qos *q)
+static int qos_read_app(struct schema_load *l, const struct yaml_node *node, struct qos_app app,
+			struct qos *q)
 {
 	struct err e;
 	uint64_t prio = 0;
@@ -301,7 +301,7 @@ static int add_app(struct schema_load *l, const struct yaml_node *node, struct q
 	app.prio = prio;
 	err = qos_app_add(q, app);
 	if (err == -EEXIST)
-		return report_twice(l, node, "this entry with priority");
+		return qos_report_twice(l, node, "this entry with priority");
 	if (err) {
 		err_set(&e, -ERANGE, "more than %d application entries", QOS_APPS_MAX);
 		return schema_refuse(l, node, &e);
@@ -310,7 +310,7 @@ static int add_app(struct schema_load *l, const struct yaml_node *node, struct q
 }
 
 /* An empty map is a value too: no entries. */
-static void begin_apps(struct qos *q)
+static void qos_begin_apps(struct qos *q)
 {
 	if (!qos_has(q, QOS_APP))
 		q->app_count = 0;
@@ -318,8 +318,8 @@ static void begin_apps(struct qos *q)
 }
 
 /* "4791: 3" or "4791: [3, 4]" of a map. */
-static int add_protocol(struct schema_load *l, uint8_t selector, const struct yaml_node *map,
-			size_t i, struct qos *q)
+static int qos_read_protocol(struct schema_load *l, uint8_t selector, const struct yaml_node *map,
+			     size_t i, struct qos *q)
 {
 	const struct yaml_node *prios = yaml_item(map, i + 1);
 	uint64_t protocol = 0;
@@ -327,9 +327,9 @@ static int add_protocol(struct schema_load *l, uint8_t selector, const struct ya
 	struct qos_app app = {.selector = selector, .protocol = protocol};
 
 	if (err || prios->kind != YAML_LIST)
-		return err ? err : add_app(l, prios, app, q);
+		return err ? err : qos_read_app(l, prios, app, q);
 	for (size_t k = 0; k < prios->count; k++)
-		if (schema_stop(add_app(l, yaml_item(prios, k), app, q), &bad))
+		if (schema_stop(qos_read_app(l, yaml_item(prios, k), app, q), &bad))
 			return bad;
 	return bad;
 }
@@ -341,21 +341,21 @@ int profile_read_apps(struct schema_load *l, uint8_t selector, const struct yaml
 
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map of numbers to priorities, such as {4791: 3}");
-	begin_apps(q);
+	qos_begin_apps(q);
 	for (size_t i = 0; i < node->count; i += 2)
-		if (schema_stop(add_protocol(l, selector, node, i, q), &bad))
+		if (schema_stop(qos_read_protocol(l, selector, node, i, q), &bad))
 			return bad;
 	return bad;
 }
 
 /* {udp: {4791: 3}, ethertype: {35093: 3}} */
-static int read_entries(struct schema_load *l, const struct yaml_node *node, struct qos *q)
+static int qos_read_app_entries(struct schema_load *l, const struct yaml_node *node, struct qos *q)
 {
 	int bad = 0;
 
 	if (node->kind != YAML_MAP)
 		return schema_expect(l, node, "a map such as {udp: {4791: 3}}");
-	begin_apps(q);
+	qos_begin_apps(q);
 	for (size_t i = 0; i < node->count; i += 2) {
 		uint8_t selector = 0;
 		int err = schema_word(l, yaml_item(node, i), qos_app_words, &selector);
@@ -368,29 +368,29 @@ static int read_entries(struct schema_load *l, const struct yaml_node *node, str
 	return bad;
 }
 
-static int read_field(struct schema_load *l, const struct qos_field *f,
-		      const struct yaml_node *node, struct qos *q)
+static int qos_read_field(struct schema_load *l, const struct qos_field *f,
+			  const struct yaml_node *node, struct qos *q)
 {
 	void *member = qos_slot(q, f);
 
 	switch (qos_shapes[f->kind].form) {
 	case QOS_FORM_ONE:
-		return read_element(l, f, node, member, 0);
+		return qos_read_element(l, f, node, member, 0);
 	case QOS_FORM_ARRAY:
-		return read_array(l, f, node, member);
+		return qos_read_array(l, f, node, member);
 	case QOS_FORM_LIST:
-		return read_selectors(l, f, node, member);
+		return qos_read_selectors(l, f, node, member);
 	case QOS_FORM_MAP:
-		return read_map(l, f, node, member);
+		return qos_read_map(l, f, node, member);
 	case QOS_FORM_BITS:
-		return read_prio_set(l, f, node, member);
+		return qos_read_prio_set(l, f, node, member);
 	case QOS_FORM_FLAGS:
-		return read_flags(l, f, node, member);
+		return qos_read_flags(l, f, node, member);
 	case QOS_FORM_OWN:
 		break;
 	}
-	return f->kind == QOS_KIND_TOS ? read_tos(l, f, node, member)
-				       : read_params(l, node, member);
+	return f->kind == QOS_KIND_TOS ? qos_read_tos(l, f, node, member)
+				       : qos_read_params(l, node, member);
 }
 
 int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct yaml_node *node,
@@ -401,8 +401,8 @@ int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct y
 	int err;
 
 	if (f->kind == QOS_KIND_APP)
-		return read_entries(l, node, q);
-	err = read_field(l, f, node, &fresh);
+		return qos_read_app_entries(l, node, q);
+	err = qos_read_field(l, f, node, &fresh);
 	if (!err)
 		qos_copy_field(q, &fresh, id);
 	return err;
@@ -412,7 +412,7 @@ int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct y
  * JSON Schema can say it; cross-field rules are those of `rocecheck lint`. */
 
 /* One of the words, or the number that stands for it. */
-static json_t *words_or_values(const struct qos_word *list)
+static json_t *qos_schema_words_or_numbers(const struct qos_word *list)
 {
 	json_t *either = schema_json_words(list);
 
@@ -426,40 +426,40 @@ static json_t *words_or_values(const struct qos_word *list)
 }
 
 /* An object with keys of a pattern. */
-static json_t *map_of(const char *pattern, json_t *item)
+static json_t *qos_schema_map(const char *pattern, json_t *item)
 {
 	return json_pack("{s:s, s:{s:o}, s:b}", "type", "object", "patternProperties", pattern,
 			 item, "additionalProperties", 0);
 }
 
 /* Keys 0 to 7 in either form: a list of 8 or a map. */
-static json_t *by_eight(json_t *item)
+static json_t *qos_schema_eight(json_t *item)
 {
 	json_t *list = json_pack("{s:s, s:O, s:i, s:i}", "type", "array", "items", item, "minItems",
 				 QOS_PRIOS, "maxItems", QOS_PRIOS);
 
-	return json_pack("{s:[o, o]}", "anyOf", list, map_of("^[0-7]$", item));
+	return json_pack("{s:[o, o]}", "anyOf", list, qos_schema_map("^[0-7]$", item));
 }
 
-static json_t *app_map(void)
+static json_t *qos_schema_app_map(void)
 {
 	json_t *prio = schema_json_integer(0, QOS_PRIOS - 1);
 	json_t *prios = json_pack("{s:[O, o]}", "anyOf", prio, schema_json_list(prio));
 
-	return map_of("^[0-9]{1,5}$", prios);
+	return qos_schema_map("^[0-9]{1,5}$", prios);
 }
 
-static json_t *app_entries(void)
+static json_t *qos_schema_app_entries(void)
 {
 	json_t *properties = json_object();
 
 	for (const struct qos_word *w = qos_app_words; w->word; w++)
-		schema_json_put(&properties, w->word, app_map());
+		schema_json_set(&properties, w->word, qos_schema_app_map());
 	return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
 			 "additionalProperties", 0);
 }
 
-static json_t *tos(const struct qos_field *f)
+static json_t *qos_schema_tos(const struct qos_field *f)
 {
 	json_t *map = json_pack("{s:s, s:{s:o, s:o}, s:[s, s], s:b}", "type", "object",
 				"properties", "dscp", schema_json_integer(0, QOS_DSCPS - 1), "ecn",
@@ -469,17 +469,17 @@ static json_t *tos(const struct qos_field *f)
 	return json_pack("{s:[o, o]}", "anyOf", map, schema_json_integer(f->min, f->max));
 }
 
-static json_t *params(void)
+static json_t *qos_schema_params(void)
 {
 	json_t *properties = json_object();
 
 	for (const struct qos_word *w = qos_param_words; w->word; w++)
-		schema_json_put(&properties, w->word, schema_json_integer(0, UINT32_MAX));
+		schema_json_set(&properties, w->word, schema_json_integer(0, UINT32_MAX));
 	return json_pack("{s:s, s:o, s:b}", "type", "object", "properties", properties,
 			 "additionalProperties", 0);
 }
 
-static json_t *field_value(const struct qos_field *f)
+static json_t *qos_schema_value(const struct qos_field *f)
 {
 	switch (f->kind) {
 	case QOS_KIND_U32:
@@ -496,38 +496,40 @@ static json_t *field_value(const struct qos_field *f)
 		return schema_json_list(schema_json_number_or(f->min, f->max, "^[0-7](-[0-7])?$"));
 	case QOS_KIND_PRIO_U8:
 	case QOS_KIND_TC_U8:
-		return by_eight(schema_json_integer(f->min, f->max));
+		return qos_schema_eight(schema_json_integer(f->min, f->max));
 	case QOS_KIND_TC_WORD:
-		return by_eight(schema_json_words(f->words));
+		return qos_schema_eight(schema_json_words(f->words));
 	case QOS_KIND_TC_U32:
-		return by_eight(schema_json_number_or(f->min, f->max, "^[0-9]+([kMG]B|[KMG]iB)$"));
+		return qos_schema_eight(
+			schema_json_number_or(f->min, f->max, "^[0-9]+([kMG]B|[KMG]iB)$"));
 	case QOS_KIND_TC_U64:
-		return by_eight(schema_json_number_or(f->min, f->max, "^[0-9]+[kMGT]$"));
+		return qos_schema_eight(schema_json_number_or(f->min, f->max, "^[0-9]+[kMGT]$"));
 	case QOS_KIND_DSCP_MAP:
-		return map_of("^[0-9]{1,2}(-[0-9]{1,2})?$", schema_json_integer(0, QOS_PRIOS - 1));
+		return qos_schema_map("^[0-9]{1,2}(-[0-9]{1,2})?$",
+				      schema_json_integer(0, QOS_PRIOS - 1));
 	case QOS_KIND_APP:
-		return app_entries();
+		return qos_schema_app_entries();
 	case QOS_KIND_TOS:
-		return tos(f);
+		return qos_schema_tos(f);
 	case QOS_KIND_MS:
 		return json_pack("{s:[o, o]}", "anyOf", schema_json_integer(f->min, f->max),
-				 words_or_values(f->words));
+				 qos_schema_words_or_numbers(f->words));
 	case QOS_KIND_PARAMS:
-		return params();
+		return qos_schema_params();
 	case QOS_KIND_SELECTORS:
 		return schema_json_list(schema_json_words(f->words));
 	case QOS_KIND_SKB_MAP:
-		return map_of("^([0-9]|1[0-5])$", schema_json_integer(f->min, f->max));
+		return qos_schema_map("^([0-9]|1[0-5])$", schema_json_integer(f->min, f->max));
 	case QOS_KIND_PRIO_MAP:
-		return map_of("^[0-7]$", schema_json_integer(f->min, f->max));
+		return qos_schema_map("^[0-7]$", schema_json_integer(f->min, f->max));
 	}
 	return NULL;
 }
 
 json_t *profile_qos_schema(const struct qos_field *f)
 {
-	json_t *value = field_value(f);
+	json_t *value = qos_schema_value(f);
 
-	schema_json_put(&value, "description", json_string(f->help));
+	schema_json_set(&value, "description", json_string(f->help));
 	return value;
 }

@@ -6,7 +6,7 @@
 #define PROFILES_PROFILE_QOS_H
 
 #include "profiles/qos.h"
-#include "profiles/yaml/schema.h"
+#include "profiles/yaml/yaml_schema.h"
 
 /* Reads the value of a field and sets has. Application entries are added, others replaced. -EINVAL
  * after a report; the member is then undefined and has is unchanged. */

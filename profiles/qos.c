@@ -52,7 +52,7 @@ const char *qos_element_word(const struct qos_field *f, uint64_t value)
 }
 
 /* Bytes of the member; QOS_KIND_APP is variable and handled by its own functions. */
-static size_t member_size(const struct qos_field *f)
+static size_t qos_member_size(const struct qos_field *f)
 {
 	return (size_t)qos_shapes[f->kind].width * qos_shapes[f->kind].count;
 }
@@ -80,7 +80,7 @@ void *qos_slot(struct qos *q, const struct qos_field *f)
 	return (char *)q + f->offset;
 }
 
-static int app_compare(const struct qos_app *a, const struct qos_app *b)
+static int qos_app_compare(const struct qos_app *a, const struct qos_app *b)
 {
 	if (a->selector != b->selector)
 		return a->selector - b->selector;
@@ -96,9 +96,9 @@ int qos_app_add(struct qos *q, struct qos_app app)
 
 	if (!qos_word_text(qos_app_words, app.selector) || app.prio >= QOS_PRIOS)
 		return -EINVAL;
-	while (at < count && app_compare(&q->app[at], &app) < 0)
+	while (at < count && qos_app_compare(&q->app[at], &app) < 0)
 		at++;
-	if (at < count && !app_compare(&q->app[at], &app))
+	if (at < count && !qos_app_compare(&q->app[at], &app))
 		return -EEXIST;
 	if (count >= QOS_APPS_MAX)
 		return -ENOSPC;
@@ -123,16 +123,16 @@ void qos_copy_field(struct qos *dst, const struct qos *src, enum qos_field_id id
 		memcpy(dst->app, src->app, sizeof(dst->app));
 		return;
 	}
-	memcpy(qos_slot(dst, f), qos_member(src, f), member_size(f));
+	memcpy(qos_slot(dst, f), qos_member(src, f), qos_member_size(f));
 }
 
 /* Whether every entry of want stands in have. */
-static bool apps_covered(const struct qos *want, const struct qos *have)
+static bool qos_apps_satisfied(const struct qos *want, const struct qos *have)
 {
 	for (unsigned int w = 0; w < want->app_count; w++) {
 		unsigned int h = 0;
 
-		while (h < have->app_count && app_compare(&want->app[w], &have->app[h]))
+		while (h < have->app_count && qos_app_compare(&want->app[w], &have->app[h]))
 			h++;
 		if (h == have->app_count)
 			return false;
@@ -147,11 +147,11 @@ bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id
 	if (!qos_has(a, id) || !qos_has(b, id))
 		return false;
 	if (f->kind == QOS_KIND_APP)
-		return a->app_count == b->app_count && apps_covered(a, b);
-	return !memcmp(qos_member(a, f), qos_member(b, f), member_size(f));
+		return a->app_count == b->app_count && qos_apps_satisfied(a, b);
+	return !memcmp(qos_member(a, f), qos_member(b, f), qos_member_size(f));
 }
 
-static bool dscp_satisfied(const struct qos *want, const struct qos *have)
+static bool qos_dscp_satisfied(const struct qos *want, const struct qos *have)
 {
 	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
 		if (want->dscp_prio[dscp] != QOS_UNMAPPED &&
@@ -161,7 +161,7 @@ static bool dscp_satisfied(const struct qos *want, const struct qos *have)
 }
 
 /* Which TCs are ETS is the wish where it says so, else what the device has. */
-static bool bandwidth_satisfied(const struct qos *want, const struct qos *have)
+static bool qos_bandwidth_satisfied(const struct qos *want, const struct qos *have)
 {
 	const struct qos *by = qos_has(want, QOS_TC_TSA) ? want : have;
 	bool known = qos_has(by, QOS_TC_TSA);
@@ -175,7 +175,7 @@ static bool bandwidth_satisfied(const struct qos *want, const struct qos *have)
 	return true;
 }
 
-static bool dcbx_satisfied(const struct qos *want, const struct qos *have)
+static bool qos_dcbx_satisfied(const struct qos *want, const struct qos *have)
 {
 	uint8_t surplus = have->dcbx_mode & ~want->dcbx_mode;
 
@@ -185,18 +185,18 @@ static bool dcbx_satisfied(const struct qos *want, const struct qos *have)
 }
 
 /* "auto" is up to the device; mlx5 makes 100 ms of it and reads that: en_ethtool.c. */
-static bool storm_satisfied(const struct qos *want, const struct qos *have)
+static bool qos_storm_satisfied(const struct qos *want, const struct qos *have)
 {
 	return want->pfc_storm_ms == have->pfc_storm_ms ||
 	       (want->pfc_storm_ms == QOS_STORM_AUTO && have->pfc_storm_ms == QOS_STORM_AUTO_MS);
 }
 
-static bool ib_mtu_satisfied(const struct qos *want, const struct qos *have)
+static bool qos_ib_mtu_satisfied(const struct qos *want, const struct qos *have)
 {
 	return have->ib_mtu >= want->ib_mtu;
 }
 
-static bool params_satisfied(const struct qos *want, const struct qos *have)
+static bool qos_params_satisfied(const struct qos *want, const struct qos *have)
 {
 	const struct qos_params *w = &want->cc_params, *h = &have->cc_params;
 
@@ -208,13 +208,14 @@ static bool params_satisfied(const struct qos *want, const struct qos *have)
 
 /* Fields whose wish is met by more than the equal value; the others are compared. */
 static bool (*const satisfied[QOS_FIELD_COUNT])(const struct qos *want, const struct qos *have) = {
-	[QOS_DCBX_MODE] = dcbx_satisfied,  [QOS_DSCP_PRIO] = dscp_satisfied,
-	[QOS_APP] = apps_covered,	   [QOS_TC_TX_BW] = bandwidth_satisfied,
-	[QOS_IB_MTU] = ib_mtu_satisfied,   [QOS_CC_PARAMS] = params_satisfied,
-	[QOS_PFC_STORM] = storm_satisfied,
+	[QOS_DCBX_MODE] = qos_dcbx_satisfied,  [QOS_DSCP_PRIO] = qos_dscp_satisfied,
+	[QOS_APP] = qos_apps_satisfied,	       [QOS_TC_TX_BW] = qos_bandwidth_satisfied,
+	[QOS_IB_MTU] = qos_ib_mtu_satisfied,   [QOS_CC_PARAMS] = qos_params_satisfied,
+	[QOS_PFC_STORM] = qos_storm_satisfied,
 };
 
-static bool field_satisfied(const struct qos *want, const struct qos *have, enum qos_field_id id)
+static bool qos_field_satisfied(const struct qos *want, const struct qos *have,
+				enum qos_field_id id)
 {
 	if (!qos_has(have, id))
 		return false;
@@ -232,7 +233,7 @@ uint64_t qos_diff(const struct qos *want, const struct qos *have)
 			continue;
 		if (qos_fields[id].read_only && id != QOS_IB_MTU)
 			continue;
-		if (!field_satisfied(want, have, id))
+		if (!qos_field_satisfied(want, have, id))
 			diff |= QOS_BIT(id);
 	}
 	return diff;

@@ -275,7 +275,7 @@ uint64_t qos_diff(const struct qos *want, const struct qos *have);
 
 /* Whether a congestion control parameter is there; and putting one. i < QOS_PARAM_COUNT. */
 bool qos_param_has(const struct qos_params *params, unsigned int i);
-void qos_param_put(struct qos_params *params, unsigned int i, uint32_t value);
+void qos_param_set(struct qos_params *params, unsigned int i, uint32_t value);
 
 /* The member of a field, for code that walks the table: to read, and to write. */
 const void *qos_member(const struct qos *q, const struct qos_field *f);

@@ -65,7 +65,7 @@ bool qos_param_has(const struct qos_params *params, unsigned int i)
 	return params->has[i / 32] & UINT32_C(1) << i % 32;
 }
 
-void qos_param_put(struct qos_params *params, unsigned int i, uint32_t value)
+void qos_param_set(struct qos_params *params, unsigned int i, uint32_t value)
 {
 	params->has[i / 32] |= UINT32_C(1) << i % 32;
 	params->value[i] = value;
@@ -353,7 +353,8 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 		.key = "vlan.egress_qos_map", .kind = QOS_KIND_SKB_MAP,
 		.offset = AT(vlan_prio),
 		.min = 0, .max = QOS_PRIOS - 1, .unit = "",
-		.help = "VLAN priority of each socket priority, on all VLAN devices above the port; unlisted: 0; needed with trust pcp",
+		.help = "VLAN priority of each socket priority, on all VLAN devices above "
+			"the port; unlisted: 0; needed with trust pcp",
 	},
 	[QOS_ROCE_ENABLE] = {
 		.key = "rdma.enable_roce", .kind = QOS_KIND_BOOL,

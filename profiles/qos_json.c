@@ -16,7 +16,7 @@
 
 /* Appends a new reference; on any failure drops the array and makes it NULL. jansson takes the item
  * in every case, and NULL for an array as a failure. */
-static void array_push(json_t **array, json_t *item)
+static void qos_array_append(json_t **array, json_t *item)
 {
 	if (!json_array_append_new(*array, item))
 		return;
@@ -49,7 +49,7 @@ static json_t *list_to_json(const struct qos_field *f, const void *member, bool 
 
 	for (unsigned int i = 0; i < qos_shapes[f->kind].count; i++)
 		if (all || qos_element(f, member, i))
-			array_push(&array, element_to_json(f, member, i));
+			qos_array_append(&array, element_to_json(f, member, i));
 		else
 			break;
 	return array;
@@ -78,7 +78,7 @@ static json_t *bits_to_json(uint8_t set)
 
 	for (unsigned int i = 0; i < 8; i++)
 		if (set & (1u << i))
-			array_push(&array, json_integer(i));
+			qos_array_append(&array, json_integer(i));
 	return array;
 }
 
@@ -89,11 +89,11 @@ static json_t *flags_to_json(const struct qos_word *w, uint8_t left)
 	for (; w->word; w++) {
 		if (!(left & w->value))
 			continue;
-		array_push(&array, json_string(w->word));
+		qos_array_append(&array, json_string(w->word));
 		left &= ~w->value;
 	}
 	if (left)
-		array_push(&array, json_integer(left));
+		qos_array_append(&array, json_integer(left));
 	return array;
 }
 
@@ -126,8 +126,8 @@ static json_t *apps_to_json(const struct qos *q)
 		const struct qos_app *app = &q->app[i];
 		json_t *selector = word_to_json(qos_app_words, app->selector);
 
-		array_push(&array, json_pack("{s:o, s:i, s:i}", "selector", selector, "protocol",
-					     app->protocol, "prio", app->prio));
+		qos_array_append(&array, json_pack("{s:o, s:i, s:i}", "selector", selector,
+						   "protocol", app->protocol, "prio", app->prio));
 	}
 	return array;
 }
@@ -166,12 +166,12 @@ json_t *qos_keys_json(uint64_t fields)
 
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		if (fields & QOS_BIT(id))
-			array_push(&keys, json_string(qos_fields[id].key));
+			qos_array_append(&keys, json_string(qos_fields[id].key));
 	return keys;
 }
 
 /* Takes the reference `value` whatever happens. */
-static int object_set_path(json_t *object, const char *path, json_t *value)
+static int qos_object_set_path(json_t *object, const char *path, json_t *value)
 {
 	char part[32];
 	const char *dot;
@@ -201,7 +201,7 @@ json_t *qos_to_json(const struct qos *q)
 	for (int id = 0; root && id < QOS_FIELD_COUNT; id++) {
 		if (!qos_has(q, id))
 			continue;
-		if (object_set_path(root, qos_fields[id].key, qos_field_json(q, id))) {
+		if (qos_object_set_path(root, qos_fields[id].key, qos_field_json(q, id))) {
 			json_decref(root);
 			return NULL;
 		}
@@ -211,7 +211,7 @@ json_t *qos_to_json(const struct qos *q)
 
 /* Readers return false when type or range is wrong; what they leave in *member then is not used. */
 
-static bool read_number(const json_t *json, uint64_t min, uint64_t max, uint64_t *value)
+static bool json_to_number(const json_t *json, uint64_t min, uint64_t max, uint64_t *value)
 {
 	if (!json_is_integer(json) || json_integer_value(json) < 0)
 		return false;
@@ -219,23 +219,23 @@ static bool read_number(const json_t *json, uint64_t min, uint64_t max, uint64_t
 	return *value >= min && *value <= max;
 }
 
-static bool read_byte(const json_t *json, uint64_t min, uint64_t max, uint8_t *byte)
+static bool json_to_byte(const json_t *json, uint64_t min, uint64_t max, uint8_t *byte)
 {
 	uint64_t value;
 
-	if (!read_number(json, min, max, &value))
+	if (!json_to_number(json, min, max, &value))
 		return false;
 	*byte = value;
 	return true;
 }
 
 /* The word, or the number of a value that has none. */
-static bool read_word(const struct qos_word *words, const json_t *json, uint8_t *byte)
+static bool json_to_word(const struct qos_word *words, const json_t *json, uint8_t *byte)
 {
 	int value;
 
 	if (!json_is_string(json))
-		return read_byte(json, 0, UINT8_MAX, byte);
+		return json_to_byte(json, 0, UINT8_MAX, byte);
 	value = qos_word_value(words, json_string_value(json));
 	if (value < 0)
 		return false;
@@ -245,8 +245,8 @@ static bool read_word(const struct qos_word *words, const json_t *json, uint8_t 
 
 /* A word, the number of one, or a number in the range of the field. That range is for profiles
  * where the member has 64 bits: a device may state more. */
-static bool read_element(const struct qos_field *f, const json_t *json, void *member,
-			 unsigned int i)
+static bool json_to_element(const struct qos_field *f, const json_t *json, void *member,
+			    unsigned int i)
 {
 	uint64_t max = qos_shapes[f->kind].width == 8 ? INT64_MAX : f->max, value;
 
@@ -260,7 +260,7 @@ static bool read_element(const struct qos_field *f, const json_t *json, void *me
 		if (word < 0)
 			return false;
 		value = word;
-	} else if (!read_number(json, 0, INT64_MAX, &value) ||
+	} else if (!json_to_number(json, 0, INT64_MAX, &value) ||
 		   (!qos_element_word(f, value) && (value < f->min || value > max))) {
 		return false;
 	}
@@ -269,21 +269,21 @@ static bool read_element(const struct qos_field *f, const json_t *json, void *me
 }
 
 /* All elements, or as many as there are. */
-static bool read_list(const struct qos_field *f, const json_t *json, void *member, bool all)
+static bool json_to_list(const struct qos_field *f, const json_t *json, void *member, bool all)
 {
 	size_t n = json_array_size(json), count = qos_shapes[f->kind].count;
 
 	if (!json_is_array(json) || n > count || (all && n < count))
 		return false;
 	for (size_t i = 0; i < n; i++)
-		if (!read_element(f, json_array_get(json, i), member, i) ||
+		if (!json_to_element(f, json_array_get(json, i), member, i) ||
 		    (!all && !qos_element(f, member, i)))
 			return false;
 	return true;
 }
 
 /* A number below count as it is written: no sign, space or leading zero. */
-static int read_key(const char *key, int count)
+static int json_key_to_number(const char *key, int count)
 {
 	char canonical[12];
 	int number = atoi(key);
@@ -294,7 +294,7 @@ static int read_key(const char *key, int count)
 	return strcmp(canonical, key) ? -EINVAL : number;
 }
 
-static bool read_map(const struct qos_field *f, const json_t *json, void *member)
+static bool json_to_map(const struct qos_field *f, const json_t *json, void *member)
 {
 	const char *key;
 	json_t *value;
@@ -304,16 +304,16 @@ static bool read_map(const struct qos_field *f, const json_t *json, void *member
 	memset(member, qos_shapes[f->kind].unlisted, qos_shapes[f->kind].count);
 	/* The macro wants a pointer to non-const but only reads. */
 	json_object_foreach ((json_t *)json, key, value) {
-		int i = read_key(key, qos_shapes[f->kind].count);
+		int i = json_key_to_number(key, qos_shapes[f->kind].count);
 
-		if (i < 0 || !read_element(f, value, member, i))
+		if (i < 0 || !json_to_element(f, value, member, i))
 			return false;
 	}
 	return true;
 }
 
 /* Numbers of bits, or words of flags. */
-static bool read_bits(const struct qos_field *f, const json_t *json, uint8_t *set)
+static bool json_to_bits(const struct qos_field *f, const json_t *json, uint8_t *set)
 {
 	bool flags = qos_shapes[f->kind].form == QOS_FORM_FLAGS;
 	uint8_t bit;
@@ -324,28 +324,28 @@ static bool read_bits(const struct qos_field *f, const json_t *json, uint8_t *se
 	for (size_t i = 0; i < json_array_size(json); i++) {
 		const json_t *item = json_array_get(json, i);
 
-		if (!(flags ? read_word(f->words, item, &bit)
-			    : read_byte(item, f->min, f->max, &bit)))
+		if (!(flags ? json_to_word(f->words, item, &bit)
+			    : json_to_byte(item, f->min, f->max, &bit)))
 			return false;
 		*set |= flags ? bit : 1u << bit;
 	}
 	return true;
 }
 
-static bool read_tos(const struct qos_field *f, const json_t *json, uint8_t *tos)
+static bool json_to_tos(const struct qos_field *f, const json_t *json, uint8_t *tos)
 {
 	uint8_t dscp, ecn;
 
-	if (!read_byte(json_object_get(json, "dscp"), 0, QOS_DSCPS - 1, &dscp))
+	if (!json_to_byte(json_object_get(json, "dscp"), 0, QOS_DSCPS - 1, &dscp))
 		return false;
-	if (!read_word(f->words, json_object_get(json, "ecn"), &ecn) || ecn > 3)
+	if (!json_to_word(f->words, json_object_get(json, "ecn"), &ecn) || ecn > 3)
 		return false;
 	*tos = dscp << 2 | ecn;
 	return true;
 }
 
 /* A parameter that nobody here knows is one of a newer writer. */
-static bool read_params(const json_t *json, struct qos_params *params)
+static bool json_to_params(const json_t *json, struct qos_params *params)
 {
 	const char *key;
 	json_t *item;
@@ -360,14 +360,14 @@ static bool read_params(const json_t *json, struct qos_params *params)
 
 		if (i < 0)
 			continue;
-		if (!read_number(item, 0, UINT32_MAX, &value))
+		if (!json_to_number(item, 0, UINT32_MAX, &value))
 			return false;
-		qos_param_put(params, i, value);
+		qos_param_set(params, i, value);
 	}
 	return true;
 }
 
-static bool read_apps(const json_t *json, struct qos *q)
+static bool json_to_apps(const json_t *json, struct qos *q)
 {
 	if (!json_is_array(json))
 		return false;
@@ -377,11 +377,11 @@ static bool read_apps(const json_t *json, struct qos *q)
 		struct qos_app app;
 		uint64_t protocol;
 
-		if (!read_word(qos_app_words, json_object_get(item, "selector"), &app.selector))
+		if (!json_to_word(qos_app_words, json_object_get(item, "selector"), &app.selector))
 			return false;
-		if (!read_number(json_object_get(item, "protocol"), 0, UINT16_MAX, &protocol))
+		if (!json_to_number(json_object_get(item, "protocol"), 0, UINT16_MAX, &protocol))
 			return false;
-		if (!read_byte(json_object_get(item, "prio"), 0, QOS_PRIOS - 1, &app.prio))
+		if (!json_to_byte(json_object_get(item, "prio"), 0, QOS_PRIOS - 1, &app.prio))
 			return false;
 		app.protocol = protocol;
 		if (qos_app_add(q, app))
@@ -390,31 +390,31 @@ static bool read_apps(const json_t *json, struct qos *q)
 	return true;
 }
 
-static bool read_field(const struct qos_field *f, const json_t *json, struct qos *q)
+static bool json_to_field(const struct qos_field *f, const json_t *json, struct qos *q)
 {
 	void *member = qos_slot(q, f);
 
 	switch (qos_shapes[f->kind].form) {
 	case QOS_FORM_ONE:
-		return read_element(f, json, member, 0);
+		return json_to_element(f, json, member, 0);
 	case QOS_FORM_ARRAY:
-		return read_list(f, json, member, true);
+		return json_to_list(f, json, member, true);
 	case QOS_FORM_LIST:
-		return read_list(f, json, member, false);
+		return json_to_list(f, json, member, false);
 	case QOS_FORM_MAP:
-		return read_map(f, json, member);
+		return json_to_map(f, json, member);
 	case QOS_FORM_BITS:
 	case QOS_FORM_FLAGS:
-		return read_bits(f, json, member);
+		return json_to_bits(f, json, member);
 	case QOS_FORM_OWN:
 		break;
 	}
 	if (f->kind == QOS_KIND_TOS)
-		return read_tos(f, json, member);
-	return f->kind == QOS_KIND_PARAMS ? read_params(json, member) : read_apps(json, q);
+		return json_to_tos(f, json, member);
+	return f->kind == QOS_KIND_PARAMS ? json_to_params(json, member) : json_to_apps(json, q);
 }
 
-static const json_t *object_get_path(const json_t *object, const char *path)
+static const json_t *qos_object_get_path(const json_t *object, const char *path)
 {
 	char part[32];
 	const char *dot;
@@ -435,11 +435,11 @@ int qos_from_json(const json_t *json, struct qos *q, struct err *e)
 		return err_set(e, -EINVAL, "settings: not a JSON object");
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		const struct qos_field *f = &qos_fields[id];
-		const json_t *value = object_get_path(json, f->key);
+		const json_t *value = qos_object_get_path(json, f->key);
 
 		if (!value || json_is_null(value))
 			continue;
-		if (!read_field(f, value, &read))
+		if (!json_to_field(f, value, &read))
 			return err_set(e, -EINVAL, "%s: wrong type or out of range", f->key);
 		read.has |= QOS_BIT(id);
 	}

@@ -16,9 +16,9 @@ struct text {
 	size_t used;
 };
 
-static void put(struct text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void text_append(struct text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-static void put(struct text *t, const char *fmt, ...)
+static void text_append(struct text *t, const char *fmt, ...)
 {
 	size_t left = t->used < t->size ? t->size - t->used : 0;
 	va_list ap;
@@ -32,104 +32,105 @@ static void put(struct text *t, const char *fmt, ...)
 }
 
 /* A value without a word (a newer kernel's) prints as its number. */
-static void put_word(struct text *t, const struct qos_word *words, uint8_t value)
+static void text_append_word(struct text *t, const struct qos_word *words, uint8_t value)
 {
 	const char *word = qos_word_text(words, value);
 
 	if (word)
-		put(t, "%s", word);
+		text_append(t, "%s", word);
 	else
-		put(t, "%u", value);
+		text_append(t, "%u", value);
 }
 
-static void put_element(struct text *t, const struct qos_field *f, const void *member,
-			unsigned int i)
+static void text_append_element(struct text *t, const struct qos_field *f, const void *member,
+				unsigned int i)
 {
 	uint64_t value = qos_element(f, member, i);
 	const char *word = f->kind == QOS_KIND_BOOL ? value ? "on" : "off"
 						    : qos_element_word(f, value);
 
 	if (word)
-		put(t, "%s", word);
+		text_append(t, "%s", word);
 	else
-		put(t, "%llu", (unsigned long long)value);
+		text_append(t, "%llu", (unsigned long long)value);
 }
 
 /* All elements, or those before the first 0. */
-static void put_list(struct text *t, const struct qos_field *f, const void *member, bool all)
+static void text_append_list(struct text *t, const struct qos_field *f, const void *member,
+			     bool all)
 {
-	put(t, "[");
+	text_append(t, "[");
 	for (unsigned int i = 0; i < qos_shapes[f->kind].count; i++) {
 		if (!all && !qos_element(f, member, i))
 			break;
-		put(t, "%s", i ? ", " : "");
-		put_element(t, f, member, i);
+		text_append(t, "%s", i ? ", " : "");
+		text_append_element(t, f, member, i);
 	}
-	put(t, "]");
+	text_append(t, "]");
 }
 
-static void put_map(struct text *t, const struct qos_field *f, const void *member)
+static void text_append_map(struct text *t, const struct qos_field *f, const void *member)
 {
 	const char *comma = "";
 
-	put(t, "{");
+	text_append(t, "{");
 	for (unsigned int i = 0; i < qos_shapes[f->kind].count; i++) {
 		if (qos_element(f, member, i) == qos_shapes[f->kind].unlisted)
 			continue;
-		put(t, "%s%u: ", comma, i);
-		put_element(t, f, member, i);
+		text_append(t, "%s%u: ", comma, i);
+		text_append_element(t, f, member, i);
 		comma = ", ";
 	}
-	put(t, "}");
+	text_append(t, "}");
 }
 
-static void put_bits(struct text *t, uint8_t set)
+static void text_append_bits(struct text *t, uint8_t set)
 {
 	const char *comma = "";
 
-	put(t, "[");
+	text_append(t, "[");
 	for (unsigned int i = 0; i < 8; i++) {
 		if (!(set & (1u << i)))
 			continue;
-		put(t, "%s%u", comma, i);
+		text_append(t, "%s%u", comma, i);
 		comma = ", ";
 	}
-	put(t, "]");
+	text_append(t, "]");
 }
 
-static void put_flags(struct text *t, const struct qos_word *w, uint8_t left)
+static void text_append_flags(struct text *t, const struct qos_word *w, uint8_t left)
 {
 	const char *comma = "";
 
-	put(t, "[");
+	text_append(t, "[");
 	for (; w->word; w++) {
 		if (!(left & w->value))
 			continue;
-		put(t, "%s%s", comma, w->word);
+		text_append(t, "%s%s", comma, w->word);
 		comma = ", ";
 		left &= ~w->value;
 	}
 	if (left)
-		put(t, "%s%u", comma, left);
-	put(t, "]");
+		text_append(t, "%s%u", comma, left);
+	text_append(t, "]");
 }
 
-static void put_params(struct text *t, const struct qos_params *params)
+static void text_append_params(struct text *t, const struct qos_params *params)
 {
 	const char *comma = "";
 
-	put(t, "{");
+	text_append(t, "{");
 	for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++) {
 		if (!qos_param_has(params, i))
 			continue;
-		put(t, "%s%s: %u", comma, qos_param_words[i].word, params->value[i]);
+		text_append(t, "%s%s: %u", comma, qos_param_words[i].word, params->value[i]);
 		comma = ", ";
 	}
-	put(t, "}");
+	text_append(t, "}");
 }
 
 /* Priorities of one protocol: "3", or "[3, 4]"; returns the index behind them. */
-static unsigned int put_app_prios(struct text *t, const struct qos *q, unsigned int i)
+static unsigned int text_append_app_prios(struct text *t, const struct qos *q, unsigned int i)
 {
 	const struct qos_app *first = &q->app[i];
 	unsigned int end = i;
@@ -138,76 +139,76 @@ static unsigned int put_app_prios(struct text *t, const struct qos *q, unsigned 
 	       q->app[end].protocol == first->protocol)
 		end++;
 	if (end == i + 1) {
-		put(t, "%u", first->prio);
+		text_append(t, "%u", first->prio);
 		return end;
 	}
 	for (unsigned int at = i; at < end; at++)
-		put(t, "%s%u", at == i ? "[" : ", ", q->app[at].prio);
-	put(t, "]");
+		text_append(t, "%s%u", at == i ? "[" : ", ", q->app[at].prio);
+	text_append(t, "]");
 	return end;
 }
 
 /* {ethertype: {35093: 3}, udp: {4791: 3}}: the list is sorted, so that equal keys are neighbours.
  */
-static void put_apps(struct text *t, const struct qos *q)
+static void text_append_apps(struct text *t, const struct qos *q)
 {
 	int selector = -1;
 	unsigned int i = 0;
 
-	put(t, "{");
+	text_append(t, "{");
 	while (i < q->app_count) {
 		if (q->app[i].selector == selector) {
-			put(t, ", ");
+			text_append(t, ", ");
 		} else {
-			put(t, "%s", selector < 0 ? "" : "}, ");
+			text_append(t, "%s", selector < 0 ? "" : "}, ");
 			selector = q->app[i].selector;
-			put_word(t, qos_app_words, selector);
-			put(t, ": {");
+			text_append_word(t, qos_app_words, selector);
+			text_append(t, ": {");
 		}
-		put(t, "%u: ", q->app[i].protocol);
-		i = put_app_prios(t, q, i);
+		text_append(t, "%u: ", q->app[i].protocol);
+		i = text_append_app_prios(t, q, i);
 	}
-	put(t, "%s", selector < 0 ? "}" : "}}");
+	text_append(t, "%s", selector < 0 ? "}" : "}}");
 }
 
-static void put_field(struct text *t, const struct qos_field *f, const struct qos *q)
+static void text_append_field(struct text *t, const struct qos_field *f, const struct qos *q)
 {
 	const void *member = qos_member(q, f);
 	uint8_t byte = *(const uint8_t *)member;
 
 	switch (qos_shapes[f->kind].form) {
 	case QOS_FORM_ONE:
-		put_element(t, f, member, 0);
+		text_append_element(t, f, member, 0);
 		return;
 	case QOS_FORM_ARRAY:
 		if (f->kind != QOS_KIND_PRIO_U8)
-			put_map(t, f, member);
+			text_append_map(t, f, member);
 		else
-			put_list(t, f, member, true);
+			text_append_list(t, f, member, true);
 		return;
 	case QOS_FORM_LIST:
-		put_list(t, f, member, false);
+		text_append_list(t, f, member, false);
 		return;
 	case QOS_FORM_MAP:
-		put_map(t, f, member);
+		text_append_map(t, f, member);
 		return;
 	case QOS_FORM_BITS:
-		put_bits(t, byte);
+		text_append_bits(t, byte);
 		return;
 	case QOS_FORM_FLAGS:
-		put_flags(t, f->words, byte);
+		text_append_flags(t, f->words, byte);
 		return;
 	case QOS_FORM_OWN:
 		break;
 	}
 	if (f->kind == QOS_KIND_APP) {
-		put_apps(t, q);
+		text_append_apps(t, q);
 	} else if (f->kind == QOS_KIND_PARAMS) {
-		put_params(t, member);
+		text_append_params(t, member);
 	} else {
-		put(t, "{dscp: %u, ecn: ", byte >> 2);
-		put_word(t, f->words, byte & 3);
-		put(t, "}");
+		text_append(t, "{dscp: %u, ecn: ", byte >> 2);
+		text_append_word(t, f->words, byte & 3);
+		text_append(t, "}");
 	}
 }
 
@@ -219,9 +220,9 @@ int qos_field_text(const struct qos *q, enum qos_field_id id, char *buf, size_t 
 	if (size)
 		buf[0] = '\0';
 	if (!qos_has(q, id))
-		put(&t, "?");
+		text_append(&t, "?");
 	else
-		put_field(&t, f, q);
+		text_append_field(&t, f, q);
 	return (int)t.used;
 }
 
@@ -232,8 +233,8 @@ void qos_prio_set_text(uint8_t prio_set, char *buf, size_t size)
 	if (size)
 		buf[0] = '\0';
 	if (!prio_set)
-		put(&t, "none");
+		text_append(&t, "none");
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		if (prio_set & (1u << prio))
-			put(&t, "%s%u", t.used ? "," : "", prio);
+			text_append(&t, "%s%u", t.used ? "," : "", prio);
 }

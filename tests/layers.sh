@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The rules of the house that a machine can check: who includes whom, which library belongs where,
-# no header cycle, every header compiles alone, no file over 1,000 lines, no function over 80.
-# tests/layers.txt states the order of the rooms.
+# no header cycle, every header compiles alone, no file over 1,000 lines, no function over 80, no two files
+# of one name, no retired word in a name, and static functions that carry the name of their file.
+# tests/layers.txt states the order of the rooms, tests/words.txt the retired words.
 #   tests/layers.sh [ROOT]
 here=$(cd "$(dirname "$0")" && pwd)
 cd "${1:-$here/..}" || exit 2
@@ -11,6 +12,7 @@ layers="profiles dcb capture probe reports cmd"
 mapfile -t files < <(for d in $layers; do find "$d" -name '*.[ch]' 2>/dev/null; done | LC_ALL=C sort)
 
 awk -f "$here/layers.awk" "$here/layers.txt" "${files[@]}" || rc=1
+awk -f "$here/words.awk" "$here/words.txt" "${files[@]}" || rc=1
 
 for d in */; do
 	case " $layers tests build " in
@@ -18,6 +20,9 @@ for d in */; do
 	*) echo "$d: no such folder in the house" && rc=1 ;;
 	esac
 done
+
+twice=$(printf '%s\n' "${files[@]##*/}" | LC_ALL=C sort | uniq -d)
+[ -z "$twice" ] || { echo "two files of one name: $twice" && rc=1; }
 
 # Header cycles: pairs "file included"; tsort names the loop.
 loop=$(grep -H '^#include "' "${files[@]}" | grep '\.h:' | sed 's/:#include "\([^"]*\)".*/ \1/' | tsort 2>&1 >/dev/null)

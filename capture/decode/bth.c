@@ -36,7 +36,7 @@ void packet_fault(struct packet *p, enum packet_fault fault, const char *fmt, ..
 	va_end(ap);
 }
 
-void packet_ends(struct packet *p, uint32_t need, const char *what)
+void packet_fault_short(struct packet *p, uint32_t need, const char *what)
 {
 	if (p->wire_end >= need)
 		packet_fault(p, PACKET_TRUNCATED, "capture ends inside %s", what);
@@ -44,7 +44,7 @@ void packet_ends(struct packet *p, uint32_t need, const char *what)
 		packet_fault(p, PACKET_MALFORMED, "frame ends inside %s", what);
 }
 
-static void decode_header(const uint8_t *h, enum roce_header header, struct packet *p)
+static void bth_decode_ext_header(const uint8_t *h, enum roce_header header, struct packet *p)
 {
 	switch (header) {
 	case HDR_DETH:
@@ -88,7 +88,7 @@ static void decode_header(const uint8_t *h, enum roce_header header, struct pack
 
 /* The caller has checked that the packet has room for all of them; the capture may still end
  * before. */
-static void decode_headers(const uint8_t *data, uint16_t headers, struct packet *p)
+static void bth_decode_ext_headers(const uint8_t *data, uint16_t headers, struct packet *p)
 {
 	uint32_t at = p->bth_offset + BTH_LEN;
 
@@ -98,7 +98,7 @@ static void decode_headers(const uint8_t *data, uint16_t headers, struct packet 
 
 		if (!packet_reaches(p, at + info->len, info->name))
 			return;
-		decode_header(data + at, (enum roce_header)header, p);
+		bth_decode_ext_header(data + at, (enum roce_header)header, p);
 		p->headers |= header;
 		at += info->len;
 	}
@@ -106,7 +106,7 @@ static void decode_headers(const uint8_t *data, uint16_t headers, struct packet 
 
 /* Lengths: payload = packet - BTH - extension headers - pad - ICRC, and only where the opcode has
  * one. */
-static void decode_payload(const uint8_t *data, uint32_t end, struct packet *p)
+static void bth_decode_payload(const uint8_t *data, uint32_t end, struct packet *p)
 {
 	const struct opcode_info *op = opcode_info(p->opcode);
 	uint32_t room = end - p->bth_offset - BTH_LEN - ICRC_LEN;
@@ -127,11 +127,11 @@ static void decode_payload(const uint8_t *data, uint32_t end, struct packet *p)
 			     p->payload_len, p->pad);
 	if ((op->flags & OP_FULL) && p->pad)
 		packet_fault(p, PACKET_MALFORMED, "pad %u in a first or middle packet", p->pad);
-	decode_headers(data, op->headers, p);
+	bth_decode_ext_headers(data, op->headers, p);
 }
 
 /* Management datagrams go from QP 1 to QP 1 with a well-known Q_Key, IBTA vol 1, 3.9.5. */
-static void decode_cm(const uint8_t *data, struct packet *p)
+static void bth_decode_cm(const uint8_t *data, struct packet *p)
 {
 	if (!(p->headers & HDR_DETH) || p->dest_qpn != QP1 || p->deth.src_qpn != QP1 ||
 	    p->deth.qkey != QP1_QKEY || p->payload_len != CM_MAD_LEN || p->fragment)
@@ -146,7 +146,7 @@ static void decode_cm(const uint8_t *data, struct packet *p)
 			     cm_message_text(&p->cm));
 }
 
-static void verify_icrc(const uint8_t *data, uint32_t end, struct packet *p)
+static void bth_verify_icrc(const uint8_t *data, uint32_t end, struct packet *p)
 {
 	uint32_t want, have;
 
@@ -181,9 +181,9 @@ void bth_decode(const uint8_t *data, uint32_t end, bool verifiable, struct packe
 	p->ackreq = h[8] & 0x80;
 	p->psn = be24_at(h + 9);
 	if (verifiable)
-		verify_icrc(data, end, p);
+		bth_verify_icrc(data, end, p);
 	if (p->tver)
 		packet_fault(p, PACKET_MALFORMED, "BTH version %u, there is none but 0", p->tver);
-	decode_payload(data, end, p);
-	decode_cm(data, p);
+	bth_decode_payload(data, end, p);
+	bth_decode_cm(data, p);
 }

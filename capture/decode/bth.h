@@ -30,14 +30,14 @@ void packet_fault(struct packet *p, enum packet_fault fault, const char *fmt, ..
 	PRINTF_LIKE(3, 4);
 
 /* Capture or frame ended before `need` bytes, inside of what. */
-void packet_ends(struct packet *p, uint32_t need, const char *what);
+void packet_fault_short(struct packet *p, uint32_t need, const char *what);
 
 /* True when bytes up to `need` were captured. Else says in p whether capture or frame was too
  * short. */
 static inline bool packet_reaches(struct packet *p, uint32_t need, const char *what)
 {
 	if (p->cap_end < need)
-		packet_ends(p, need, what);
+		packet_fault_short(p, need, what);
 	return p->cap_end >= need;
 }
 

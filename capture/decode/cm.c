@@ -29,7 +29,7 @@
 #define IN(member) offsetof(struct cm, member)
 
 /* 1 = 256 bytes to 5 = 4096. */
-static uint32_t mtu_bytes(uint32_t code)
+static uint32_t cm_mtu_bytes(uint32_t code)
 {
 	return code >= 1 && code <= 5 ? 128U << code : 0;
 }
@@ -46,7 +46,7 @@ const struct cm_field cm_fields[] = {
 	{CM_REQ, "starting_psn", 44, 3, 0, 24, IN(starting_psn), NULL},
 	{CM_REQ, "retry_count", 47, 1, 0, 3, IN(retry_count), NULL},
 	{CM_REQ, "pkey", 48, 2, 0, 16, IN(pkey), NULL},
-	{CM_REQ, "path_mtu", 50, 1, 4, 4, IN(path_mtu), mtu_bytes},
+	{CM_REQ, "path_mtu", 50, 1, 4, 4, IN(path_mtu), cm_mtu_bytes},
 	{CM_REQ, "rnr_retry", 50, 1, 0, 3, IN(rnr_retry), NULL},
 	{CM_REQ, "traffic_class", 92, 1, 0, 8, IN(traffic_class), NULL},
 	{CM_REQ, "sl", 94, 1, 4, 4, IN(sl), NULL},
@@ -111,12 +111,12 @@ const char *cm_message_text(const struct cm *c)
 	return name ? name : "?";
 }
 
-static bool captured_field(const struct cm *c, const struct cm_field *f)
+static bool cm_field_is_captured(const struct cm *c, const struct cm_field *f)
 {
 	return MAD_HEADER_LEN + (uint32_t)f->byte + f->bytes <= c->reached;
 }
 
-static void read_field(const uint8_t *data, const struct cm_field *f, struct cm *c)
+static void cm_read_field(const uint8_t *data, const struct cm_field *f, struct cm *c)
 {
 	uint64_t v = 0;
 	uint32_t value;
@@ -138,7 +138,7 @@ bool cm_value(const struct cm *c, const struct cm_field *f, uint64_t *value)
 {
 	uint32_t v;
 
-	if (!captured_field(c, f))
+	if (!cm_field_is_captured(c, f))
 		return false;
 	if (f->bits == 64) {
 		memcpy(value, (const char *)c + f->member, sizeof(*value));
@@ -164,13 +164,13 @@ bool cm_whole(const struct cm *c)
 	unsigned int i;
 
 	for (i = 0; i < cm_field_count; i++)
-		if (cm_fields[i].message == c->message && !captured_field(c, &cm_fields[i]))
+		if (cm_fields[i].message == c->message && !cm_field_is_captured(c, &cm_fields[i]))
 			return false;
 	return true;
 }
 
 /* IPv4 stands in the last four of sixteen bytes, behind what need not be zero. */
-static void put_ip(const uint8_t *h, bool v4, uint8_t gid[16])
+static void cm_ip_to_gid(const uint8_t *h, bool v4, uint8_t gid[16])
 {
 	memcpy(gid, h, 16);
 	if (v4) {
@@ -180,7 +180,7 @@ static void put_ip(const uint8_t *h, bool v4, uint8_t gid[16])
 }
 
 /* | version 8 | IP version 4, reserved 4 | source port 16 | source 128 | destination 128 | */
-static void read_ip(const uint8_t *data, uint32_t at, struct cm *c)
+static void cm_read_ip(const uint8_t *data, uint32_t at, struct cm *c)
 {
 	const uint8_t *h = data + at;
 	uint8_t version;
@@ -194,8 +194,8 @@ static void read_ip(const uint8_t *data, uint32_t at, struct cm *c)
 	c->ip = true;
 	c->ip_port = (uint16_t)c->service_id;
 	c->ip_sport = be16_at(h + 2);
-	put_ip(h + 4, version == 4, c->ip_src);
-	put_ip(h + 20, version == 4, c->ip_dst);
+	cm_ip_to_gid(h + 4, version == 4, c->ip_src);
+	cm_ip_to_gid(h + 20, version == 4, c->ip_dst);
 }
 
 bool cm_decode(const uint8_t *mad, uint32_t captured, struct cm *c)
@@ -214,11 +214,11 @@ bool cm_decode(const uint8_t *mad, uint32_t captured, struct cm *c)
 	c->reached = (uint16_t)(captured < CM_MAD_LEN ? captured : CM_MAD_LEN);
 	c->tid = be64_at(mad + 8);
 	for (i = 0; i < cm_field_count; i++)
-		if (cm_fields[i].message == message && captured_field(c, &cm_fields[i]))
-			read_field(mad + MAD_HEADER_LEN, &cm_fields[i], c);
+		if (cm_fields[i].message == message && cm_field_is_captured(c, &cm_fields[i]))
+			cm_read_field(mad + MAD_HEADER_LEN, &cm_fields[i], c);
 	if (message == CM_REQ)
-		read_ip(mad + MAD_HEADER_LEN, REQ_PRIVATE_DATA, c);
+		cm_read_ip(mad + MAD_HEADER_LEN, REQ_PRIVATE_DATA, c);
 	else if (message == CM_SIDR_REQ)
-		read_ip(mad + MAD_HEADER_LEN, SIDR_PRIVATE_DATA, c);
+		cm_read_ip(mad + MAD_HEADER_LEN, SIDR_PRIVATE_DATA, c);
 	return true;
 }

@@ -48,7 +48,7 @@ static const struct {
 };
 
 /* The first word behind `zeros` bytes of zeros. */
-static inline icrc_word begin_with_zeros(icrc_word first, uint32_t zeros)
+static inline icrc_word icrc_pad_first_word(icrc_word first, uint32_t zeros)
 {
 	uint64_t lo = le64toh(first[0]), hi = le64toh(first[1]);
 	uint32_t bits = 8 * (zeros & 7);
@@ -65,7 +65,7 @@ static inline icrc_word begin_with_zeros(icrc_word first, uint32_t zeros)
  * with zeros before it. In whole words, as they are read again: who reads what was just written in
  * other pieces has to wait.
  */
-static inline uint32_t sum_copy(const uint8_t *mask, const uint8_t *l3, uint32_t len)
+static inline uint32_t icrc_sum_copy(const uint8_t *mask, const uint8_t *l3, uint32_t len)
 {
 	uint8_t h[VECTOR + COPY_MAX] __attribute__((aligned(VECTOR)));
 	uint32_t zeros = -len % VECTOR;
@@ -73,7 +73,7 @@ static inline uint32_t sum_copy(const uint8_t *mask, const uint8_t *l3, uint32_t
 
 	memcpy(&a, l3, sizeof(a));
 	memcpy(&b, mask, sizeof(b));
-	a = begin_with_zeros(a | b, zeros);
+	a = icrc_pad_first_word(a | b, zeros);
 	memcpy(h, &a, sizeof(a));
 	for (uint32_t at = VECTOR; at < zeros + len; at += VECTOR) {
 		memcpy(&a, l3 + at - zeros, sizeof(a));
@@ -91,6 +91,6 @@ uint32_t icrc_compute(enum packet_encap encap, const uint8_t *l3, uint32_t bth_a
 	if (encap == ENCAP_NONE || head != heads[encap].len || head > len)
 		return 0;
 	if (len <= COPY_MAX)
-		return sum_copy(heads[encap].mask, l3, len);
-	return libdeflate_crc32(sum_copy(heads[encap].mask, l3, head), l3 + head, len - head);
+		return icrc_sum_copy(heads[encap].mask, l3, len);
+	return libdeflate_crc32(icrc_sum_copy(heads[encap].mask, l3, head), l3 + head, len - head);
 }

@@ -32,7 +32,7 @@ struct reading {
 };
 
 /* FNV-1a; never 0. */
-static uint32_t hash_of(const uint8_t *v, uint32_t len)
+static uint32_t lldp_hash_id(const uint8_t *v, uint32_t len)
 {
 	uint32_t h = 2166136261U;
 
@@ -41,7 +41,7 @@ static uint32_t hash_of(const uint8_t *v, uint32_t len)
 	return h ? h : 1;
 }
 
-static void put_text(char *buf, size_t size, const uint8_t *v, uint32_t len)
+static void lldp_copy_text(char *buf, size_t size, const uint8_t *v, uint32_t len)
 {
 	size_t i;
 
@@ -51,39 +51,40 @@ static void put_text(char *buf, size_t size, const uint8_t *v, uint32_t len)
 }
 
 /* | subtype 8 | id |: an id is a MAC address or text, by its subtype. */
-static void put_id(char *buf, size_t size, const uint8_t *v, uint32_t len, uint8_t mac_subtype)
+static void lldp_copy_id(char *buf, size_t size, const uint8_t *v, uint32_t len,
+			 uint8_t mac_subtype)
 {
 	if (v[0] == mac_subtype && len == 7)
 		snprintf(buf, size, "%02x:%02x:%02x:%02x:%02x:%02x", v[1], v[2], v[3], v[4], v[5],
 			 v[6]);
 	else
-		put_text(buf, size, v + 1, len - 1);
+		lldp_copy_text(buf, size, v + 1, len - 1);
 }
 
-static void read_chassis(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_chassis(struct reading *r, const uint8_t *v, uint32_t len)
 {
-	put_id(r->peer->chassis, sizeof(r->peer->chassis), v, len, ID_MAC_OF_CHASSIS);
-	r->chassis_hash = hash_of(v, len);
+	lldp_copy_id(r->peer->chassis, sizeof(r->peer->chassis), v, len, ID_MAC_OF_CHASSIS);
+	r->chassis_hash = lldp_hash_id(v, len);
 }
 
-static void read_port(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_port(struct reading *r, const uint8_t *v, uint32_t len)
 {
-	put_id(r->peer->port, sizeof(r->peer->port), v, len, ID_MAC_OF_PORT);
+	lldp_copy_id(r->peer->port, sizeof(r->peer->port), v, len, ID_MAC_OF_PORT);
 }
 
-static void read_ttl(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_ttl(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	(void)len;
 	r->peer->ttl_s = be16_at(v);
 }
 
-static void read_system(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_system(struct reading *r, const uint8_t *v, uint32_t len)
 {
-	put_text(r->peer->system, sizeof(r->peer->system), v, len);
+	lldp_copy_text(r->peer->system, sizeof(r->peer->system), v, len);
 }
 
 /* IEEE wins over the older dialects when a peer speaks both: what CEE said of PFC is forgotten. */
-static void set_dialect(struct lldp_peer *p, const char *name)
+static void lldp_set_dialect(struct lldp_peer *p, const char *name)
 {
 	if (!strcmp(p->dialect, "ieee"))
 		return;
@@ -92,7 +93,7 @@ static void set_dialect(struct lldp_peer *p, const char *name)
 }
 
 /* One number; unknown when it is out of the field's range. */
-static void set_value(struct qos *q, enum qos_field_id id, uint8_t value)
+static void lldp_set_value(struct qos *q, enum qos_field_id id, uint8_t value)
 {
 	const struct qos_field *f = &qos_fields[id];
 
@@ -104,7 +105,7 @@ static void set_value(struct qos *q, enum qos_field_id id, uint8_t value)
 }
 
 /* Eight numbers or words, one a priority or traffic class. */
-static void set_eight(struct qos *q, enum qos_field_id id, const uint8_t v[8])
+static void lldp_set_eight(struct qos *q, enum qos_field_id id, const uint8_t v[8])
 {
 	const struct qos_field *f = &qos_fields[id];
 	unsigned int i;
@@ -119,50 +120,50 @@ static void set_eight(struct qos *q, enum qos_field_id id, const uint8_t v[8])
 /*
  * ETS tables: | prio 0 tc, prio 1 tc, ... 4 bits each | percent of tc 0 to 7 | TSA of tc 0 to 7 |
  */
-static void read_ets_tables(struct qos *q, const uint8_t *v)
+static void lldp_read_ets_tables(struct qos *q, const uint8_t *v)
 {
 	uint8_t tc[8];
 	unsigned int i;
 
 	for (i = 0; i < 8; i++)
 		tc[i] = i & 1 ? v[i / 2] & 0xf : v[i / 2] >> 4;
-	set_eight(q, QOS_PRIO_TC, tc);
-	set_eight(q, QOS_TC_TX_BW, v + 4);
-	set_eight(q, QOS_TC_TSA, v + 12);
+	lldp_set_eight(q, QOS_PRIO_TC, tc);
+	lldp_set_eight(q, QOS_TC_TX_BW, v + 4);
+	lldp_set_eight(q, QOS_TC_TSA, v + 12);
 }
 
 /* | willing 1 | CBS 1 | reserved 3 | max TCs 3 (0 = 8) | tables | */
-static void read_ets_config(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_ets_config(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	struct qos *q = &r->peer->qos;
 
 	(void)len;
-	set_dialect(r->peer, "ieee");
-	set_value(q, QOS_ETS_WILLING, v[0] >> 7);
-	set_value(q, QOS_ETS_CAP, v[0] & 7 ? v[0] & 7 : 8);
-	read_ets_tables(q, v + 1);
+	lldp_set_dialect(r->peer, "ieee");
+	lldp_set_value(q, QOS_ETS_WILLING, v[0] >> 7);
+	lldp_set_value(q, QOS_ETS_CAP, v[0] & 7 ? v[0] & 7 : 8);
+	lldp_read_ets_tables(q, v + 1);
 }
 
-static void read_ets_recommendation(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_ets_recommendation(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	(void)len;
-	set_dialect(r->peer, "ieee");
-	read_ets_tables(&r->peer->recommended, v + 1);
+	lldp_set_dialect(r->peer, "ieee");
+	lldp_read_ets_tables(&r->peer->recommended, v + 1);
 }
 
 /* | willing 1 | MBC 1 | reserved 2 | capability 4 | enable bitmap, bit n = prio n | */
-static void read_pfc(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_pfc(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	struct qos *q = &r->peer->qos;
 
 	(void)len;
-	set_dialect(r->peer, "ieee");
-	set_value(q, QOS_PFC_WILLING, v[0] >> 7);
-	set_value(q, QOS_PFC_CAP, v[0] & 0xf);
-	set_value(q, QOS_PFC_ENABLED, v[1]);
+	lldp_set_dialect(r->peer, "ieee");
+	lldp_set_value(q, QOS_PFC_WILLING, v[0] >> 7);
+	lldp_set_value(q, QOS_PFC_CAP, v[0] & 0xf);
+	lldp_set_value(q, QOS_PFC_ENABLED, v[1]);
 }
 
-static void read_app_entry(struct qos *q, const uint8_t *v)
+static void lldp_read_app_entry(struct qos *q, const uint8_t *v)
 {
 	struct qos_app app = {
 		.prio = v[0] >> 5,
@@ -185,47 +186,47 @@ static void read_app_entry(struct qos *q, const uint8_t *v)
 }
 
 /* | reserved 8 | n x (prio 3, reserved 2, selector 3, protocol 16) | */
-static void read_app(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_app(struct reading *r, const uint8_t *v, uint32_t len)
 {
-	set_dialect(r->peer, "ieee");
+	lldp_set_dialect(r->peer, "ieee");
 	for (v++, len--; len >= 3; v += 3, len -= 3)
-		read_app_entry(&r->peer->qos, v);
+		lldp_read_app_entry(&r->peer->qos, v);
 }
 
-static void read_cin(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_cin(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	(void)v;
 	(void)len;
-	set_dialect(r->peer, "cin");
+	lldp_set_dialect(r->peer, "cin");
 }
 
 /* | versions 16 | enabled 1, willing 1, error 1, reserved 5 | subtype 8 | bitmap 8, bit n = prio n
  * | number of TCs 8 | */
-static void read_cee_pfc(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_cee_pfc(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	if (len < 6 || strcmp(r->peer->dialect, "cee") != 0)
 		return;
-	set_value(&r->peer->qos, QOS_PFC_WILLING, v[2] >> 6 & 1);
-	set_value(&r->peer->qos, QOS_PFC_ENABLED, v[2] & 0x80 ? v[4] : 0);
+	lldp_set_value(&r->peer->qos, QOS_PFC_WILLING, v[2] >> 6 & 1);
+	lldp_set_value(&r->peer->qos, QOS_PFC_ENABLED, v[2] & 0x80 ? v[4] : 0);
 }
 
 /* Sub-TLVs, built like TLVs. What breaks off ends them. */
-static void read_cee(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_cee(struct reading *r, const uint8_t *v, uint32_t len)
 {
-	set_dialect(r->peer, "cee");
+	lldp_set_dialect(r->peer, "cee");
 	while (len >= 2) {
 		uint32_t size = be16_at(v) & 0x1ff;
 
 		if (size > len - 2)
 			return;
 		if (v[0] >> 1 == CEE_PFC)
-			read_cee_pfc(r, v + 2, size);
+			lldp_read_cee_pfc(r, v + 2, size);
 		v += 2 + size;
 		len -= 2 + size;
 	}
 }
 
-static void read_max_frame(struct reading *r, const uint8_t *v, uint32_t len)
+static void lldp_read_max_frame(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	(void)len;
 	r->peer->max_frame = be16_at(v);
@@ -240,20 +241,21 @@ static const struct {
 	uint32_t len_min, len_max; /* of the content, behind OUI and subtype */
 	void (*read)(struct reading *r, const uint8_t *v, uint32_t len);
 } rows[] = {
-	{"chassis id", BASIC, 1, 2, 256, read_chassis},
-	{"port id", BASIC, 2, 2, 256, read_port},
-	{"time to live", BASIC, 3, 2, 511, read_ttl},
-	{"system name", BASIC, 5, 0, 255, read_system},
-	{"ETS configuration", OUI_8021, 9, 21, 21, read_ets_config},
-	{"ETS recommendation", OUI_8021, 10, 21, 21, read_ets_recommendation},
-	{"PFC", OUI_8021, 11, 2, 2, read_pfc},
-	{"APP", OUI_8021, 12, 1, 507, read_app},
-	{"maximum frame size", OUI_8023, 4, 2, 2, read_max_frame},
-	{"CIN", OUI_CEE, 1, 0, 507, read_cin},
-	{"CEE", OUI_CEE, 2, 0, 507, read_cee},
+	{"chassis id", BASIC, 1, 2, 256, lldp_read_chassis},
+	{"port id", BASIC, 2, 2, 256, lldp_read_port},
+	{"time to live", BASIC, 3, 2, 511, lldp_read_ttl},
+	{"system name", BASIC, 5, 0, 255, lldp_read_system},
+	{"ETS configuration", OUI_8021, 9, 21, 21, lldp_read_ets_config},
+	{"ETS recommendation", OUI_8021, 10, 21, 21, lldp_read_ets_recommendation},
+	{"PFC", OUI_8021, 11, 2, 2, lldp_read_pfc},
+	{"APP", OUI_8021, 12, 1, 507, lldp_read_app},
+	{"maximum frame size", OUI_8023, 4, 2, 2, lldp_read_max_frame},
+	{"CIN", OUI_CEE, 1, 0, 507, lldp_read_cin},
+	{"CEE", OUI_CEE, 2, 0, 507, lldp_read_cee},
 };
 
-static int read_tlv(uint8_t type, struct reading *r, const uint8_t *v, uint32_t len, struct err *e)
+static int lldp_read_tlv(uint8_t type, struct reading *r, const uint8_t *v, uint32_t len,
+			 struct err *e)
 {
 	uint32_t oui = BASIC;
 
@@ -277,7 +279,7 @@ static int read_tlv(uint8_t type, struct reading *r, const uint8_t *v, uint32_t 
 }
 
 /* | type 7 | length 9 | value |, up to the end TLV or the end of the bytes. */
-static int read_tlvs(struct reading *r, const uint8_t *tlvs, uint32_t len, struct err *e)
+static int lldp_read_tlvs(struct reading *r, const uint8_t *tlvs, uint32_t len, struct err *e)
 {
 	uint32_t at = 0;
 	int err;
@@ -296,7 +298,7 @@ static int read_tlvs(struct reading *r, const uint8_t *tlvs, uint32_t len, struc
 		if (size > len - at)
 			return err_set(e, -EINVAL, "LLDP: TLV type %u of %u bytes, %u are left",
 				       type, size, len - at);
-		err = read_tlv(type, r, tlvs + at, size, e);
+		err = lldp_read_tlv(type, r, tlvs + at, size, e);
 		if (err)
 			return err;
 		at += size;
@@ -305,7 +307,7 @@ static int read_tlvs(struct reading *r, const uint8_t *tlvs, uint32_t len, struc
 }
 
 /* Counts a chassis once. The first one stands at heard[0]: *peer is about it. */
-static void count_neighbour(struct lldp_peer *p, uint32_t hash)
+static void lldp_count_neighbour(struct lldp_peer *p, uint32_t hash)
 {
 	unsigned int i;
 
@@ -319,11 +321,12 @@ static void count_neighbour(struct lldp_peer *p, uint32_t hash)
 }
 
 /* A whole advertisement, of the neighbour that *peer is about, of a new one or of another one. */
-static void take_advertisement(struct lldp_peer *peer, const struct lldp_peer *fresh, uint32_t hash)
+static void lldp_accept_advertisement(struct lldp_peer *peer, const struct lldp_peer *fresh,
+				      uint32_t hash)
 {
 	struct lldp_peer before;
 
-	count_neighbour(peer, hash);
+	lldp_count_neighbour(peer, hash);
 	if (peer->heard[0] != hash)
 		return;
 	if (peer->seen && !fresh->ttl_s) { /* a farewell says nothing else */
@@ -341,16 +344,16 @@ int lldp_decode_tlvs(const uint8_t *tlvs, uint32_t len, struct lldp_peer *peer, 
 {
 	struct lldp_peer fresh = {0}, added = *peer;
 	struct reading r = {.peer = &fresh};
-	int err = read_tlvs(&r, tlvs, len, e);
+	int err = lldp_read_tlvs(&r, tlvs, len, e);
 
 	if (err)
 		return err;
 	if (r.chassis_hash) {
-		take_advertisement(peer, &fresh, r.chassis_hash);
+		lldp_accept_advertisement(peer, &fresh, r.chassis_hash);
 		return 0;
 	}
 	r.peer = &added;
-	err = read_tlvs(&r, tlvs, len, e);
+	err = lldp_read_tlvs(&r, tlvs, len, e);
 	if (err)
 		return err;
 	added.seen = true;
@@ -367,12 +370,12 @@ int lldp_decode_packet(const struct packet *p, const uint8_t *data, struct lldp_
 
 	if (p->kind != PACKET_LLDP)
 		return err_set(e, -EINVAL, "no LLDP frame");
-	err = read_tlvs(&r, data + p->l3_offset, p->cap_end - p->l3_offset, e);
+	err = lldp_read_tlvs(&r, data + p->l3_offset, p->cap_end - p->l3_offset, e);
 	if (err)
 		return err;
 	if (!r.chassis_hash)
 		return err_set(e, -EINVAL, "LLDP: no chassis id");
-	take_advertisement(peer, &fresh, r.chassis_hash);
+	lldp_accept_advertisement(peer, &fresh, r.chassis_hash);
 	return 0;
 }
 

@@ -15,7 +15,7 @@
 
 #include "capture/decode/bth.h"
 #include "capture/decode/bytes.h"
-#include "capture/decode/encap.h"
+#include "capture/decode/tunnel.h"
 
 #define MAC_CONTROL_PAUSE 0x0001
 #define MAC_CONTROL_PFC	  0x0101
@@ -29,11 +29,11 @@
 #define IPV6_FRAGMENT_LEN 8
 #define VLAN_TAGS_MAX	  8
 
-static void decode_ethernet(const uint8_t *data, uint32_t at, struct packet *p);
-static void decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertype,
-			     struct packet *p);
+static void packet_decode_ethernet(const uint8_t *data, uint32_t at, struct packet *p);
+static void packet_decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertype,
+				    struct packet *p);
 
-static void put_ipv4(const uint8_t *h, uint8_t gid[16])
+static void packet_ipv4_to_gid(const uint8_t *h, uint8_t gid[16])
 {
 	/* In words, as the flow table reads them. */
 	const uint64_t word[2] = {0, htobe64(UINT64_C(0xffff) << 32 | be32_at(h))};
@@ -41,24 +41,24 @@ static void put_ipv4(const uint8_t *h, uint8_t gid[16])
 	memcpy(gid, word, sizeof(word));
 }
 
-static void put_traffic_class(uint8_t tclass, struct packet *p)
+static void packet_set_tclass(uint8_t tclass, struct packet *p)
 {
 	p->dscp = tclass >> 2;
 	p->ecn = tclass & 3;
 }
 
 /* Comes back here at most once: a tunnel within a tunnel is not taken off. */
-static void decode_vxlan(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p)
+static void packet_decode_vxlan(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p)
 {
-	struct encap_inner inner;
+	struct tunnel_inner inner;
 
-	if (encap_take_off_vxlan(data, at, end, p, &inner))
-		decode_ethernet(data, inner.at, p);
+	if (tunnel_decap_vxlan(data, at, end, p, &inner))
+		packet_decode_ethernet(data, inner.at, p);
 }
 
 /* end: where the IP packet ends by its own header. */
-static inline void decode_udp(const uint8_t *data, uint32_t at, uint32_t end, bool verifiable,
-			      enum packet_encap encap, struct packet *p)
+static inline void packet_decode_udp(const uint8_t *data, uint32_t at, uint32_t end,
+				     bool verifiable, enum packet_encap encap, struct packet *p)
 {
 	const uint8_t *h = data + at;
 	uint16_t udp_len;
@@ -66,7 +66,7 @@ static inline void decode_udp(const uint8_t *data, uint32_t at, uint32_t end, bo
 	if (!packet_reaches(p, at + UDP_LEN, "UDP header"))
 		return;
 	if (be16_at(h + 2) == VXLAN_PORT)
-		decode_vxlan(data, at + UDP_LEN, end, p);
+		packet_decode_vxlan(data, at + UDP_LEN, end, p);
 	if (be16_at(h + 2) != ROCE_V2_PORT)
 		return;
 	p->kind = PACKET_ROCE;
@@ -86,19 +86,19 @@ static inline void decode_udp(const uint8_t *data, uint32_t at, uint32_t end, bo
 }
 
 /* Comes back here at most once: a tunnel within a tunnel is not taken off. */
-static void decode_gre(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p)
+static void packet_decode_gre(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p)
 {
-	struct encap_inner inner;
+	struct tunnel_inner inner;
 
-	if (!encap_take_off_gre(data, at, end, p, &inner))
+	if (!tunnel_decap_gre(data, at, end, p, &inner))
 		return;
 	if (inner.ethertype)
-		decode_ethertype(data, inner.at, inner.ethertype, p);
+		packet_decode_ethertype(data, inner.at, inner.ethertype, p);
 	else
-		decode_ethernet(data, inner.at, p);
+		packet_decode_ethernet(data, inner.at, p);
 }
 
-static void decode_ipv4(const uint8_t *data, struct packet *p)
+static void packet_decode_ipv4(const uint8_t *data, struct packet *p)
 {
 	const uint8_t *h = data + p->l3_offset;
 	uint32_t header_len, end;
@@ -111,26 +111,26 @@ static void decode_ipv4(const uint8_t *data, struct packet *p)
 		packet_fault(p, PACKET_MALFORMED, "IPv4 header begins with 0x%02x", h[0]);
 		return;
 	}
-	put_traffic_class(h[1], p);
+	packet_set_tclass(h[1], p);
 	p->ttl = h[8];
-	put_ipv4(h + 12, p->src);
-	put_ipv4(h + 16, p->dst);
+	packet_ipv4_to_gid(h + 12, p->src);
+	packet_ipv4_to_gid(h + 16, p->dst);
 	fragment = be16_at(h + 6) & 0x3fff;
 	p->fragment = fragment != 0;
 	if (fragment & 0x1fff)
 		return;
 	end = p->l3_offset + be16_at(h + 2);
 	if (h[9] == IPPROTO_UDP)
-		decode_udp(data, p->l3_offset + header_len, end, header_len == IPV4_LEN,
-			   ENCAP_ROCE_V2_IPV4, p);
+		packet_decode_udp(data, p->l3_offset + header_len, end, header_len == IPV4_LEN,
+				  ENCAP_ROCE_V2_IPV4, p);
 	else if (h[9] == IPPROTO_GRE)
-		decode_gre(data, p->l3_offset + header_len, end, p);
+		packet_decode_gre(data, p->l3_offset + header_len, end, p);
 }
 
 /* The GRH of RoCEv1 is laid out as an IPv6 header. */
-static void decode_grh_fields(const uint8_t *h, struct packet *p)
+static void packet_decode_grh(const uint8_t *h, struct packet *p)
 {
-	put_traffic_class((uint8_t)(be16_at(h) >> 4), p);
+	packet_set_tclass((uint8_t)(be16_at(h) >> 4), p);
 	p->ttl = h[7];
 	memcpy(p->src, h + 8, 16);
 	memcpy(p->dst, h + 24, 16);
@@ -138,7 +138,8 @@ static void decode_grh_fields(const uint8_t *h, struct packet *p)
 
 /* | next header 8 | length in 8 bytes, without the first 8 | ... |: hop by hop, routing,
  * destination options. *at and *next go behind them; false when the frame ends before. */
-static bool skip_ipv6_options(const uint8_t *data, uint32_t *at, uint8_t *next, struct packet *p)
+static bool packet_skip_ipv6_options(const uint8_t *data, uint32_t *at, uint8_t *next,
+				     struct packet *p)
 {
 	unsigned int i;
 
@@ -156,7 +157,7 @@ static bool skip_ipv6_options(const uint8_t *data, uint32_t *at, uint8_t *next, 
 	return true;
 }
 
-static void decode_ipv6(const uint8_t *data, struct packet *p)
+static void packet_decode_ipv6(const uint8_t *data, struct packet *p)
 {
 	const uint8_t *h = data + p->l3_offset;
 	uint32_t at = p->l3_offset + IPV6_LEN;
@@ -170,11 +171,11 @@ static void decode_ipv6(const uint8_t *data, struct packet *p)
 		packet_fault(p, PACKET_MALFORMED, "IPv6 header begins with 0x%02x", h[0]);
 		return;
 	}
-	decode_grh_fields(h, p);
+	packet_decode_grh(h, p);
 	end = at + be16_at(h + 4);
 	next = h[6];
 	plain = next == IPPROTO_UDP;
-	if (!skip_ipv6_options(data, &at, &next, p))
+	if (!packet_skip_ipv6_options(data, &at, &next, p))
 		return;
 	if (next == IPPROTO_FRAGMENT) {
 		if (!packet_reaches(p, at + IPV6_FRAGMENT_LEN, "IPv6 fragment header"))
@@ -186,12 +187,12 @@ static void decode_ipv6(const uint8_t *data, struct packet *p)
 		at += IPV6_FRAGMENT_LEN;
 	}
 	if (next == IPPROTO_UDP)
-		decode_udp(data, at, end, plain, ENCAP_ROCE_V2_IPV6, p);
+		packet_decode_udp(data, at, end, plain, ENCAP_ROCE_V2_IPV6, p);
 	else if (next == IPPROTO_GRE)
-		decode_gre(data, at, end, p);
+		packet_decode_gre(data, at, end, p);
 }
 
-static void decode_roce_v1(const uint8_t *data, struct packet *p)
+static void packet_decode_roce_v1(const uint8_t *data, struct packet *p)
 {
 	const uint8_t *h = data + p->l3_offset;
 	uint32_t end;
@@ -205,7 +206,7 @@ static void decode_roce_v1(const uint8_t *data, struct packet *p)
 			     h[6]);
 		return;
 	}
-	decode_grh_fields(h, p);
+	packet_decode_grh(h, p);
 	p->bth_offset = p->l3_offset + IPV6_LEN;
 	end = p->bth_offset + be16_at(h + 4);
 	if (end > p->wire_end)
@@ -218,7 +219,7 @@ static void decode_roce_v1(const uint8_t *data, struct packet *p)
  *   | opcode 16 | PFC: class enable 16 | 8 x quanta 16, class 0 first |
  *   | opcode 16 | PAUSE: quanta 16     |
  */
-static void decode_mac_control(const uint8_t *data, struct packet *p)
+static void packet_decode_mac_control(const uint8_t *data, struct packet *p)
 {
 	const uint8_t *h = data + p->l3_offset;
 	unsigned int i;
@@ -243,7 +244,7 @@ static void decode_mac_control(const uint8_t *data, struct packet *p)
 		p->pfc_quanta[i] = be16_at(h + 4 + 2 * i);
 }
 
-static void decode_lldp(const uint8_t *data, struct packet *p)
+static void packet_decode_lldp(const uint8_t *data, struct packet *p)
 {
 	(void)data;
 	p->kind = PACKET_LLDP;
@@ -253,21 +254,23 @@ static const struct {
 	uint16_t ethertype;
 	void (*decode)(const uint8_t *data, struct packet *p);
 } ethertypes[] = {
-	{ETH_P_IP, decode_ipv4},	   {ETH_P_IPV6, decode_ipv6}, {ETH_P_IBOE, decode_roce_v1},
-	{ETH_P_PAUSE, decode_mac_control}, {ETH_P_LLDP, decode_lldp},
+	{ETH_P_IP, packet_decode_ipv4},	     {ETH_P_IPV6, packet_decode_ipv6},
+	{ETH_P_IBOE, packet_decode_roce_v1}, {ETH_P_PAUSE, packet_decode_mac_control},
+	{ETH_P_LLDP, packet_decode_lldp},
 };
 
-static bool is_vlan(uint16_t ethertype)
+static bool packet_is_vlan_type(uint16_t ethertype)
 {
 	return ethertype == ETH_P_8021Q || ethertype == ETH_P_8021AD || ethertype == ETH_P_QINQ1;
 }
 
 /* at: behind an ethertype field. Takes off VLAN tags, and then goes by the ethertype. */
-static void decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertype, struct packet *p)
+static void packet_decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertype,
+				    struct packet *p)
 {
 	unsigned int i;
 
-	while (is_vlan(ethertype)) {
+	while (packet_is_vlan_type(ethertype)) {
 		if (p->vlan_count == VLAN_TAGS_MAX) {
 			packet_fault(p, PACKET_MALFORMED, "more than %d VLAN tags", VLAN_TAGS_MAX);
 			return;
@@ -289,7 +292,7 @@ static void decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertyp
 	}
 }
 
-static void decode_ethernet(const uint8_t *data, uint32_t at, struct packet *p)
+static void packet_decode_ethernet(const uint8_t *data, uint32_t at, struct packet *p)
 {
 	const uint8_t *h = data + at;
 
@@ -297,31 +300,31 @@ static void decode_ethernet(const uint8_t *data, uint32_t at, struct packet *p)
 		return;
 	memcpy(p->dmac, h, 6);
 	memcpy(p->smac, h + 6, 6);
-	decode_ethertype(data, at + 14, be16_at(h + 12), p);
+	packet_decode_ethertype(data, at + 14, be16_at(h + 12), p);
 }
 
 /* Linux "cooked" headers of captures on all interfaces; they know the sender's address alone. */
-static void decode_sll(const uint8_t *data, uint32_t at, struct packet *p)
+static void packet_decode_sll(const uint8_t *data, uint32_t at, struct packet *p)
 {
 	if (!packet_reaches(p, at + 16, "SLL header"))
 		return;
 	memcpy(p->smac, data + at + 6, 6);
-	decode_ethertype(data, at + 16, be16_at(data + at + 14), p);
+	packet_decode_ethertype(data, at + 16, be16_at(data + at + 14), p);
 }
 
-static void decode_sll2(const uint8_t *data, uint32_t at, struct packet *p)
+static void packet_decode_sll2(const uint8_t *data, uint32_t at, struct packet *p)
 {
 	if (!packet_reaches(p, at + 20, "SLL2 header"))
 		return;
 	memcpy(p->smac, data + at + 12, 6);
-	decode_ethertype(data, at + 20, be16_at(data + at), p);
+	packet_decode_ethertype(data, at + 20, be16_at(data + at), p);
 }
 
-static void decode_raw(const uint8_t *data, uint32_t at, struct packet *p)
+static void packet_decode_raw(const uint8_t *data, uint32_t at, struct packet *p)
 {
 	if (!packet_reaches(p, at + 1, "IP header"))
 		return;
-	decode_ethertype(data, at, data[at] >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP, p);
+	packet_decode_ethertype(data, at, data[at] >> 4 == 6 ? ETH_P_IPV6 : ETH_P_IP, p);
 }
 
 /* LINKTYPE_RAW of files is 101, which libpcap turns into the platform's DLT_RAW. */
@@ -329,12 +332,16 @@ static const struct {
 	int dlt;
 	void (*decode)(const uint8_t *data, uint32_t at, struct packet *p);
 } links[] = {
-	{DLT_EN10MB, decode_ethernet}, {DLT_LINUX_SLL, decode_sll}, {DLT_LINUX_SLL2, decode_sll2},
-	{DLT_RAW, decode_raw},	       {101, decode_raw},	    {DLT_IPV4, decode_raw},
-	{DLT_IPV6, decode_raw},
+	{DLT_EN10MB, packet_decode_ethernet},
+	{DLT_LINUX_SLL, packet_decode_sll},
+	{DLT_LINUX_SLL2, packet_decode_sll2},
+	{DLT_RAW, packet_decode_raw},
+	{101, packet_decode_raw},
+	{DLT_IPV4, packet_decode_raw},
+	{DLT_IPV6, packet_decode_raw},
 };
 
-static int find_link(int dlt)
+static int packet_find_dlt(int dlt)
 {
 	unsigned int i;
 
@@ -344,15 +351,15 @@ static int find_link(int dlt)
 	return -1;
 }
 
-bool packet_link_supported(int dlt)
+bool packet_dlt_is_supported(int dlt)
 {
-	return find_link(dlt) >= 0;
+	return packet_find_dlt(dlt) >= 0;
 }
 
 void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
 		   uint64_t frame, uint64_t time_ns, struct packet *p)
 {
-	int link = find_link(dlt);
+	int link = packet_find_dlt(dlt);
 
 	/* In two pieces: of more than this compilers make what is slow for so little. */
 	memset(p->src, 0, sizeof(p->src) + sizeof(p->dst));

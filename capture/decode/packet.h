@@ -125,15 +125,15 @@ struct packet {
 		uint16_t session;
 		uint16_t vid; /* and cos: of the mirrored frame, as the switch saw it */
 		uint8_t cos;
-		bool cut;     /* the switch says that it cut the frame */
-		bool egress;  /* ERSPAN III */
-		uint32_t vni; /* VXLAN */
+		bool truncated; /* the switch says that it cut the frame */
+		bool egress;	/* ERSPAN III */
+		uint32_t vni;	/* VXLAN */
 	} tunnel;
 	struct cm cm; /* of a management datagram; CM_NONE = none */
 };
 
 /* Link types of libpcap that are understood, by their DLT number. */
-bool packet_link_supported(int dlt);
+bool packet_dlt_is_supported(int dlt);
 
 /*
  * Decodes one frame. Never reads beyond cap_len; every frame gives a packet: what could not be
@@ -151,7 +151,7 @@ enum aeth_kind {
 };
 
 /* One without an AETH, of the middle of a READ, is as good as an ACK. */
-static inline enum aeth_kind packet_answer_kind(const struct packet *p)
+static inline enum aeth_kind packet_aeth_kind(const struct packet *p)
 {
 	return p->headers & HDR_AETH ? (enum aeth_kind)((p->aeth.syndrome >> 5) & 3) : AETH_ACK;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "capture/decode/bytes.h"
-#include "capture/decode/encap.h"
+#include "capture/decode/tunnel.h"
 #include "capture/decode/opcode.h"
 #include "capture/decode/packet.h"
 
@@ -21,9 +21,9 @@ struct line {
 	size_t size, used;
 };
 
-static void line_add(struct line *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void text_add(struct line *l, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-static void line_add(struct line *l, const char *fmt, ...)
+static void text_add(struct line *l, const char *fmt, ...)
 {
 	bool room = l->used < l->size;
 	va_list ap;
@@ -53,7 +53,7 @@ static size_t ipv4_text(const uint8_t a[4], char *buf)
 }
 
 /* The longest row of zeros in 8 words, the first of those, of two at least: it is left out. */
-static unsigned int zeros_of(const uint16_t word[8], unsigned int *len)
+static unsigned int text_find_zeros(const uint16_t word[8], unsigned int *len)
 {
 	unsigned int at = 8;
 
@@ -71,7 +71,7 @@ static unsigned int zeros_of(const uint16_t word[8], unsigned int *len)
 
 static size_t ipv6_text(const uint16_t word[8], char *buf)
 {
-	unsigned int len, zeros = zeros_of(word, &len);
+	unsigned int len, zeros = text_find_zeros(word, &len);
 	const char *begin = buf;
 
 	for (unsigned int i = 0; i < 8; i++) {
@@ -135,13 +135,13 @@ const char *packet_icrc_text(const struct packet *p)
 	return p->icrc < ARRAY_SIZE(words) ? words[p->icrc] : "unverifiable";
 }
 
-static void add_mac(struct line *l, const uint8_t mac[6], int width)
+static void text_add_mac(struct line *l, const uint8_t mac[6], int width)
 {
-	line_add(l, "%02x:%02x:%02x:%02x:%02x:%02x%*s", mac[0], mac[1], mac[2], mac[3], mac[4],
+	text_add(l, "%02x:%02x:%02x:%02x:%02x:%02x%*s", mac[0], mac[1], mac[2], mac[3], mac[4],
 		 mac[5], width > 17 ? width - 17 : 0, "");
 }
 
-static void add_op(struct line *l, const struct packet *p)
+static void text_add_op(struct line *l, const struct packet *p)
 {
 	static const char *const nak[] = {"PSN sequence", "invalid request", "remote access",
 					  "remote operational", "invalid RD request"};
@@ -149,99 +149,99 @@ static void add_op(struct line *l, const struct packet *p)
 	char name[32], op[64];
 
 	snprintf(op, sizeof(op), "%s", opcode_name(p->opcode, name, sizeof(name)));
-	if (packet_answer_kind(p) == AETH_NAK)
+	if (packet_aeth_kind(p) == AETH_NAK)
 		snprintf(op, sizeof(op), "NAK(%s)",
 			 value < ARRAY_SIZE(nak) ? nak[value] : "reserved");
-	else if (packet_answer_kind(p) == AETH_RNR)
+	else if (packet_aeth_kind(p) == AETH_RNR)
 		snprintf(op, sizeof(op), "RNR NAK(%.2f ms)", packet_rnr_us(p) / 1000.0);
-	else if (packet_answer_kind(p) == AETH_RESERVED)
+	else if (packet_aeth_kind(p) == AETH_RESERVED)
 		snprintf(op, sizeof(op), "reserved answer 0x%02x", p->aeth.syndrome);
-	line_add(l, " %-34s", op);
+	text_add(l, " %-34s", op);
 }
 
 /* Keys are told in JSON alone: a line is pasted into mails, and who has an R_Key may use the
  * memory. */
-static void add_headers(struct line *l, const struct packet *p)
+static void text_add_headers(struct line *l, const struct packet *p)
 {
 	if (p->headers & HDR_DETH)
-		line_add(l, ", from qp 0x%06x", p->deth.src_qpn);
+		text_add(l, ", from qp 0x%06x", p->deth.src_qpn);
 	if (p->headers & HDR_XRCETH)
-		line_add(l, ", srq 0x%06x", p->xrc_srq);
+		text_add(l, ", srq 0x%06x", p->xrc_srq);
 	if (p->headers & HDR_FETH)
-		line_add(l, ", flush 0x%08x", p->feth);
+		text_add(l, ", flush 0x%08x", p->feth);
 	if (p->headers & HDR_RETH)
-		line_add(l, ", va 0x%016" PRIx64 " length %u", p->reth.va, p->reth.dma_len);
+		text_add(l, ", va 0x%016" PRIx64 " length %u", p->reth.va, p->reth.dma_len);
 	if (p->headers & HDR_ATOMICETH)
-		line_add(l,
+		text_add(l,
 			 ", va 0x%016" PRIx64 " swap or add 0x%016" PRIx64 " compare 0x%016" PRIx64,
 			 p->atomiceth.va, p->atomiceth.swap_add, p->atomiceth.compare);
 	if (p->headers & HDR_AETH) {
-		line_add(l, ", msn %u", p->aeth.msn);
-		if (packet_answer_kind(p) == AETH_ACK && packet_credits(p) >= 0)
-			line_add(l, ", credits %d", packet_credits(p));
+		text_add(l, ", msn %u", p->aeth.msn);
+		if (packet_aeth_kind(p) == AETH_ACK && packet_credits(p) >= 0)
+			text_add(l, ", credits %d", packet_credits(p));
 	}
 	if (p->headers & HDR_ATOMICACKETH)
-		line_add(l, ", was 0x%016" PRIx64, p->atomic_ack);
+		text_add(l, ", was 0x%016" PRIx64, p->atomic_ack);
 	if (p->headers & HDR_IMMDT)
-		line_add(l, ", immediate 0x%08x", p->immdt);
+		text_add(l, ", immediate 0x%08x", p->immdt);
 	if (p->headers & HDR_IETH)
-		line_add(l, ", invalidates a key");
+		text_add(l, ", invalidates a key");
 }
 
-static void add_roce(struct line *l, const struct packet *p)
+static void text_add_roce(struct line *l, const struct packet *p)
 {
 	static const char *const ecn[] = {"-", "ECT1", "ECT0", "CE"};
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 
 	packet_addr_text(p->src, src, sizeof(src));
 	packet_addr_text(p->dst, dst, sizeof(dst));
-	line_add(l, "%-15s -> %-15s %4u %-4s", src, dst, p->dscp, ecn[p->ecn & 3]);
+	text_add(l, "%-15s -> %-15s %4u %-4s", src, dst, p->dscp, ecn[p->ecn & 3]);
 	if (!p->bth) {
-		line_add(l, " %-34s %-8s %-8s icrc unverifiable", "?", "-", "-");
+		text_add(l, " %-34s %-8s %-8s icrc unverifiable", "?", "-", "-");
 		return;
 	}
-	add_op(l, p);
-	line_add(l, " 0x%06x", p->dest_qpn);
+	text_add_op(l, p);
+	text_add(l, " 0x%06x", p->dest_qpn);
 	if (p->opcode == OPCODE_CNP)
-		line_add(l, " %-8s", "-");
+		text_add(l, " %-8s", "-");
 	else
-		line_add(l, " 0x%06x", p->psn);
-	line_add(l, " icrc %s", p->icrc == ICRC_GOOD ? "ok" : packet_icrc_text(p));
+		text_add(l, " 0x%06x", p->psn);
+	text_add(l, " icrc %s", p->icrc == ICRC_GOOD ? "ok" : packet_icrc_text(p));
 	if (p->payload_len)
-		line_add(l, ", %u bytes%s", p->payload_len,
+		text_add(l, ", %u bytes%s", p->payload_len,
 			 opcode_info(p->opcode)->name ? "" : " of headers and data");
-	add_headers(l, p);
+	text_add_headers(l, p);
 	if (p->vlan_count)
-		line_add(l, ", vlan %u pcp %u", p->vid, p->pcp);
+		text_add(l, ", vlan %u pcp %u", p->vid, p->pcp);
 	if (p->becn)
-		line_add(l, ", BECN");
+		text_add(l, ", BECN");
 	else if (p->opcode == OPCODE_CNP)
-		line_add(l, ", without BECN");
+		text_add(l, ", without BECN");
 	if (p->fecn)
-		line_add(l, ", FECN");
+		text_add(l, ", FECN");
 	if (p->fragment)
-		line_add(l, ", IP fragment");
+		text_add(l, ", IP fragment");
 }
 
-static void add_mac_control(struct line *l, const struct packet *p)
+static void text_add_mac_control(struct line *l, const struct packet *p)
 {
 	unsigned int i;
 
-	add_mac(l, p->smac, 0);
-	line_add(l, " -> ");
-	add_mac(l, p->dmac, 0);
+	text_add_mac(l, p->smac, 0);
+	text_add(l, " -> ");
+	text_add_mac(l, p->dmac, 0);
 	if (p->kind == PACKET_PAUSE) {
-		line_add(l, " PAUSE quanta %u", p->pfc_quanta[0]);
+		text_add(l, " PAUSE quanta %u", p->pfc_quanta[0]);
 		return;
 	}
-	line_add(l, " PFC%s", p->pfc_enable ? "" : " no priority");
+	text_add(l, " PFC%s", p->pfc_enable ? "" : " no priority");
 	for (i = 0; i < ARRAY_SIZE(p->pfc_quanta); i++)
 		if (p->pfc_enable & (1U << i))
-			line_add(l, " prio %u quanta %u", i, p->pfc_quanta[i]);
+			text_add(l, " prio %u quanta %u", i, p->pfc_quanta[i]);
 }
 
 /* What a reader looks for first: the QP and PSN that belong together, and where to. */
-static void add_cm(struct line *l, const struct cm *c)
+static void text_add_cm(struct line *l, const struct cm *c)
 {
 	static const struct {
 		const char *key, *text;
@@ -263,37 +263,37 @@ static void add_cm(struct line *l, const struct cm *c)
 
 	if (c->message == CM_NONE)
 		return;
-	line_add(l, ", CM %s", cm_message_text(c));
+	text_add(l, ", CM %s", cm_message_text(c));
 	for (i = 0; i < ARRAY_SIZE(shown); i++) {
 		if (!cm_find(c, shown[i].key, &v))
 			continue;
 		if (shown[i].digits)
-			line_add(l, " %s 0x%0*" PRIx64, shown[i].text, shown[i].digits, v);
+			text_add(l, " %s 0x%0*" PRIx64, shown[i].text, shown[i].digits, v);
 		else
-			line_add(l, " %s %" PRIu64, shown[i].text, v);
+			text_add(l, " %s %" PRIu64, shown[i].text, v);
 	}
 	if (!c->ip)
 		return;
 	packet_addr_text(c->ip_dst, dst, sizeof(dst));
-	line_add(l, " to %s port %u", dst, c->ip_port);
+	text_add(l, " to %s port %u", dst, c->ip_port);
 }
 
-static void add_tunnel(struct line *l, const struct packet *p)
+static void text_add_tunnel(struct line *l, const struct packet *p)
 {
 	char src[INET6_ADDRSTRLEN];
 
 	if (p->tunnel.kind == TUNNEL_NONE)
 		return;
 	packet_addr_text(p->tunnel.src, src, sizeof(src));
-	line_add(l, ", %s from %s", encap_tunnel_text(p), src);
-	if (encap_tunnel_named(p))
-		line_add(l, " session %u", p->tunnel.session);
+	text_add(l, ", %s from %s", tunnel_text(p), src);
+	if (tunnel_has_session(p))
+		text_add(l, " session %u", p->tunnel.session);
 	if (p->tunnel.kind == TUNNEL_VXLAN)
-		line_add(l, " vni %u", p->tunnel.vni);
+		text_add(l, " vni %u", p->tunnel.vni);
 	if (p->tunnel.sequenced)
-		line_add(l, " no %u", p->tunnel.sequence);
-	if (p->tunnel.cut)
-		line_add(l, " cut by the mirror");
+		text_add(l, " no %u", p->tunnel.sequence);
+	if (p->tunnel.truncated)
+		text_add(l, " cut by the mirror");
 }
 
 int packet_text_header(char *buf, size_t size)
@@ -313,21 +313,21 @@ int packet_text(const struct packet *p, char *buf, size_t size)
 		buf[0] = '\0';
 	snprintf(time, sizeof(time), "%s%" PRIu64 ".%09" PRIu64, ns < 0 ? "-" : "",
 		 abs_ns / 1000000000, abs_ns % 1000000000);
-	line_add(&l, "%7" PRIu64 " %13s ", p->frame, time);
+	text_add(&l, "%7" PRIu64 " %13s ", p->frame, time);
 	if (p->kind == PACKET_ROCE) {
-		add_roce(&l, p);
+		text_add_roce(&l, p);
 	} else if (p->kind == PACKET_PFC || p->kind == PACKET_PAUSE) {
-		add_mac_control(&l, p);
+		text_add_mac_control(&l, p);
 	} else {
-		add_mac(&l, p->smac, 0);
-		line_add(&l, " -> ");
-		add_mac(&l, p->dmac, 0);
-		line_add(&l, p->kind == PACKET_LLDP ? " LLDP" : " not RoCE");
+		text_add_mac(&l, p->smac, 0);
+		text_add(&l, " -> ");
+		text_add_mac(&l, p->dmac, 0);
+		text_add(&l, p->kind == PACKET_LLDP ? " LLDP" : " not RoCE");
 	}
-	add_cm(&l, &p->cm);
-	add_tunnel(&l, p);
+	text_add_cm(&l, &p->cm);
+	text_add_tunnel(&l, p);
 	if (p->fault != PACKET_OK)
-		line_add(&l, ", %s: %s", p->fault == PACKET_TRUNCATED ? "truncated" : "malformed",
+		text_add(&l, ", %s: %s", p->fault == PACKET_TRUNCATED ? "truncated" : "malformed",
 			 p->note);
 	return (int)l.used;
 }

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "capture/file/source.h"
+#include "capture/file/input.h"
 
 /* udp[] works for IPv4 alone: for IPv6 the offsets are from the fixed header on (40 + UDP 8 + BTH
  * 12). "nak": ACK opcodes of RC and XRC whose AETH syndrome is not ACK. "vlan" shifts the offsets
@@ -40,7 +40,7 @@ static const struct {
 	{"mirror", TAGGED_OR_NOT(F_TUNNEL)},
 };
 
-const char *source_filter(const char *name)
+const char *input_filter(const char *name)
 {
 	unsigned int i;
 

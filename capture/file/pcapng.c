@@ -30,12 +30,12 @@
 #define HEAD_BYTES	 8U
 #define PIECE_BYTES	 65536U
 
-static uint32_t u32_of(const struct pcapng_section *s, uint32_t v)
+static uint32_t pcapng_u32(const struct pcapng_section *s, uint32_t v)
 {
 	return s->swapped ? bswap_32(v) : v;
 }
 
-static uint16_t u16_at(const struct pcapng_section *s, const uint8_t *p)
+static uint16_t pcapng_u16(const struct pcapng_section *s, const uint8_t *p)
 {
 	uint16_t v;
 
@@ -43,7 +43,7 @@ static uint16_t u16_at(const struct pcapng_section *s, const uint8_t *p)
 	return s->swapped ? bswap_16(v) : v;
 }
 
-static uint64_t u64_at(const struct pcapng_section *s, const uint8_t *p)
+static uint64_t pcapng_u64(const struct pcapng_section *s, const uint8_t *p)
 {
 	uint64_t v;
 
@@ -51,41 +51,41 @@ static uint64_t u64_at(const struct pcapng_section *s, const uint8_t *p)
 	return s->swapped ? bswap_64(v) : v;
 }
 
-static void read_statistics(struct pcapng_section *s, const uint8_t *body, size_t len)
+static void pcapng_read_statistics(struct pcapng_section *s, const uint8_t *body, size_t len)
 {
 	uint64_t drops = 0;
-	bool told = false;
+	bool dropped = false;
 	uint32_t id;
 
 	if (len < ISB_FIXED)
 		return;
 	memcpy(&id, body, sizeof(id));
-	id = u32_of(s, id);
+	id = pcapng_u32(s, id);
 	if (id >= PCAPNG_INTERFACES)
 		return;
 	body += ISB_FIXED;
 	len -= ISB_FIXED;
 	while (len >= 4) {
-		uint16_t code = u16_at(s, body), size = u16_at(s, body + 2);
+		uint16_t code = pcapng_u16(s, body), size = pcapng_u16(s, body + 2);
 		size_t padded = 4 + ((size + 3U) & ~3U);
 
 		if (!code || padded > len)
 			break;
 		if (size == 8 && (code == OPTION_IFDROP || code == OPTION_OSDROP)) {
-			drops += u64_at(s, body + 4);
-			told = true;
+			drops += pcapng_u64(s, body + 4);
+			dropped = true;
 		}
 		body += padded;
 		len -= padded;
 	}
-	if (told) {
-		s->told[id] = true;
+	if (dropped) {
+		s->has_drops[id] = true;
 		s->dropped[id] = drops;
 	}
 }
 
 /* In negative powers of 10, or of 2 with the first bit; a microsecond without it. */
-static uint32_t step_of(uint8_t resolution)
+static uint32_t pcapng_step_ns(uint8_t resolution)
 {
 	bool fine = resolution & 0x80 ? (resolution & 0x7f) > 19 : resolution > 6;
 
@@ -93,15 +93,15 @@ static uint32_t step_of(uint8_t resolution)
 }
 
 /* Bits per second, from 10 Mbit/s to 10 Tbit/s: what is beyond says nothing. */
-static void read_speed(struct pcapng_tap *t, const uint8_t *value)
+static void pcapng_read_speed(struct pcapng_tap *t, const uint8_t *value)
 {
-	uint64_t mbps = u64_at(&t->section, value) / 1000000;
+	uint64_t mbps = pcapng_u64(&t->section, value) / 1000000;
 
 	if (mbps >= 10 && mbps <= 10000000 && (!t->link_mbps || mbps < t->link_mbps))
 		t->link_mbps = (uint32_t)mbps;
 }
 
-static void read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len)
+static void pcapng_read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len)
 {
 	uint32_t step_ns = 1000;
 
@@ -110,15 +110,16 @@ static void read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len
 	body += INTERFACE_FIXED;
 	len -= INTERFACE_FIXED;
 	while (len >= 4) {
-		uint16_t code = u16_at(&t->section, body), size = u16_at(&t->section, body + 2);
+		uint16_t code = pcapng_u16(&t->section, body),
+			 size = pcapng_u16(&t->section, body + 2);
 		size_t padded = 4 + ((size + 3U) & ~3U);
 
 		if (!code || padded > len)
 			break;
 		if (size && code == OPTION_TSRESOL)
-			step_ns = step_of(body[4]);
+			step_ns = pcapng_step_ns(body[4]);
 		if (size == 8 && code == OPTION_SPEED)
-			read_speed(t, body + 4);
+			pcapng_read_speed(t, body + 4);
 		body += padded;
 		len -= padded;
 	}
@@ -127,17 +128,17 @@ static void read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len
 }
 
 /* Of a pcap, which has its clock in its first word. */
-static uint32_t pcap_step(uint32_t magic)
+static uint32_t pcapng_pcap_step_ns(uint32_t magic)
 {
 	if (magic == PCAP_NANO || magic == bswap_32(PCAP_NANO))
 		return 1;
 	return magic == PCAP_MICRO || magic == bswap_32(PCAP_MICRO) ? 1000 : 0;
 }
 
-static void section_end(struct pcapng_tap *t)
+static void pcapng_end_section(struct pcapng_tap *t)
 {
 	for (unsigned int i = 0; i < PCAPNG_INTERFACES; i++) {
-		t->told |= t->section.told[i];
+		t->has_drops |= t->section.has_drops[i];
 		t->dropped += t->section.dropped[i];
 	}
 	memset(&t->section, 0, sizeof(t->section));
@@ -151,11 +152,11 @@ void pcapng_tap_init(struct pcapng_tap *t)
 
 /* The magic behind the length tells the byte order of the whole section, its own length included.
  */
-static bool section_begin(struct pcapng_tap *t)
+static bool pcapng_begin_section(struct pcapng_tap *t)
 {
 	uint32_t magic;
 
-	section_end(t);
+	pcapng_end_section(t);
 	memcpy(&magic, t->buf + HEAD_BYTES, sizeof(magic));
 	t->section.swapped = magic == bswap_32(BYTE_ORDER_MAGIC);
 	t->begun = true;
@@ -164,7 +165,7 @@ static bool section_begin(struct pcapng_tap *t)
 
 /* buf holds `need` bytes: what to do with them, and what is needed next. False where the file makes
  * no sense. */
-static bool tap_step(struct pcapng_tap *t)
+static bool pcapng_tap_step(struct pcapng_tap *t)
 {
 	uint32_t type, len;
 
@@ -175,15 +176,15 @@ static bool tap_step(struct pcapng_tap *t)
 			t->need = BLOCK_MIN;
 			return true;
 		}
-		if (!section_begin(t))
+		if (!pcapng_begin_section(t))
 			return false;
 	}
 	if (!t->begun)
-		t->step_ns = pcap_step(type);
-	len = u32_of(&t->section, len);
+		t->step_ns = pcapng_pcap_step_ns(type);
+	len = pcapng_u32(&t->section, len);
 	if (!t->begun || len < BLOCK_MIN || len % 4 || len < t->need)
 		return false;
-	type = u32_of(&t->section, type);
+	type = pcapng_u32(&t->section, type);
 	if ((type == BLOCK_STATISTICS || type == BLOCK_INTERFACE) &&
 	    len - BLOCK_MIN <= PCAPNG_STATISTICS_MAX) {
 		if (t->need == HEAD_BYTES && len > BLOCK_MIN) {
@@ -191,9 +192,9 @@ static bool tap_step(struct pcapng_tap *t)
 			return true;
 		}
 		if (type == BLOCK_STATISTICS)
-			read_statistics(&t->section, t->buf + HEAD_BYTES, len - BLOCK_MIN);
+			pcapng_read_statistics(&t->section, t->buf + HEAD_BYTES, len - BLOCK_MIN);
 		else
-			read_interface(t, t->buf + HEAD_BYTES, len - BLOCK_MIN);
+			pcapng_read_interface(t, t->buf + HEAD_BYTES, len - BLOCK_MIN);
 	}
 	t->skip = len - t->need;
 	t->have = 0;
@@ -203,7 +204,7 @@ static bool tap_step(struct pcapng_tap *t)
 
 void pcapng_tap_feed(struct pcapng_tap *t, const uint8_t *bytes, size_t len)
 {
-	while (len && !t->odd) {
+	while (len && !t->invalid) {
 		size_t part = t->skip ? t->skip : t->need - t->have;
 
 		if (part > len)
@@ -213,7 +214,7 @@ void pcapng_tap_feed(struct pcapng_tap *t, const uint8_t *bytes, size_t len)
 		} else {
 			memcpy(t->buf + t->have, bytes, part);
 			t->have += part;
-			t->odd = t->have == t->need && !tap_step(t);
+			t->invalid = t->have == t->need && !pcapng_tap_step(t);
 		}
 		bytes += part;
 		len -= part;
@@ -224,8 +225,8 @@ enum capture_drops pcapng_tap_drops(const struct pcapng_tap *t, uint64_t *droppe
 {
 	struct pcapng_tap sum = *t;
 
-	section_end(&sum);
-	if (!sum.told)
+	pcapng_end_section(&sum);
+	if (!sum.has_drops)
 		return DROPS_UNKNOWN;
 	*dropped = sum.dropped;
 	return sum.dropped ? DROPS_SOME : DROPS_ZERO;
@@ -239,7 +240,7 @@ enum capture_drops pcapng_drops(int fd, uint64_t *dropped)
 	ssize_t n;
 
 	pcapng_tap_init(&t);
-	while (!t.odd && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
+	while (!t.invalid && (n = pread(fd, buf, sizeof(buf), at)) > 0) {
 		pcapng_tap_feed(&t, buf, (size_t)n);
 		at += n + t.skip;
 		t.skip = 0;
@@ -248,7 +249,7 @@ enum capture_drops pcapng_drops(int fd, uint64_t *dropped)
 }
 
 /* The first blocks. */
-void pcapng_begin(int fd, uint32_t *step_ns, uint32_t *link_mbps)
+void pcapng_read_head(int fd, uint32_t *step_ns, uint32_t *link_mbps)
 {
 	uint8_t buf[PIECE_BYTES];
 	struct pcapng_tap t;

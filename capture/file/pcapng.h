@@ -14,16 +14,16 @@
 /* A section's interfaces are numbered from 0; counts of an interface grow, the last block holds. */
 struct pcapng_section {
 	bool swapped;
-	bool told[PCAPNG_INTERFACES];
+	bool has_drops[PCAPNG_INTERFACES];
 	uint64_t dropped[PCAPNG_INTERFACES];
 };
 
 /* Stands beside a stream and looks for the counters in it. The members are its own. */
 struct pcapng_tap {
 	struct pcapng_section section;
-	bool begun; /* the first section */
-	bool odd;   /* no pcapng, or it makes no sense from here on */
-	bool told;  /* by sections that have ended, as dropped */
+	bool begun;	/* the first section */
+	bool invalid;	/* no pcapng, or it makes no sense from here on */
+	bool has_drops; /* by sections that have ended, as dropped */
 	uint64_t dropped;
 	uint32_t step_ns; /* the finest that was said so far, 1 or 1000; 0 = none. Of a pcap, too */
 	uint32_t link_mbps; /* the slowest that was said so far; 0 = none */
@@ -47,6 +47,6 @@ enum capture_drops pcapng_drops(int fd, uint64_t *dropped);
 
 /* The clock that the regular file fd begins with, and the speed of its interfaces, as the tap has
  * them. */
-void pcapng_begin(int fd, uint32_t *step_ns, uint32_t *link_mbps);
+void pcapng_read_head(int fd, uint32_t *step_ns, uint32_t *link_mbps);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * pcap (draft-ietf-opsawg-pcap) of version 2.4 and pcapng (draft-ietf-opsawg-pcapng) of one section
- * and one interface, in the byte order of this machine. Anything else is RECORD_ODD: what it means,
- * and what is wrong with it, libpcap says.
+ * and one interface, in the byte order of this machine. Anything else is RECORD_FALLBACK: what it
+ * means, and what is wrong with it, libpcap says.
  *
  *   pcap:    | seconds 32 | fraction 32 | captured 32 | on the wire 32 | data |
  *   pcapng:  | 6 32 | length 32 | interface 32 | time 64 | captured 32 | on the wire 32 |
@@ -14,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "capture/file/window.h"
+#include "capture/file/mmap_window.h"
 
 #define BUFFER_BYTES	 (512U << 10) /* holds every ordinary record */
 #define CACHE_LINE	 64U
@@ -47,13 +47,13 @@ struct record_file {
 	bool statistics; /* were there */
 	bool ended;	 /* nothing comes after what is in buf */
 	bool stay;	 /* what is in buf was handed out */
-	struct window *window;
+	struct mmap_window *window;
 	const uint8_t *buf; /* of the window */
 	size_t have, used;
 	uint64_t at; /* of what comes after it */
 };
 
-static uint32_t u32_at(const uint8_t *p)
+static uint32_t record_u32(const uint8_t *p)
 {
 	uint32_t v;
 
@@ -61,7 +61,7 @@ static uint32_t u32_at(const uint8_t *p)
 	return v;
 }
 
-static uint16_t u16_at(const uint8_t *p)
+static uint16_t record_u16(const uint8_t *p)
 {
 	uint16_t v;
 
@@ -69,11 +69,11 @@ static uint16_t u16_at(const uint8_t *p)
 	return v;
 }
 
-static bool show(struct record_file *r)
+static bool record_map(struct record_file *r)
 {
-	uint64_t at = record_file_at(r);
+	uint64_t at = record_file_offset(r);
 	size_t have;
-	const uint8_t *buf = window_show(r->window, at, BUFFER_BYTES, &have);
+	const uint8_t *buf = mmap_window_map(r->window, at, BUFFER_BYTES, &have);
 
 	if (!buf)
 		return false;
@@ -86,125 +86,126 @@ static bool show(struct record_file *r)
 }
 
 /* The next `need` bytes, NULL when there are not so many. */
-static inline const uint8_t *peek(struct record_file *r, size_t need)
+static inline const uint8_t *record_peek(struct record_file *r, size_t need)
 {
 	if (r->have - r->used < need &&
-	    (r->stay || need > BUFFER_BYTES || !show(r) || r->have < need))
+	    (r->stay || need > BUFFER_BYTES || !record_map(r) || r->have < need))
 		return NULL;
 	return r->buf + r->used;
 }
 
 /* Why nothing more can be read. A read error, or a file that was cut, looks like an end here, and
  * is told by libpcap. */
-static enum record_got end_of(const struct record_file *r)
+static enum record_status record_end_status(const struct record_file *r)
 {
 	struct stat st;
 
 	return r->have == r->used && r->ended && fstat(r->fd, &st) == 0 &&
 			       (uint64_t)st.st_size == r->at
 		       ? RECORD_END
-		       : RECORD_ODD;
+		       : RECORD_FALLBACK;
 }
 
 /* As much of the file as a record takes: processors do not know by themselves where the next
  * begins. */
-static inline void fetch_ahead(const uint8_t *h, uint32_t len)
+static inline void record_prefetch(const uint8_t *h, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i += CACHE_LINE)
 		__builtin_prefetch(h + FETCH_AHEAD + i);
 }
 
-static inline enum record_got next_pcap(struct record_file *r, struct record *out)
+static inline enum record_status record_next_pcap(struct record_file *r, struct record *out)
 {
-	const uint8_t *h = peek(r, PCAP_RECORD);
+	const uint8_t *h = record_peek(r, PCAP_RECORD);
 	uint32_t seconds, fraction, cap_len;
 
 	if (!h)
-		return end_of(r);
-	seconds = u32_at(h);
-	fraction = u32_at(h + 4);
-	cap_len = u32_at(h + 8);
+		return record_end_status(r);
+	seconds = record_u32(h);
+	fraction = record_u32(h + 4);
+	cap_len = record_u32(h + 8);
 	if (seconds > INT32_MAX || fraction >= 1000000000 / r->unit_ns || cap_len > r->snap)
-		return RECORD_ODD;
-	h = peek(r, PCAP_RECORD + cap_len);
+		return RECORD_FALLBACK;
+	h = record_peek(r, PCAP_RECORD + cap_len);
 	if (!h)
-		return RECORD_ODD;
+		return RECORD_FALLBACK;
 	r->used += PCAP_RECORD + cap_len;
-	fetch_ahead(h, PCAP_RECORD + cap_len);
+	record_prefetch(h, PCAP_RECORD + cap_len);
 	out->data = h + PCAP_RECORD;
 	out->cap_len = cap_len;
-	out->wire_len = u32_at(h + 12);
+	out->wire_len = record_u32(h + 12);
 	out->time_ns = seconds * UINT64_C(1000000000) + (uint64_t)fraction * r->unit_ns;
 	return RECORD_FRAME;
 }
 
-static bool is_odd_block(uint32_t type)
+static bool record_is_foreign_block(uint32_t type)
 {
 	return type == BLOCK_SECTION || type == BLOCK_INTERFACE || type == BLOCK_PACKET ||
 	       type == BLOCK_SIMPLE;
 }
 
 /* A whole block, NULL at the end or when it makes no sense. */
-static const uint8_t *peek_block(struct record_file *r, uint32_t *len)
+static const uint8_t *record_peek_block(struct record_file *r, uint32_t *len)
 {
-	const uint8_t *h = peek(r, BLOCK_MIN);
+	const uint8_t *h = record_peek(r, BLOCK_MIN);
 
 	if (!h)
 		return NULL;
-	*len = u32_at(h + 4);
+	*len = record_u32(h + 4);
 	if (*len < BLOCK_MIN || *len % 4)
 		return NULL;
-	h = peek(r, *len);
-	return h && u32_at(h + *len - 4) == *len ? h : NULL;
+	h = record_peek(r, *len);
+	return h && record_u32(h + *len - 4) == *len ? h : NULL;
 }
 
-static inline enum record_got next_pcapng(struct record_file *r, struct record *out)
+static inline enum record_status record_next_pcapng(struct record_file *r, struct record *out)
 {
 	uint32_t len, cap_len;
 	const uint8_t *h;
 
 	for (;;) {
-		h = peek_block(r, &len);
+		h = record_peek_block(r, &len);
 		if (!h)
-			return end_of(r);
-		if (is_odd_block(u32_at(h)))
-			return RECORD_ODD;
-		if (u32_at(h) == BLOCK_ENHANCED)
+			return record_end_status(r);
+		if (record_is_foreign_block(record_u32(h)))
+			return RECORD_FALLBACK;
+		if (record_u32(h) == BLOCK_ENHANCED)
 			break;
-		r->statistics |= u32_at(h) == BLOCK_STATISTICS;
+		r->statistics |= record_u32(h) == BLOCK_STATISTICS;
 		r->used += len;
 	}
-	if (len < ENHANCED_MIN || u32_at(h + 8))
-		return RECORD_ODD;
-	cap_len = u32_at(h + 20);
+	if (len < ENHANCED_MIN || record_u32(h + 8))
+		return RECORD_FALLBACK;
+	cap_len = record_u32(h + 20);
 	if (cap_len > r->snap || cap_len > len - ENHANCED_MIN)
-		return RECORD_ODD;
+		return RECORD_FALLBACK;
 	r->used += len;
-	fetch_ahead(h, len);
+	record_prefetch(h, len);
 	out->data = h + 28;
 	out->cap_len = cap_len;
-	out->wire_len = u32_at(h + 24);
-	out->time_ns = (((uint64_t)u32_at(h + 12) << 32 | u32_at(h + 16)) * r->unit_ns) & INT64_MAX;
+	out->wire_len = record_u32(h + 24);
+	out->time_ns = (((uint64_t)record_u32(h + 12) << 32 | record_u32(h + 16)) * r->unit_ns) &
+		       INT64_MAX;
 	return RECORD_FRAME;
 }
 
-static bool begin_pcap(struct record_file *r)
+static bool record_begin_pcap(struct record_file *r)
 {
-	const uint8_t *h = peek(r, PCAP_HEADER);
+	const uint8_t *h = record_peek(r, PCAP_HEADER);
 
-	if (!h || u16_at(h + 4) != VERSION_MAJOR || u16_at(h + 6) != VERSION_MINOR)
+	if (!h || record_u16(h + 4) != VERSION_MAJOR || record_u16(h + 6) != VERSION_MINOR)
 		return false;
-	r->unit_ns = u32_at(h) == MAGIC_NANO ? 1 : 1000;
+	r->unit_ns = record_u32(h) == MAGIC_NANO ? 1 : 1000;
 	r->used += PCAP_HEADER;
 	return true;
 }
 
 /* The resolution of the interface's clock: micro- and nanoseconds are ordinary. */
-static bool read_clock(struct record_file *r, const uint8_t *option, uint32_t len)
+static bool record_read_clock(struct record_file *r, const uint8_t *option, uint32_t len)
 {
 	r->unit_ns = 1000;
 	while (len >= 4) {
-		uint16_t code = u16_at(option), size = u16_at(option + 2);
+		uint16_t code = record_u16(option), size = record_u16(option + 2);
 		uint32_t padded = 4 + ((size + 3U) & ~3U);
 
 		if (!code)
@@ -223,17 +224,18 @@ static bool read_clock(struct record_file *r, const uint8_t *option, uint32_t le
 }
 
 /* Up to and with the first interface, which has to come at once. */
-static bool begin_pcapng(struct record_file *r)
+static bool record_begin_pcapng(struct record_file *r)
 {
 	uint32_t len;
-	const uint8_t *h = peek_block(r, &len);
+	const uint8_t *h = record_peek_block(r, &len);
 
-	if (!h || len < SECTION_MIN || u32_at(h + 8) != BYTE_ORDER_MAGIC || u16_at(h + 12) != 1)
+	if (!h || len < SECTION_MIN || record_u32(h + 8) != BYTE_ORDER_MAGIC ||
+	    record_u16(h + 12) != 1)
 		return false;
 	r->used += len;
-	h = peek_block(r, &len);
-	if (!h || u32_at(h) != BLOCK_INTERFACE || len < INTERFACE_MIN ||
-	    !read_clock(r, h + 16, len - INTERFACE_MIN))
+	h = record_peek_block(r, &len);
+	if (!h || record_u32(h) != BLOCK_INTERFACE || len < INTERFACE_MIN ||
+	    !record_read_clock(r, h + 16, len - INTERFACE_MIN))
 		return false;
 	r->used += len;
 	r->pcapng = true;
@@ -244,9 +246,9 @@ static const struct {
 	uint32_t magic;
 	bool (*begin)(struct record_file *r);
 } formats[] = {
-	{MAGIC_MICRO, begin_pcap},
-	{MAGIC_NANO, begin_pcap},
-	{BLOCK_SECTION, begin_pcapng},
+	{MAGIC_MICRO, record_begin_pcap},
+	{MAGIC_NANO, record_begin_pcap},
+	{BLOCK_SECTION, record_begin_pcapng},
 };
 
 struct record_file *record_file_open(int fd, uint32_t snap)
@@ -256,12 +258,12 @@ struct record_file *record_file_open(int fd, uint32_t snap)
 
 	if (!r)
 		return NULL;
-	r->window = window_new(fd, BUFFER_BYTES);
+	r->window = mmap_window_new(fd, BUFFER_BYTES);
 	r->fd = fd;
 	r->snap = snap;
-	magic = r->window ? peek(r, 4) : NULL;
+	magic = r->window ? record_peek(r, 4) : NULL;
 	for (unsigned int i = 0; magic && i < sizeof(formats) / sizeof(formats[0]); i++)
-		if (u32_at(magic) == formats[i].magic && formats[i].begin(r))
+		if (record_u32(magic) == formats[i].magic && formats[i].begin(r))
 			return r;
 	record_file_close(r);
 	return NULL;
@@ -271,7 +273,7 @@ void record_file_close(struct record_file *r)
 {
 	if (!r)
 		return;
-	window_free(r->window);
+	mmap_window_free(r->window);
 	free(r);
 }
 
@@ -285,24 +287,24 @@ bool record_file_statistics(const struct record_file *r)
 	return r->statistics;
 }
 
-uint64_t record_file_at(const struct record_file *r)
+uint64_t record_file_offset(const struct record_file *r)
 {
 	return r->at - (r->have - r->used);
 }
 
-enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
-				  unsigned int *count)
+enum record_status record_file_batch(struct record_file *r, struct record *out, unsigned int max,
+				     unsigned int *count)
 {
-	enum record_got got;
+	enum record_status got;
 	unsigned int n = 0;
 
 	do {
 		r->stay = n > 0;
-		got = r->pcapng ? next_pcapng(r, &out[n]) : next_pcap(r, &out[n]);
+		got = r->pcapng ? record_next_pcapng(r, &out[n]) : record_next_pcap(r, &out[n]);
 	} while (got == RECORD_FRAME && ++n < max);
-	if (window_is_torn(r->window)) {
+	if (mmap_window_is_truncated(r->window)) {
 		n = 0;
-		got = RECORD_ODD;
+		got = RECORD_FALLBACK;
 	}
 	*count = n;
 	return n ? RECORD_FRAME : got;

@@ -20,10 +20,10 @@ struct record {
 	uint64_t time_ns;
 };
 
-enum record_got {
-	RECORD_END,   /* the file ends behind a record */
-	RECORD_FRAME, /* one frame */
-	RECORD_ODD,   /* libpcap has to go on */
+enum record_status {
+	RECORD_END,	 /* the file ends behind a record */
+	RECORD_FRAME,	 /* one frame */
+	RECORD_FALLBACK, /* libpcap has to go on */
 };
 
 /* fd is a regular file and stays the caller's; its offset is not moved. snap is the longest capture
@@ -38,11 +38,11 @@ uint32_t record_file_step_ns(const struct record_file *r);
 bool record_file_statistics(const struct record_file *r);
 
 /* Bytes of the file up to the next record. */
-uint64_t record_file_at(const struct record_file *r);
+uint64_t record_file_offset(const struct record_file *r);
 
 /* At least one record, and of at most `max` as many as can be had without moving them: all stay
  * valid until the next call. RECORD_FRAME, or why there is none. */
-enum record_got record_file_batch(struct record_file *r, struct record *out, unsigned int max,
-				  unsigned int *count);
+enum record_status record_file_batch(struct record_file *r, struct record *out, unsigned int max,
+				     unsigned int *count);
 
 #endif

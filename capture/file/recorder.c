@@ -16,23 +16,23 @@
 
 #include "profiles/base/file.h"
 
-#define FRAME_MAX      262144U
-#define FRAME_OVERHEAD 36U /* of pcapng, with the padding; pcap has less */
-#define END_BYTES      52U /* of pcapng: the statistics */
+#define FRAME_MAX	    262144U
+#define FRAME_OVERHEAD	    36U /* of pcapng, with the padding; pcap has less */
+#define ENDPOINT_TEXT_BYTES 52U /* of pcapng: the statistics */
 
 struct recorder {
 	struct record_plan plan;
 	recorder_next *next;
 	void *arg;
-	struct source *source;
-	struct sink *sink;
+	struct input *input;
+	struct pcap_writer *writer;
 	unsigned int files;
 	uint64_t begun_ns, last_ns, frames; /* of this file */
 	uint64_t dropped;		    /* by the source, before this file */
 	uint8_t frame[FRAME_MAX];
 };
 
-static bool rotates(const struct record_plan *p)
+static bool recorder_rotates(const struct record_plan *p)
 {
 	return p->max_bytes || p->max_ns || p->max_frames;
 }
@@ -44,14 +44,14 @@ int recorder_name(const struct record_plan *plan, unsigned int n, char *buf, siz
 	int stem = dot ? (int)(dot - plan->path) : (int)strlen(plan->path);
 	int len;
 
-	if (rotates(plan))
+	if (recorder_rotates(plan))
 		len = snprintf(buf, size, "%.*s-%05u%s", stem, plan->path, n, plan->path + stem);
 	else
 		len = snprintf(buf, size, "%s", plan->path);
 	return len < 0 || (size_t)len >= size ? -ENAMETOOLONG : 0;
 }
 
-int recorder_file(const struct record_plan *plan, unsigned int n, struct err *e)
+int recorder_create_file(const struct record_plan *plan, unsigned int n, struct err *e)
 {
 	char name[PATH_MAX];
 	int fd, err = recorder_name(plan, n, name, sizeof(name));
@@ -62,7 +62,7 @@ int recorder_file(const struct record_plan *plan, unsigned int n, struct err *e)
 		fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 		return fd < 0 ? err_sys(e, -errno, "standard output") : fd;
 	}
-	fd = sink_create(plan->folder, file_name_of(name), e);
+	fd = pcap_writer_create(plan->folder, file_name_of(name), e);
 	/* An old file that cannot be removed is no reason to end the recording. */
 	if (fd >= 0 && plan->keep && n > plan->keep &&
 	    !recorder_name(plan, n - plan->keep, name, sizeof(name)))
@@ -70,7 +70,7 @@ int recorder_file(const struct record_plan *plan, unsigned int n, struct err *e)
 	return fd;
 }
 
-static int begin_file(struct recorder *r, struct err *e)
+static int recorder_begin_file(struct recorder *r, struct err *e)
 {
 	char name[PATH_MAX];
 	int fd, err = recorder_name(&r->plan, r->files + 1, name, sizeof(name));
@@ -80,8 +80,8 @@ static int begin_file(struct recorder *r, struct err *e)
 	fd = r->next(r->arg, r->files + 1, e);
 	if (fd < 0)
 		return fd;
-	err = sink_open(fd, name, source_link(r->source), r->plan.full ? r->plan.snaplen : 0,
-			&r->sink, e);
+	err = pcap_writer_open(fd, name, input_dlt(r->input), r->plan.full ? r->plan.snaplen : 0,
+			       &r->writer, e);
 	if (err)
 		return err;
 	r->files++;
@@ -89,24 +89,24 @@ static int begin_file(struct recorder *r, struct err *e)
 	return 0;
 }
 
-static int end_file(struct recorder *r, struct err *e)
+static int recorder_end_file(struct recorder *r, struct err *e)
 {
-	struct sink *sink = r->sink;
+	struct pcap_writer *sink = r->writer;
 	uint64_t dropped;
 	int err = 0, closed;
 
 	if (!sink)
 		return 0;
-	r->sink = NULL;
-	if (source_drops(r->source, &dropped) != DROPS_UNKNOWN) {
-		err = sink_statistics(sink, r->last_ns, r->frames, dropped - r->dropped, e);
+	r->writer = NULL;
+	if (input_drops(r->input, &dropped) != DROPS_UNKNOWN) {
+		err = pcap_writer_statistics(sink, r->last_ns, r->frames, dropped - r->dropped, e);
 		r->dropped = dropped;
 	}
-	closed = sink_close(sink, err ? NULL : e);
+	closed = pcap_writer_close(sink, err ? NULL : e);
 	return err ? err : closed;
 }
 
-int recorder_open(const struct record_plan *plan, struct source *s, recorder_next *next, void *arg,
+int recorder_open(const struct record_plan *plan, struct input *s, recorder_next *next, void *arg,
 		  struct recorder **out, struct err *e)
 {
 	struct recorder *r = calloc(1, sizeof(*r));
@@ -115,10 +115,10 @@ int recorder_open(const struct record_plan *plan, struct source *s, recorder_nex
 	if (!r)
 		return err_sys(e, -ENOMEM, "%s", plan->path);
 	r->plan = *plan;
-	r->source = s;
+	r->input = s;
 	r->next = next;
 	r->arg = arg;
-	err = begin_file(r, e);
+	err = recorder_begin_file(r, e);
 	if (err) {
 		free(r);
 		return err;
@@ -127,7 +127,7 @@ int recorder_open(const struct record_plan *plan, struct source *s, recorder_nex
 	return 0;
 }
 
-static bool is_full(const struct recorder *r, uint32_t len, uint64_t time_ns)
+static bool recorder_is_full(const struct recorder *r, uint32_t len, uint64_t time_ns)
 {
 	const struct record_plan *p = &r->plan;
 
@@ -135,7 +135,8 @@ static bool is_full(const struct recorder *r, uint32_t len, uint64_t time_ns)
 		return false;
 	return (p->max_frames && r->frames >= p->max_frames) ||
 	       (p->max_bytes &&
-		sink_bytes(r->sink) + len + FRAME_OVERHEAD + END_BYTES > p->max_bytes) ||
+		pcap_writer_bytes(r->writer) + len + FRAME_OVERHEAD + ENDPOINT_TEXT_BYTES >
+			p->max_bytes) ||
 	       (p->max_ns && time_ns > r->begun_ns && time_ns - r->begun_ns >= p->max_ns);
 }
 
@@ -146,20 +147,20 @@ int recorder_add(struct recorder *r, const struct packet *p, const uint8_t *data
 
 	if (!r->plan.full) {
 		memcpy(r->frame, data, len);
-		len = capture_cut(p, r->frame, len);
+		len = trim_frame(p, r->frame, len);
 		data = r->frame;
 	}
-	if (is_full(r, len, p->time_ns)) {
-		err = end_file(r, e);
+	if (recorder_is_full(r, len, p->time_ns)) {
+		err = recorder_end_file(r, e);
 		if (!err)
-			err = begin_file(r, e);
+			err = recorder_begin_file(r, e);
 		if (err)
 			return err;
 	}
 	if (!r->frames++)
 		r->begun_ns = p->time_ns;
 	r->last_ns = p->time_ns;
-	return sink_write(r->sink, data, len, p->wire_len, p->time_ns, e);
+	return pcap_writer_write(r->writer, data, len, p->wire_len, p->time_ns, e);
 }
 
 int recorder_close(struct recorder *r, struct err *e)
@@ -168,7 +169,7 @@ int recorder_close(struct recorder *r, struct err *e)
 
 	if (!r)
 		return 0;
-	err = end_file(r, e);
+	err = recorder_end_file(r, e);
 	free(r);
 	return err;
 }

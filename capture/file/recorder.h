@@ -7,12 +7,12 @@
 #ifndef CAPTURE_RECORDER_H
 #define CAPTURE_RECORDER_H
 
-#include "capture/file/source.h"
+#include "capture/file/input.h"
 
 /* When a file is full, 0 = never; with none of them all goes into the one that is named. */
 struct record_plan {
 	const char *path;	     /* "-": standard output, one file */
-	const struct folder *folder; /* of path, for recorder_file(); NULL with "-" */
+	const struct folder *folder; /* of path, for recorder_create_file(); NULL with "-" */
 	uint64_t max_bytes, max_ns, max_frames;
 	unsigned int keep;    /* so many files, the oldest go; 0 = all */
 	unsigned int snaplen; /* that the source was opened with */
@@ -21,15 +21,16 @@ struct record_plan {
 
 /* Makes the nth file of a recording, from 1, and removes the one that is one too many with it. A
  * descriptor for writing; -EEXIST: nothing is ever overwritten. */
-int recorder_file(const struct record_plan *plan, unsigned int n, struct err *e);
+int recorder_create_file(const struct record_plan *plan, unsigned int n, struct err *e);
 
 struct recorder; /* opaque */
 
-/* Gives the descriptor of the nth file, or -errno: recorder_file() or who calls it for us. */
+/* Gives the descriptor of the nth file, or -errno: recorder_create_file() or who calls it for us.
+ */
 typedef int recorder_next(void *arg, unsigned int n, struct err *e);
 
 /* plan->path, s and arg are borrowed until recorder_close(). */
-int recorder_open(const struct record_plan *plan, struct source *s, recorder_next *next, void *arg,
+int recorder_open(const struct record_plan *plan, struct input *s, recorder_next *next, void *arg,
 		  struct recorder **r, struct err *e);
 
 /* The frame of p, as it was decoded. A full disk is an error here or at close. */

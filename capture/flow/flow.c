@@ -10,16 +10,16 @@
 #include <string.h>
 
 #include "capture/decode/opcode.h"
-#include "capture/flow/flow_entry.h"
-#include "capture/flow/renew.h"
+#include "capture/flow/flow_entry_priv.h"
+#include "capture/flow/qp_reuse.h"
 
 /* Answers in a row that fit no request: the QP number has another partner by now. */
-#define STRANGERS_MAX 8
+#define UNMATCHED_MAX 8
 
 /* NAK and RNR of an AETH. */
-static void count_refusal(struct flow *f, const struct packet *p, struct flow_events *ev)
+static void flow_count_nak(struct flow *f, const struct packet *p, struct flow_events *ev)
 {
-	switch (packet_answer_kind(p)) {
+	switch (packet_aeth_kind(p)) {
 	case AETH_RNR:
 		f->rnr++;
 		ev->bits |= FLOW_RNR;
@@ -41,7 +41,7 @@ static void count_refusal(struct flow *f, const struct packet *p, struct flow_ev
 
 /* Datagrams of a QP go to many receivers and share one PSN counter: UD PSNs say nothing about loss.
  */
-static bool has_psn_order(uint8_t opcode)
+static bool flow_has_psn_order(uint8_t opcode)
 {
 	return opcode_class(opcode) != OPCODE_CLASS_UD;
 }
@@ -51,8 +51,8 @@ bool flow_is_acknowledged(const struct flow *f)
 	return f->service != OPCODE_CLASS_UC && f->service != OPCODE_CLASS_UD;
 }
 
-static void count_packet(struct flow_core *f, struct flow *more, const struct packet *p,
-			 struct flow_events *ev)
+static void flow_count_packet(struct flow_core *f, struct flow *more, const struct packet *p,
+			      struct flow_events *ev)
 {
 	const struct opcode_info *op = opcode_info(p->opcode);
 
@@ -82,127 +82,132 @@ static void count_packet(struct flow_core *f, struct flow *more, const struct pa
 }
 
 /* Of an answer that was not there before. */
-static void count_answer(struct flow_core *f, struct flow *more, const struct packet *p,
-			 struct flow_events *ev)
+static void flow_count_response(struct flow_core *f, struct flow *more, const struct packet *p,
+				struct flow_events *ev)
 {
 	if (!(p->headers & HDR_AETH))
 		return;
-	f->acks += packet_answer_kind(p) == AETH_ACK && opcode_info(p->opcode)->flags & OP_ACK;
-	count_refusal(more, p, ev);
+	f->acks += packet_aeth_kind(p) == AETH_ACK && opcode_info(p->opcode)->flags & OP_ACK;
+	flow_count_nak(more, p, ev);
 }
 
 /* Whether the other direction has sent nothing again: what it sends again is answered again, each
  * time with the PSN of the last one, and how much later is not known. And a refusal may be said
  * again of what came behind it. */
-static bool is_peer_steady(const struct flow_table *t, const struct flow_entry *e,
-			   const struct packet *p)
+static bool flow_reverse_is_steady(const struct flow_table *t, const struct flow_entry *e,
+				   const struct packet *p)
 {
-	const struct flow_entry *peer = e->peer == PAIR_NONE ? NULL : &t->entry[e->peer];
-	const struct flow_more *more = peer ? flow_entry_more(peer) : NULL;
+	const struct flow_entry *peer = e->reverse_flow == PAIRING_NONE
+						? NULL
+						: &t->entry[e->reverse_flow];
+	const struct flow_ext *more = peer ? flow_entry_ext(peer) : NULL;
 
 	if (!peer || (more && more->flow.duplicates))
 		return false;
-	if (packet_answer_kind(p) != AETH_ACK && peer->stream.psn.last_ns > e->stream.answer_ns)
+	if (packet_aeth_kind(p) != AETH_ACK &&
+	    peer->requester.psn.last_ns > e->requester.response_ns)
 		return false;
-	return stream_is_steady(&peer->stream);
+	return requester_is_steady(&peer->requester);
 }
 
 /* Whether a flow may be paired with another one that has an answer: it has no pair, or its QP
  * number is used anew. */
-static bool is_free(const struct flow_entry *e, const struct packet *p)
+static bool flow_can_pair(const struct flow_entry *e, const struct packet *p)
 {
-	return e->peer == PAIR_NONE || renew_fits(&e->stream, p);
+	return e->reverse_flow == PAIRING_NONE || qp_reuse_fits(&e->requester, p);
 }
 
-static void pair_anew(struct flow_table *t, struct flow_entry *e, struct flow_entry *asker)
+static void flow_replace_pair(struct flow_table *t, struct flow_entry *e, struct flow_entry *asker)
 {
-	if (asker->peer != PAIR_NONE) {
-		t->entry[asker->peer].peer = PAIR_NONE;
-		renew_settle(&asker->stream, &flow_entry_more(asker)->flow, &t->events);
+	if (asker->reverse_flow != PAIRING_NONE) {
+		t->entry[asker->reverse_flow].reverse_flow = PAIRING_NONE;
+		qp_reuse_confirm(&asker->requester, &flow_entry_ext(asker)->flow, &t->events);
 	}
 	flow_entry_pair(e, asker);
 }
 
 /* The flow that a response answers to, as far as it is known. */
-static struct flow_entry *peer_of(struct flow_table *t, struct flow_entry *e,
-				  const struct packet *p)
+static struct flow_entry *flow_find_requester(struct flow_table *t, struct flow_entry *e,
+					      const struct packet *p)
 {
 	bool same_port = false;
 	uint32_t id;
 
-	if (e->peer != PAIR_NONE)
-		return &t->entry[e->peer];
-	id = pair_find(t->pairs, flow_hosts(e->flow.dst, e->flow.src), p->psn, p->sport,
-		       &same_port);
+	if (e->reverse_flow != PAIRING_NONE)
+		return &t->entry[e->reverse_flow];
+	id = pairing_psn_find(t->pairs, flow_hash_hosts(e->flow.dst, e->flow.src), p->psn, p->sport,
+			      &same_port);
 	if (id >= t->count || id == e->id || memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
-	    memcmp(t->entry[id].flow.dst, e->flow.src, 16) || !is_free(&t->entry[id], p))
+	    memcmp(t->entry[id].flow.dst, e->flow.src, 16) || !flow_can_pair(&t->entry[id], p))
 		return NULL;
 	if (!same_port && id != e->candidate) {
 		e->candidate = id;
 		return NULL;
 	}
-	pair_anew(t, e, &t->entry[id]);
+	flow_replace_pair(t, e, &t->entry[id]);
 	return &t->entry[id];
 }
 
-static void take_response(struct flow_table *t, struct flow_entry *e,
-			  const struct stream *requester, const struct packet *p)
+static void flow_add_response(struct flow_table *t, struct flow_entry *e,
+			      const struct requester_state *requester, const struct packet *p)
 {
-	struct flow_more *more = flow_entry_more(e);
+	struct flow_ext *more = flow_entry_ext(e);
 
-	answers_take(&e->flow.answers, p, requester, &e->stream, &more->flow, &t->events);
+	responder_add_response(&e->flow.responder, p, requester, &e->requester, &more->flow,
+			       &t->events);
 }
 
 /* What was refused was not captured, or nobody knows who asked. */
-static void count_unknown(struct flow_entry *e, const struct flow_events *ev)
+static void flow_count_unknown_nak(struct flow_entry *e, const struct flow_events *ev)
 {
-	flow_entry_more(e)->flow.naks_unknown += ev->bits & FLOW_NAK_SEQ ? 1 : 0;
+	flow_entry_ext(e)->flow.naks_unknown += ev->bits & FLOW_NAK_SEQ ? 1 : 0;
 }
 
-static int answer(struct flow_table *t, struct flow_entry *e, struct flow_entry *peer,
-		  const struct packet *p)
+static int flow_match_response(struct flow_table *t, struct flow_entry *e, struct flow_entry *peer,
+			       const struct packet *p)
 {
 	bool fits;
 
-	flow_entry_lend(t, peer, 1);
-	fits = stream_answer(&peer->stream, p, &flow_entry_more(peer)->flow, &t->events);
+	flow_entry_use_scratch(t, peer, 1);
+	fits = requester_add_response(&peer->requester, p, &flow_entry_ext(peer)->flow, &t->events);
 	/* Else of what was not captured, or of a READ whose span is not known. */
 	if (t->events.bits & FLOW_NEW_CONNECTION)
-		e->flow.answers = (struct answers){0};
+		e->flow.responder = (struct responder_state){0};
 	if (fits) {
-		uint32_t next = e->flow.answers.next;
+		uint32_t next = e->flow.responder.next;
 
-		e->strangers = 0;
-		take_response(t, e, &peer->stream, p);
+		e->unmatched = 0;
+		flow_add_response(t, e, &peer->requester, p);
 		if (t->events.bits & (FLOW_READ_GAP | FLOW_REORDERED))
-			stream_read_hole(&peer->stream, p, next, &flow_entry_more(peer)->flow,
-					 &t->events);
-		return flow_entry_keep(t, peer, 1);
+			requester_note_read_gap(&peer->requester, p, next,
+						&flow_entry_ext(peer)->flow, &t->events);
+		return flow_entry_keep_scratch(t, peer, 1);
 	}
-	count_unknown(e, &t->events);
-	e->flow.answers = (struct answers){0};
-	if (++e->strangers == STRANGERS_MAX) {
-		e->peer = peer->peer = e->candidate = PAIR_NONE;
-		e->strangers = 0;
+	flow_count_unknown_nak(e, &t->events);
+	e->flow.responder = (struct responder_state){0};
+	if (++e->unmatched == UNMATCHED_MAX) {
+		e->reverse_flow = peer->reverse_flow = e->candidate = PAIRING_NONE;
+		e->unmatched = 0;
 	}
-	return flow_entry_keep(t, peer, 1);
+	return flow_entry_keep_scratch(t, peer, 1);
 }
 
-static void judge_request(struct flow_table *t, struct flow_entry *e, const struct packet *p)
+static void flow_judge_request(struct flow_table *t, struct flow_entry *e, const struct packet *p)
 {
-	stream_request(&e->stream, p, &flow_entry_more(e)->flow, &t->events);
-	if (t->events.bits & FLOW_NEW_CONNECTION && e->peer != PAIR_NONE)
-		t->entry[e->peer].flow.answers = (struct answers){0};
-	if ((e->peer == PAIR_NONE || e->stream.anew) &&
+	requester_add_request(&e->requester, p, &flow_entry_ext(e)->flow, &t->events);
+	if (t->events.bits & FLOW_NEW_CONNECTION && e->reverse_flow != PAIRING_NONE)
+		t->entry[e->reverse_flow].flow.responder = (struct responder_state){0};
+	if ((e->reverse_flow == PAIRING_NONE || e->requester.recreated) &&
 	    opcode_class(p->opcode) != OPCODE_CLASS_UC &&
 	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
-		pair_note(t->pairs, flow_hosts(e->flow.src, e->flow.dst), p->psn, p->sport, e->id);
+		pairing_psn_add(t->pairs, flow_hash_hosts(e->flow.src, e->flow.dst), p->psn,
+				p->sport, e->id);
 }
 
-static void count_held(struct flow_table *t, const struct packet *p, struct flow_entry *e)
+static void flow_count_held(struct flow_table *t, const struct packet *p, struct flow_entry *e)
 {
 	uint64_t ns = pause_held_ns(&t->pause, p, e->flow.last_ns);
-	struct flow *f = &flow_entry_more(e)->flow;
+	struct flow *f = &flow_entry_ext(e)->flow;
 
 	e->flow.held_unknown += !p->vlan_count;
 	f->held += ns != 0;
@@ -210,7 +215,7 @@ static void count_held(struct flow_table *t, const struct packet *p, struct flow
 	t->events.bits |= ns ? FLOW_HELD : 0;
 }
 
-static void space_cnp(struct flow *f, uint64_t now_ns, struct flow_events *ev)
+static void flow_count_cnp_spacing(struct flow *f, uint64_t now_ns, struct flow_events *ev)
 {
 	if (f->cnp_last_ns && now_ns > f->cnp_last_ns) {
 		uint64_t ns = now_ns - f->cnp_last_ns;
@@ -228,82 +233,82 @@ static void space_cnp(struct flow *f, uint64_t now_ns, struct flow_events *ev)
 
 /* Whether the capture saw a packet twice. By another way than the others may come what those lack.
  */
-static bool is_copy(struct flow_table *t, struct flow_entry *e, const struct packet *p,
-		    bool believed)
+static bool flow_is_dup(struct flow_table *t, struct flow_entry *e, const struct packet *p,
+			bool believed)
 {
-	struct flow_more *more = flow_entry_more(e);
+	struct flow_ext *more = flow_entry_ext(e);
 	bool same;
 
 	if (p->opcode == OPCODE_CNP)
-		return stream_is_cnp_copy(&e->stream, p, more->flow.cnp_last_ns);
-	if (believed && answers_awaits(&more->stream, p) && !stream_is_on_path(&e->stream, p))
+		return requester_is_cnp_dup(&e->requester, p, more->flow.cnp_last_ns);
+	if (believed && responder_awaits(&more->loss, p) && !requester_is_on_path(&e->requester, p))
 		return false;
 	same = opcode_info(p->opcode)->flags & OP_RESPONSE &&
-	       stream_is_same_answer(&e->stream, p) && is_peer_steady(t, e, p);
-	return stream_is_copy(&e->stream, p, e->flow.last_ns, same);
+	       requester_is_same_response(&e->requester, p) && flow_reverse_is_steady(t, e, p);
+	return requester_is_dup(&e->requester, p, e->flow.last_ns, same);
 }
 
 /* What a packet says beyond its own flow's counters. A packet with a bad ICRC says nothing: the
  * receiver drops it. */
-static int judge(struct flow_table *t, struct flow_entry *e, const struct packet *p)
+static int flow_judge_packet(struct flow_table *t, struct flow_entry *e, const struct packet *p)
 {
 	uint8_t flags = opcode_info(p->opcode)->flags;
 	bool believed = p->icrc != ICRC_BAD && p->fault != PACKET_MALFORMED;
-	bool request = (flags & OP_REQUEST) && has_psn_order(p->opcode);
-	struct flow *more = &flow_entry_more(e)->flow;
+	bool request = (flags & OP_REQUEST) && flow_has_psn_order(p->opcode);
+	struct flow *more = &flow_entry_ext(e)->flow;
 	struct flow_entry *peer;
 
 	if (t->totals.pfc_frames && request)
-		count_held(t, p, e);
+		flow_count_held(t, p, e);
 	if (request && believed) {
-		judge_request(t, e, p);
+		flow_judge_request(t, e, p);
 		return 0;
 	}
-	if (is_copy(t, e, p, believed)) {
+	if (flow_is_dup(t, e, p, believed)) {
 		more->copies++;
-		t->events.bits |= FLOW_COPY;
+		t->events.bits |= FLOW_MIRROR_DUP;
 		return 0;
 	}
-	count_answer(&e->flow, more, p, &t->events);
+	flow_count_response(&e->flow, more, p, &t->events);
 	if (request && p->icrc == ICRC_BAD) {
-		stream_bad_request(&e->stream, p);
+		requester_add_bad_request(&e->requester, p);
 	} else if ((flags & OP_RESPONSE) && believed && p->opcode != OPCODE_CNP) {
-		peer = peer_of(t, e, p);
+		peer = flow_find_requester(t, e, p);
 		if (peer)
-			return answer(t, e, peer, p);
-		count_unknown(e, &t->events);
-		take_response(t, e, NULL, p);
+			return flow_match_response(t, e, peer, p);
+		flow_count_unknown_nak(e, &t->events);
+		flow_add_response(t, e, NULL, p);
 	} else if (p->opcode == OPCODE_CNP && believed) {
-		space_cnp(more, p->time_ns, &t->events);
+		flow_count_cnp_spacing(more, p->time_ns, &t->events);
 	}
 	return 0;
 }
 
 /* What the connection manager says of the flow from src to dst that `c` begins. */
-static int connect_flow(struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
-			const struct connection *c)
+static int flow_apply_connection(struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
+				 const struct connection *c)
 {
 	struct flow_entry *e = c ? flow_entry_find(t, src, dst, c->dest_qpn) : NULL;
 
-	return e ? flow_entry_connect(t, e, c) : 0;
+	return e ? flow_entry_set_connection(t, e, c) : 0;
 }
 
-static int manage(struct flow_table *t, const struct packet *p)
+static int flow_read_cm(struct flow_table *t, const struct packet *p)
 {
 	const struct connection *there, *back;
 	int err;
 
 	if (!t->connections)
-		t->connections = connect_table_new(t->seed);
+		t->connections = pairing_cm_new(t->seed);
 	if (!t->connections)
 		return -ENOMEM;
-	if (!connect_take(t->connections, p, &there, &back))
+	if (!pairing_cm_add(t->connections, p, &there, &back))
 		return 0;
-	err = connect_flow(t, p->src, p->dst, back);
-	return err ? err : connect_flow(t, p->dst, p->src, there);
+	err = flow_apply_connection(t, p->src, p->dst, back);
+	return err ? err : flow_apply_connection(t, p->dst, p->src, there);
 }
 
-static void count_totals(struct capture_totals *s, const struct packet *p)
+static void flow_count_totals(struct capture_totals *s, const struct packet *p)
 {
 	unsigned int i;
 
@@ -332,21 +337,21 @@ static void count_totals(struct capture_totals *s, const struct packet *p)
 	}
 }
 
-static int take_packet(struct flow_table *t, const struct packet *p)
+static int flow_add_packet(struct flow_table *t, const struct packet *p)
 {
-	struct flow_entry *e = flow_entry_of(t, p);
+	struct flow_entry *e = flow_entry_get(t, p);
 	int err, keep_err;
 
 	if (!e)
 		return -ENOMEM;
-	flow_entry_lend(t, e, 0);
-	count_packet(&e->flow, &flow_entry_more(e)->flow, p, &t->events);
-	err = judge(t, e, p);
+	flow_entry_use_scratch(t, e, 0);
+	flow_count_packet(&e->flow, &flow_entry_ext(e)->flow, p, &t->events);
+	err = flow_judge_packet(t, e, p);
 	e->flow.last_ns = p->time_ns;
-	keep_err = flow_entry_keep(t, e, 0);
+	keep_err = flow_entry_keep_scratch(t, e, 0);
 	if (err || keep_err)
 		return err ? err : keep_err;
-	return p->cm.message && p->icrc != ICRC_BAD ? manage(t, p) : 0;
+	return p->cm.message && p->icrc != ICRC_BAD ? flow_read_cm(t, p) : 0;
 }
 
 int flow_table_add(struct flow_table *t, const struct packet *p)
@@ -355,22 +360,22 @@ int flow_table_add(struct flow_table *t, const struct packet *p)
 
 	memset(&t->events, 0, sizeof(t->events));
 	if (p->kind == PACKET_ROCE && p->bth) {
-		err = take_packet(t, p);
+		err = flow_add_packet(t, p);
 		if (err)
 			return err;
 	}
-	count_totals(&t->totals, p);
-	if (p->tunnel.kind && mirror_take(&t->mirror, p, &t->totals.mirror))
+	flow_count_totals(&t->totals, p);
+	if (p->tunnel.kind && erspan_seq_add(&t->mirror, p, &t->totals.mirror))
 		t->events.bits |= FLOW_MIRROR_GAP;
 	if (p->kind == PACKET_PFC)
-		pause_take(&t->pause, p, &t->totals.pause);
+		pause_add(&t->pause, p, &t->totals.pause);
 	return 0;
 }
 
-void flow_table_link(struct flow_table *t, uint32_t mbps, enum pause_link of)
+void flow_table_set_link_speed(struct flow_table *t, uint32_t mbps, enum pause_speed_source of)
 {
 	t->totals.pause.link_mbps = mbps;
-	t->totals.pause.link_of = of;
+	t->totals.pause.speed_source = of;
 }
 
 const struct capture_totals *flow_table_totals(const struct flow_table *t)
@@ -404,7 +409,7 @@ static const struct {
 	{FLOW_CE, "ce", "CE mark"},
 	{FLOW_ICRC_BAD, "icrc_bad", "bad ICRC"},
 	{FLOW_FRAGMENT, "fragment", "IP fragment"},
-	{FLOW_COPY, "copy", "captured twice"},
+	{FLOW_MIRROR_DUP, "copy", "captured twice"},
 	{FLOW_TIMEOUT, "timeout", "after a timeout"},
 	{FLOW_RNR_RETRY, "rnr_retry", "retry for a receiver not ready"},
 	{FLOW_READ_RETRY, "read_retry", "rest of a READ"},

@@ -9,7 +9,7 @@
 
 #include <jansson.h>
 
-#include "capture/flow/mirror.h"
+#include "capture/flow/erspan_seq.h"
 #include "capture/flow/pause.h"
 
 /* As it is handed out; in the table its parts lie apart. */
@@ -58,8 +58,8 @@ struct flow {
 	uint64_t held, held_ns; /* by pauses of its priority; only of tagged packets */
 	uint64_t held_unknown;	/* requests without a tag, after the first pause */
 	bool paired;
-	uint8_t service;   /* enum opcode_class of the first request or response, else packet */
-	uint32_t peer_qpn; /* when paired: the QP that the answers go to */
+	uint8_t service;      /* enum opcode_class of the first request or response, else packet */
+	uint32_t reverse_qpn; /* when paired: the QP that the answers go to */
 	uint64_t first_ns, first_frame;
 	uint64_t dscp[64]; /* packets by DSCP */
 };
@@ -76,7 +76,7 @@ struct capture_totals {
 	uint64_t pfc_frames, pause_frames;
 	uint64_t pfc_by_prio[8]; /* frames that name the priority, XON and XOFF */
 	struct pause_totals pause;
-	struct mirror_totals mirror;
+	struct erspan_seq_totals mirror;
 	uint64_t time_step_ns;	/* of the source's clock, 0 = not known */
 	uint64_t evicted_flows; /* beyond the limit, longest idle first, an eighth at once */
 };
@@ -88,7 +88,7 @@ struct flow_table *flow_table_new(unsigned int max_flows);
 void flow_table_free(struct flow_table *t);
 
 /* Before the first packet: how fast the link is that pauses hold, and who says so. */
-void flow_table_link(struct flow_table *t, uint32_t mbps, enum pause_link of);
+void flow_table_set_link_speed(struct flow_table *t, uint32_t mbps, enum pause_speed_source of);
 
 /* What a packet meant to its flow. */
 enum flow_event {
@@ -102,8 +102,8 @@ enum flow_event {
 	FLOW_CNP = 1 << 7,
 	FLOW_CE = 1 << 8,
 	FLOW_ICRC_BAD = 1 << 9,
-	FLOW_FRAGMENT = 1 << 10, /* IP fragments carry RoCE: always wrong */
-	FLOW_COPY = 1 << 11,	 /* the capture saw the packet before */
+	FLOW_FRAGMENT = 1 << 10,   /* IP fragments carry RoCE: always wrong */
+	FLOW_MIRROR_DUP = 1 << 11, /* the capture saw the packet before */
 	/* Why a request came late or again; beside FLOW_PSN_FILLED and FLOW_DUPLICATE. */
 	FLOW_TIMEOUT = 1 << 12, /* the first that is sent again after a silence */
 	FLOW_RNR_RETRY = 1 << 13,
@@ -132,7 +132,7 @@ int flow_table_add(struct flow_table *t, const struct packet *p);
 /* Packets that are added next, FLOW_AHEAD at most: what memory has of their flows comes meanwhile,
  * for all at once. */
 #define FLOW_AHEAD 16
-void flow_table_fetch(const struct flow_table *t, const struct packet *p, unsigned int count);
+void flow_table_prefetch(const struct flow_table *t, const struct packet *p, unsigned int count);
 
 /* Of the packet that was added last. */
 struct flow_events flow_table_events(const struct flow_table *t);

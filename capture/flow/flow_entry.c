@@ -6,7 +6,7 @@
  * only few flows have is lent for each packet, and kept when something was put there: in a capture
  * of many flows, memory that has to be cleared and fetched takes more time than packets.
  */
-#include "capture/flow/flow_entry.h"
+#include "capture/flow/flow_entry_priv.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -24,65 +24,67 @@
 #define HUGE_PAGE	   ((size_t)2 << 20)
 
 /* Both halves of a product of 128 bits: every bit of a and b reaches the result. */
-static uint64_t mix(uint64_t a, uint64_t b)
+static uint64_t entry_mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
 
 	return (uint64_t)product ^ (uint64_t)(product >> 64);
 }
 
-uint64_t flow_hosts(const uint8_t src[16], const uint8_t dst[16])
+uint64_t flow_hash_hosts(const uint8_t src[16], const uint8_t dst[16])
 {
 	uint64_t word[4];
 
 	memcpy(word, src, 16);
 	memcpy(word + 2, dst, 16);
-	return mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db), word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
-	       mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3), word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
+	return entry_mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db),
+			 word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
+	       entry_mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3),
+			 word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
 }
 
-static uint64_t hash_of(const struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
-			uint32_t dest_qpn)
+static uint64_t entry_hash(const struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
+			   uint32_t dest_qpn)
 {
 	uint64_t word[4], h;
 
 	memcpy(word, src, 16);
 	memcpy(word + 2, dst, 16);
-	h = mix(word[0] ^ t->seed, word[1] ^ UINT64_C(0xa0761d6478bd642f));
-	h ^= mix(word[2] ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ t->seed);
-	return mix(h ^ dest_qpn, t->seed | 1);
+	h = entry_mix(word[0] ^ t->seed, word[1] ^ UINT64_C(0xa0761d6478bd642f));
+	h ^= entry_mix(word[2] ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ t->seed);
+	return entry_mix(h ^ dest_qpn, t->seed | 1);
 }
 
 /* What slots are known apart by, as far as it goes. */
-static uint8_t tag_of(uint64_t hash)
+static uint8_t entry_hash_tag(uint64_t hash)
 {
 	return (uint8_t)(hash >> 56);
 }
 
-static void put_slot(struct flow_table *t, uint64_t hash, uint32_t id)
+static void entry_insert_slot(struct flow_table *t, uint64_t hash, uint32_t id)
 {
 	uint32_t at = (uint32_t)hash & t->slot_mask;
 
 	while (t->slot[at].id)
 		at = (at + 1) & t->slot_mask;
-	t->slot[at] = (struct flow_slot){.tag = tag_of(hash), .id = (id + 1) & FLOWS_LIMIT};
+	t->slot[at] = (struct flow_slot){.tag = entry_hash_tag(hash), .id = (id + 1) & FLOWS_LIMIT};
 }
 
 /* Puts all entries into slots anew. */
-static void fill_slots(struct flow_table *t)
+static void entry_fill_slots(struct flow_table *t)
 {
 	uint32_t i;
 
 	for (i = 0; i < t->count; i++) {
 		const struct flow_core *f = &t->entry[i].flow;
 
-		put_slot(t, hash_of(t, f->src, f->dst, f->dest_qpn), i);
+		entry_insert_slot(t, entry_hash(t, f->src, f->dst, f->dest_qpn), i);
 	}
 }
 
 /* Room for entries, from the edge of a page where they are many: those that are not used yet cost
  * nothing, and the others come in large pages. */
-static struct flow_entry *entries_new(uint32_t room)
+static struct flow_entry *entry_alloc(uint32_t room)
 {
 	size_t bytes = room * sizeof(struct flow_entry);
 	size_t unit = bytes < HUGE_PAGE ? _Alignof(struct flow_entry) : HUGE_PAGE;
@@ -93,7 +95,7 @@ static struct flow_entry *entries_new(uint32_t room)
 	return entry;
 }
 
-static int grow(struct flow_table *t, uint32_t room)
+static int flow_table_grow(struct flow_table *t, uint32_t room)
 {
 	uint32_t slots = SLOTS_EACH * ENTRIES_FIRST;
 	uint32_t each = room > ROOM_SMALL ? SLOTS_EACH_OF_MANY : SLOTS_EACH;
@@ -103,7 +105,7 @@ static int grow(struct flow_table *t, uint32_t room)
 	while (slots < each * room)
 		slots *= 2;
 	slot = calloc(slots, sizeof(*slot));
-	entry = entries_new(room);
+	entry = entry_alloc(room);
 	if (!slot || !entry) {
 		free(slot);
 		free(entry);
@@ -117,15 +119,15 @@ static int grow(struct flow_table *t, uint32_t room)
 	t->slot = slot;
 	t->room = room;
 	t->slot_mask = slots - 1;
-	fill_slots(t);
+	entry_fill_slots(t);
 	return 0;
 }
 
 /* Nothing is lent to it. */
-static void forget(struct flow_entry *e)
+static void entry_free(struct flow_entry *e)
 {
-	free(flow_entry_more(e));
-	free(e->stream.read);
+	free(flow_entry_ext(e));
+	free(e->requester.read);
 }
 
 void flow_table_free(struct flow_table *t)
@@ -133,11 +135,11 @@ void flow_table_free(struct flow_table *t)
 	if (!t)
 		return;
 	for (uint32_t i = 0; i < t->count; i++)
-		forget(&t->entry[i]);
+		entry_free(&t->entry[i]);
 	free(t->entry);
 	free(t->slot);
-	pair_table_free(t->pairs);
-	connect_table_free(t->connections);
+	pairing_psn_free(t->pairs);
+	pairing_cm_free(t->connections);
 	free(t);
 }
 
@@ -153,15 +155,15 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 	/* Without randomness the hash works as well, only a sender could aim at it. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = 0;
-	t->pairs = pair_table_new();
-	if (!t->pairs || grow(t, t->max < ENTRIES_FIRST ? t->max : ENTRIES_FIRST) < 0) {
+	t->pairs = pairing_psn_new();
+	if (!t->pairs || flow_table_grow(t, t->max < ENTRIES_FIRST ? t->max : ENTRIES_FIRST) < 0) {
 		flow_table_free(t);
 		return NULL;
 	}
 	return t;
 }
 
-static int compare_frames(const void *a, const void *b)
+static int entry_compare_frames(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -169,7 +171,7 @@ static int compare_frames(const void *a, const void *b)
 }
 
 /* The entries below `kept` still have the numbers that they had among `count`. */
-static void renumber(struct flow_table *t, uint32_t count, uint32_t kept)
+static void flow_table_renumber(struct flow_table *t, uint32_t count, uint32_t kept)
 {
 	uint32_t i, low, high;
 
@@ -177,27 +179,27 @@ static void renumber(struct flow_table *t, uint32_t count, uint32_t kept)
 		struct flow_entry *e = &t->entry[i];
 
 		/* Their old numbers ascend. */
-		for (low = 0, high = kept; e->peer < count && low < high;) {
+		for (low = 0, high = kept; e->reverse_flow < count && low < high;) {
 			uint32_t mid = (low + high) / 2;
 
-			if (t->entry[mid].id < e->peer)
+			if (t->entry[mid].id < e->reverse_flow)
 				low = mid + 1;
 			else
 				high = mid;
 		}
-		if (e->peer < count && low < kept && t->entry[low].id == e->peer)
-			e->peer = low;
+		if (e->reverse_flow < count && low < kept && t->entry[low].id == e->reverse_flow)
+			e->reverse_flow = low;
 		else
-			e->peer = PAIR_NONE;
-		e->candidate = PAIR_NONE;
+			e->reverse_flow = PAIRING_NONE;
+		e->candidate = PAIRING_NONE;
 	}
 	for (i = 0; i < kept; i++)
 		t->entry[i].id = i;
-	pair_forget(t->pairs);
+	pairing_psn_clear(t->pairs);
 }
 
 /* Makes room by forgetting the flows that were idle longest; the others keep their order. */
-static int evict(struct flow_table *t)
+static int flow_table_evict(struct flow_table *t)
 {
 	uint64_t *last = malloc(t->count * sizeof(*last));
 	uint32_t i, kept = 0, drop = t->count / 8 ? t->count / 8 : 1;
@@ -207,13 +209,13 @@ static int evict(struct flow_table *t)
 		return -ENOMEM;
 	for (i = 0; i < t->count; i++)
 		last[i] = t->entry[i].flow.last_frame;
-	qsort(last, t->count, sizeof(*last), compare_frames);
+	qsort(last, t->count, sizeof(*last), entry_compare_frames);
 	limit = last[drop - 1];
 	free(last);
 	for (i = 0; i < t->count; i++) {
 		if (drop && t->entry[i].flow.last_frame <= limit) {
 			drop--;
-			forget(&t->entry[i]);
+			entry_free(&t->entry[i]);
 			t->totals.evicted_flows++;
 			continue;
 		}
@@ -221,43 +223,43 @@ static int evict(struct flow_table *t)
 			t->entry[kept] = t->entry[i];
 		kept++;
 	}
-	renumber(t, t->count, kept);
+	flow_table_renumber(t, t->count, kept);
 	t->count = kept;
 	memset(t->slot, 0, ((size_t)t->slot_mask + 1) * sizeof(*t->slot));
-	fill_slots(t);
+	entry_fill_slots(t);
 	return 0;
 }
 
-static int make_room(struct flow_table *t)
+static int flow_table_make_room(struct flow_table *t)
 {
 	uint32_t room = t->room * 2 < t->max ? t->room * 2 : t->max;
 
 	if (t->count < t->room)
 		return 0;
 	if (t->room == t->max)
-		return evict(t);
+		return flow_table_evict(t);
 	/* What is not used costs nothing, but would have to be moved once more. */
-	if (room > ROOM_SMALL && !grow(t, t->max))
+	if (room > ROOM_SMALL && !flow_table_grow(t, t->max))
 		return 0;
-	return grow(t, room);
+	return flow_table_grow(t, room);
 }
 
-static bool is_flow_of(const struct flow_entry *e, const uint8_t src[16], const uint8_t dst[16],
-		       uint32_t dest_qpn)
+static bool entry_matches(const struct flow_entry *e, const uint8_t src[16], const uint8_t dst[16],
+			  uint32_t dest_qpn)
 {
 	return e->flow.dest_qpn == dest_qpn && !memcmp(e->flow.src, src, 16) &&
 	       !memcmp(e->flow.dst, dst, 16);
 }
 
-static struct flow_entry *find(struct flow_table *t, uint64_t hash, const uint8_t src[16],
-			       const uint8_t dst[16], uint32_t dest_qpn)
+static struct flow_entry *entry_find(struct flow_table *t, uint64_t hash, const uint8_t src[16],
+				     const uint8_t dst[16], uint32_t dest_qpn)
 {
 	uint32_t at = (uint32_t)hash & t->slot_mask;
 
 	for (; t->slot[at].id; at = (at + 1) & t->slot_mask) {
 		struct flow_entry *e = &t->entry[t->slot[at].id - 1];
 
-		if (t->slot[at].tag == tag_of(hash) && is_flow_of(e, src, dst, dest_qpn))
+		if (t->slot[at].tag == entry_hash_tag(hash) && entry_matches(e, src, dst, dest_qpn))
 			return e;
 	}
 	return NULL;
@@ -265,12 +267,12 @@ static struct flow_entry *find(struct flow_table *t, uint64_t hash, const uint8_
 
 #define CACHE_LINE 64
 
-void flow_table_fetch(const struct flow_table *t, const struct packet *p, unsigned int count)
+void flow_table_prefetch(const struct flow_table *t, const struct packet *p, unsigned int count)
 {
 	const struct flow_slot *slot[FLOW_AHEAD];
 
 	for (unsigned int i = 0; i < count; i++) {
-		slot[i] = &t->slot[hash_of(t, p[i].src, p[i].dst, p[i].dest_qpn) & t->slot_mask];
+		slot[i] = &t->slot[entry_hash(t, p[i].src, p[i].dst, p[i].dest_qpn) & t->slot_mask];
 		__builtin_prefetch(slot[i]);
 	}
 	for (unsigned int i = 0; i < count; i++) {
@@ -284,33 +286,34 @@ void flow_table_fetch(const struct flow_table *t, const struct packet *p, unsign
 struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 				   const uint8_t dst[16], uint32_t dest_qpn)
 {
-	return find(t, hash_of(t, src, dst, dest_qpn), src, dst, dest_qpn);
+	return entry_find(t, entry_hash(t, src, dst, dest_qpn), src, dst, dest_qpn);
 }
 
 void flow_entry_pair(struct flow_entry *a, struct flow_entry *b)
 {
-	a->peer = b->id;
-	b->peer = a->id;
-	a->strangers = b->strangers = 0;
+	a->reverse_flow = b->id;
+	b->reverse_flow = a->id;
+	a->unmatched = b->unmatched = 0;
 	a->flow.paired = b->flow.paired = true;
-	a->flow.peer_qpn = b->flow.dest_qpn;
-	b->flow.peer_qpn = a->flow.dest_qpn;
+	a->flow.reverse_qpn = b->flow.dest_qpn;
+	b->flow.reverse_qpn = a->flow.dest_qpn;
 }
 
-int flow_entry_connect(struct flow_table *t, struct flow_entry *e, const struct connection *c)
+int flow_entry_set_connection(struct flow_table *t, struct flow_entry *e,
+			      const struct connection *c)
 {
-	struct flow_entry *peer = flow_entry_find(t, e->flow.dst, e->flow.src, c->peer_qpn);
+	struct flow_entry *peer = flow_entry_find(t, e->flow.dst, e->flow.src, c->reverse_qpn);
 
-	if (e->peer != PAIR_NONE && (!peer || e->peer != peer->id)) {
-		t->entry[e->peer].peer = PAIR_NONE;
-		e->peer = PAIR_NONE;
+	if (e->reverse_flow != PAIRING_NONE && (!peer || e->reverse_flow != peer->id)) {
+		t->entry[e->reverse_flow].reverse_flow = PAIRING_NONE;
+		e->reverse_flow = PAIRING_NONE;
 	}
-	flow_entry_lend(t, e, 0);
-	stream_connect(&e->stream, &flow_entry_more(e)->flow, c);
-	e->flow.answers = (struct answers){0};
-	if (peer && peer->peer == PAIR_NONE)
+	flow_entry_use_scratch(t, e, 0);
+	requester_set_connection(&e->requester, &flow_entry_ext(e)->flow, c);
+	e->flow.responder = (struct responder_state){0};
+	if (peer && peer->reverse_flow == PAIRING_NONE)
 		flow_entry_pair(e, peer);
-	return flow_entry_keep(t, e, 0);
+	return flow_entry_keep_scratch(t, e, 0);
 }
 
 static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const struct packet *p)
@@ -322,36 +325,36 @@ static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const s
 	memcpy(e->flow.dst, p->dst, sizeof(p->dst));
 	e->flow.dest_qpn = p->dest_qpn;
 	e->id = t->count;
-	e->peer = e->candidate = PAIR_NONE;
-	put_slot(t, hash, t->count++);
+	e->reverse_flow = e->candidate = PAIRING_NONE;
+	entry_insert_slot(t, hash, t->count++);
 	e->flow.sport = p->sport;
 	e->flow.encap = p->encap & 3;
 	e->flow.service = opcode_class(p->opcode) & 7;
 	e->flow.first_ns = p->time_ns;
 	e->flow.first_frame = p->frame;
 	if (t->connections) {
-		const struct connection *c = connect_find(t->connections, p->src, p->dst,
-							  p->dest_qpn);
+		const struct connection *c = pairing_cm_find(t->connections, p->src, p->dst,
+							     p->dest_qpn);
 
-		if (c && flow_entry_connect(t, e, c) < 0)
+		if (c && flow_entry_set_connection(t, e, c) < 0)
 			return NULL;
 	}
 	return e;
 }
 
-struct flow_entry *flow_entry_of(struct flow_table *t, const struct packet *p)
+struct flow_entry *flow_entry_get(struct flow_table *t, const struct packet *p)
 {
-	uint64_t hash = hash_of(t, p->src, p->dst, p->dest_qpn);
-	struct flow_entry *e = find(t, hash, p->src, p->dst, p->dest_qpn);
+	uint64_t hash = entry_hash(t, p->src, p->dst, p->dest_qpn);
+	struct flow_entry *e = entry_find(t, hash, p->src, p->dst, p->dest_qpn);
 
 	if (e)
 		return e;
-	if (make_room(t) < 0)
+	if (flow_table_make_room(t) < 0)
 		return NULL;
 	return entry_new(t, hash, p);
 }
 
-static void add_class(struct flow *f, uint8_t tclass, uint64_t packets)
+static void flow_add_class(struct flow *f, uint8_t tclass, uint64_t packets)
 {
 	f->packets += packets;
 	f->ecn[tclass & 3] += packets;
@@ -368,7 +371,7 @@ void flow_count_class(struct flow_core *f, struct flow *more, uint8_t tclass)
 		f->tclass[i] = tclass;
 		f->class_packets[i]++;
 	} else {
-		add_class(more, tclass, 1);
+		flow_add_class(more, tclass, 1);
 	}
 }
 
@@ -379,8 +382,8 @@ void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
 
 	if (i >= t->count)
 		return;
-	if (e->stream.more)
-		*f = flow_entry_more(e)->flow;
+	if (e->requester.loss)
+		*f = flow_entry_ext(e)->flow;
 	else
 		memset(f, 0, sizeof(*f));
 	memcpy(f->src, c->src, sizeof(f->src));
@@ -399,57 +402,57 @@ void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
 	f->acks = c->acks;
 	f->held_unknown = c->held_unknown;
 	f->paired = c->paired;
-	f->peer_qpn = c->peer_qpn;
+	f->reverse_qpn = c->reverse_qpn;
 	f->first_ns = c->first_ns;
 	f->first_frame = c->first_frame;
 	for (unsigned int k = 0; k < FLOW_CLASSES; k++)
-		add_class(f, c->tclass[k], c->class_packets[k]);
+		flow_add_class(f, c->tclass[k], c->class_packets[k]);
 	f->icrc_unverifiable = f->packets - f->icrc_good - f->icrc_bad;
-	stream_end(&e->stream, f);
+	requester_finish(&e->requester, f);
 }
 
 /* Its gaps mean nothing without their number, and packets are counted beside their class. */
-static bool is_used(const struct flow_more *more)
+static bool entry_ext_is_used(const struct flow_ext *more)
 {
-	static const struct flow_more unused;
+	static const struct flow_ext unused;
 	const size_t counters = offsetof(struct flow, dscp) - offsetof(struct flow, packets);
 
 	return memcmp(&more->flow.packets, &unused.flow.packets, counters) != 0 ||
-	       memcmp(&more->stream, &unused.stream, offsetof(struct stream_more, gap)) != 0;
+	       memcmp(&more->loss, &unused.loss, offsetof(struct requester_loss_state, gap)) != 0;
 }
 
 /* The same after a packet that was no event, which most are: of what may be used without one. */
-static bool is_used_quietly(const struct flow_more *more)
+static bool entry_ext_is_used_quietly(const struct flow_ext *more)
 {
 	const struct flow *f = &more->flow;
 
-	return (f->packets | f->psn_unjudged | f->new_connections | more->stream.timeout_ns) != 0;
+	return (f->packets | f->psn_unjudged | f->new_connections | more->loss.timeout_ns) != 0;
 }
 
-static int keep_more(const struct flow_table *t, struct flow_entry *e, struct flow_more *lent)
+static int entry_keep_ext(const struct flow_table *t, struct flow_entry *e, struct flow_ext *lent)
 {
-	bool used = t->events.bits ? is_used(lent) : is_used_quietly(lent);
-	struct flow_more *own = used ? malloc(sizeof(*own)) : NULL;
+	bool used = t->events.bits ? entry_ext_is_used(lent) : entry_ext_is_used_quietly(lent);
+	struct flow_ext *own = used ? malloc(sizeof(*own)) : NULL;
 
-	e->stream.more = NULL;
-	e->stream.psn.gap = NULL;
+	e->requester.loss = NULL;
+	e->requester.psn.gap = NULL;
 	if (own) {
 		*own = *lent;
-		e->stream.more = &own->stream;
-		e->stream.psn.gap = own->stream.gap;
+		e->requester.loss = &own->loss;
+		e->requester.psn.gap = own->loss.gap;
 	} else {
-		e->stream.psn.gap_count = 0;
-		e->stream.pending = false;
+		e->requester.psn.gap_count = 0;
+		e->requester.pending = false;
 	}
 	if (used)
 		memset(lent, 0, sizeof(*lent));
 	return used && !own ? -ENOMEM : 0;
 }
 
-static int keep_reads(struct stream *s)
+static int entry_keep_reads(struct requester_state *s)
 {
-	const struct stream_read *lent = s->read;
-	size_t bytes = STREAM_READS * sizeof(*lent);
+	const struct requester_read *lent = s->read;
+	size_t bytes = REQUESTER_READS * sizeof(*lent);
 	int err;
 
 	s->read = s->read_count ? malloc(bytes) : NULL;
@@ -462,13 +465,13 @@ static int keep_reads(struct stream *s)
 	return err;
 }
 
-int flow_entry_keep_lent(struct flow_table *t, struct flow_entry *e, unsigned int i)
+int flow_entry_copy_scratch(struct flow_table *t, struct flow_entry *e, unsigned int i)
 {
 	int err = 0, read_err = 0;
 
-	if (e->stream.more == &t->more[i].stream)
-		err = keep_more(t, e, &t->more[i]);
-	if (e->stream.read == t->read[i])
-		read_err = keep_reads(&e->stream);
+	if (e->requester.loss == &t->scratch[i].loss)
+		err = entry_keep_ext(t, e, &t->scratch[i]);
+	if (e->requester.read == t->scratch_read[i])
+		read_err = entry_keep_reads(&e->requester);
 	return err ? err : read_err;
 }

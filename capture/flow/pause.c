@@ -11,14 +11,14 @@
 #define QUANTUM_BITS   512
 #define SENT_BEFORE_NS 100000 /* a flow that was quiet for longer was not held, but idle */
 
-static uint64_t quanta_ns(const struct pause_totals *sum, uint16_t quanta)
+static uint64_t pause_quanta_ns(const struct pause_totals *sum, uint16_t quanta)
 {
-	uint64_t mbps = sum->link_mbps ? sum->link_mbps : PAUSE_LINK_MBPS;
+	uint64_t mbps = sum->link_mbps ? sum->link_mbps : PAUSE_DEFAULT_MBPS;
 
 	return quanta * UINT64_C(1000) * QUANTUM_BITS / mbps;
 }
 
-static struct pause_sender *sender_of(struct pause_track *t, const uint8_t smac[6])
+static struct pause_sender *pause_find_sender(struct pause_track *t, const uint8_t smac[6])
 {
 	struct pause_sender *oldest = &t->sender[0];
 
@@ -35,10 +35,10 @@ static struct pause_sender *sender_of(struct pause_track *t, const uint8_t smac[
 	return oldest;
 }
 
-static void account_time(struct pause_sender *s, unsigned int prio, const struct packet *p,
-			 struct pause_totals *sum)
+static void pause_add_time(struct pause_sender *s, unsigned int prio, const struct packet *p,
+			   struct pause_totals *sum)
 {
-	uint64_t ns = p->time_ns - s->told_ns[prio], whole_ns = p->time_ns - s->since_ns[prio];
+	uint64_t ns = p->time_ns - s->refreshed_ns[prio], whole_ns = p->time_ns - s->since_ns[prio];
 
 	sum->ns[prio] += ns;
 	s->ns[prio] += ns;
@@ -55,25 +55,25 @@ static void account_time(struct pause_sender *s, unsigned int prio, const struct
 }
 
 /* What passed of a pause since its last frame. */
-static void account(struct pause_sender *s, unsigned int prio, const struct packet *p,
-		    struct pause_totals *sum)
+static void pause_account(struct pause_sender *s, unsigned int prio, const struct packet *p,
+			  struct pause_totals *sum)
 {
 	if (!s->paused[prio])
 		return;
 	if (p->time_ns <= s->until_ns[prio]) {
-		if (p->time_ns > s->told_ns[prio])
-			account_time(s, prio, p, sum);
+		if (p->time_ns > s->refreshed_ns[prio])
+			pause_add_time(s, prio, p, sum);
 		return;
 	}
 	if (!sum->ran_out[prio]++) {
-		sum->out[prio].first_frame = s->told_frame[prio];
-		sum->out[prio].last_frame = p->frame;
+		sum->first_ran_out[prio].first_frame = s->refreshed_frame[prio];
+		sum->first_ran_out[prio].last_frame = p->frame;
 	}
 	s->paused[prio] = false;
 }
 
-static void end_pause(struct pause_track *t, struct pause_sender *s, unsigned int prio,
-		      uint64_t now_ns)
+static void pause_release(struct pause_track *t, struct pause_sender *s, unsigned int prio,
+			  uint64_t now_ns)
 {
 	if (!s->paused[prio])
 		return;
@@ -83,8 +83,8 @@ static void end_pause(struct pause_track *t, struct pause_sender *s, unsigned in
 	t->ended[prio].end_ns = now_ns;
 }
 
-static void hold(struct pause_sender *s, unsigned int prio, const struct packet *p,
-		 struct pause_totals *sum)
+static void pause_hold(struct pause_sender *s, unsigned int prio, const struct packet *p,
+		       struct pause_totals *sum)
 {
 	if (!s->paused[prio]) {
 		sum->pauses[prio]++;
@@ -94,14 +94,14 @@ static void hold(struct pause_sender *s, unsigned int prio, const struct packet 
 	if (!s->paused[prio] || p->time_ns < s->since_ns[prio])
 		s->since_ns[prio] = p->time_ns;
 	s->paused[prio] = true;
-	s->told_ns[prio] = p->time_ns;
-	s->told_frame[prio] = p->frame;
-	s->until_ns[prio] = p->time_ns + quanta_ns(sum, p->pfc_quanta[prio]);
+	s->refreshed_ns[prio] = p->time_ns;
+	s->refreshed_frame[prio] = p->frame;
+	s->until_ns[prio] = p->time_ns + pause_quanta_ns(sum, p->pfc_quanta[prio]);
 }
 
-void pause_take(struct pause_track *t, const struct packet *p, struct pause_totals *sum)
+void pause_add(struct pause_track *t, const struct packet *p, struct pause_totals *sum)
 {
-	struct pause_sender *s = sender_of(t, p->smac);
+	struct pause_sender *s = pause_find_sender(t, p->smac);
 
 	if (!t->begun || p->time_ns < sum->first_ns)
 		sum->first_ns = p->time_ns;
@@ -111,11 +111,11 @@ void pause_take(struct pause_track *t, const struct packet *p, struct pause_tota
 	for (unsigned int prio = 0; prio < PAUSE_PRIOS; prio++) {
 		if (!(p->pfc_enable >> prio & 1))
 			continue;
-		account(s, prio, p, sum);
+		pause_account(s, prio, p, sum);
 		if (p->pfc_quanta[prio])
-			hold(s, prio, p, sum);
+			pause_hold(s, prio, p, sum);
 		else
-			end_pause(t, s, prio, p->time_ns);
+			pause_release(t, s, prio, p->time_ns);
 	}
 	s->last_ns = p->time_ns;
 }

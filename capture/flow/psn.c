@@ -25,7 +25,7 @@ void psn_learn_pmtu(struct psn_track *t, uint32_t payload)
 		t->pmtu = payload;
 }
 
-static uint32_t span_of(uint32_t len, uint32_t pmtu)
+static uint32_t psn_read_span(uint32_t len, uint32_t pmtu)
 {
 	uint32_t n = len / pmtu + (len % pmtu != 0);
 
@@ -41,18 +41,18 @@ uint32_t psn_span(const struct psn_track *t, const struct psn_request *r)
 		return 0;
 	if (r->read_len <= PMTU_MIN)
 		return 1;
-	return t->pmtu ? span_of(r->read_len, t->pmtu) : 0;
+	return t->pmtu ? psn_read_span(r->read_len, t->pmtu) : 0;
 }
 
 /* The next request shows how many PSNs the READ before it took, if nothing was lost between the
  * two. */
-static void vote_pmtu(struct psn_track *t, uint32_t span)
+static void psn_vote_pmtu(struct psn_track *t, uint32_t span)
 {
 	uint8_t mask = 0;
 	unsigned int i;
 
 	for (i = 0; i < PMTU_COUNT; i++)
-		if (t->read_len && span_of(t->read_len, PMTU_MIN << i) == span)
+		if (t->read_len && psn_read_span(t->read_len, PMTU_MIN << i) == span)
 			mask |= (uint8_t)(1U << i);
 	if (!t->pmtu_votes || !(mask & t->pmtu_mask)) {
 		t->pmtu_mask = mask;
@@ -67,7 +67,7 @@ static void vote_pmtu(struct psn_track *t, uint32_t span)
 			t->pmtu = PMTU_MIN << i;
 }
 
-static void gap_drop(struct psn_gap *gap, uint32_t *count, unsigned int i)
+static void psn_gap_drop(struct psn_gap *gap, uint32_t *count, unsigned int i)
 {
 	(*count)--;
 	memmove(&gap[i], &gap[i + 1], (*count - i) * sizeof(gap[0]));
@@ -76,13 +76,14 @@ static void gap_drop(struct psn_gap *gap, uint32_t *count, unsigned int i)
 void psn_gap_open(struct psn_gap *gap, uint32_t *count, const struct psn_gap *new)
 {
 	if (*count == PSN_GAPS_MAX)
-		gap_drop(gap, count, 0);
+		psn_gap_drop(gap, count, 0);
 	gap[*count] = *new;
 	gap[(*count)++].start &= PSN_MASK;
 }
 
 /* Takes [lo, hi) of gap i out. What is left on both sides of it stays open. */
-static void gap_cut(struct psn_gap *gap, uint32_t *count, unsigned int i, uint32_t lo, uint32_t hi)
+static void psn_gap_remove(struct psn_gap *gap, uint32_t *count, unsigned int i, uint32_t lo,
+			   uint32_t hi)
 {
 	struct psn_gap *g = &gap[i];
 	struct psn_gap right = *g;
@@ -91,7 +92,7 @@ static void gap_cut(struct psn_gap *gap, uint32_t *count, unsigned int i, uint32
 	right.len = g->len - hi;
 	g->len = lo;
 	if (!lo && !right.len)
-		gap_drop(gap, count, i);
+		psn_gap_drop(gap, count, i);
 	else if (!lo)
 		*g = right;
 	else if (right.len && *count < PSN_GAPS_MAX)
@@ -115,7 +116,7 @@ uint32_t psn_gap_fill(struct psn_gap *gap, uint32_t *count, uint32_t psn, uint32
 		hi = to < 0 ? 0 : to < g->len ? (uint32_t)to : g->len;
 		if (lo < hi) {
 			filled += hi - lo;
-			gap_cut(gap, count, i, lo, hi);
+			psn_gap_remove(gap, count, i, lo, hi);
 		}
 		if (*count >= before)
 			i++;
@@ -132,7 +133,7 @@ bool psn_is_jump(const struct psn_track *t, const struct psn_request *r)
 }
 
 /* The request is the newest: what comes next is known, or blind. */
-static void advance(struct psn_track *t, const struct psn_request *r)
+static void psn_advance(struct psn_track *t, const struct psn_request *r)
 {
 	uint32_t span = psn_span(t, r);
 
@@ -144,16 +145,16 @@ static void advance(struct psn_track *t, const struct psn_request *r)
 }
 
 /* At or after what is expected. */
-static enum psn_verdict observe_ahead(struct psn_track *t, const struct psn_request *r, uint32_t d,
-				      uint32_t *count)
+static enum psn_verdict psn_observe_ahead(struct psn_track *t, const struct psn_request *r,
+					  uint32_t d, uint32_t *count)
 {
 	bool blind = t->blind;
 
 	if (blind)
-		vote_pmtu(t, d + 1);
+		psn_vote_pmtu(t, d + 1);
 	else if (d)
 		psn_gap_open(t->gap, &t->gap_count, &(struct psn_gap){t->expected, d, r->time_ns});
-	advance(t, r);
+	psn_advance(t, r);
 	if (blind)
 		return PSN_UNJUDGED;
 	*count = d;
@@ -161,14 +162,14 @@ static enum psn_verdict observe_ahead(struct psn_track *t, const struct psn_requ
 }
 
 /* Before what is expected: late, or sent again. A READ that is sent again may reach beyond it. */
-static enum psn_verdict observe_behind(struct psn_track *t, const struct psn_request *r,
-				       uint32_t *count)
+static enum psn_verdict psn_observe_behind(struct psn_track *t, const struct psn_request *r,
+					   uint32_t *count)
 {
 	uint32_t span = psn_span(t, r);
 
 	*count = psn_gap_fill(t->gap, &t->gap_count, r->psn, span);
 	if (span && psn_distance(r->psn + span, t->expected) > 0)
-		advance(t, r);
+		psn_advance(t, r);
 	return *count ? PSN_FILLED : PSN_DUPLICATE;
 }
 
@@ -185,11 +186,11 @@ enum psn_verdict psn_observe(struct psn_track *t, const struct psn_request *r, u
 	if (verdict == PSN_NEW_CONNECTION)
 		*t = (struct psn_track){.gap = t->gap};
 	if (verdict != PSN_IN_ORDER)
-		advance(t, r);
+		psn_advance(t, r);
 	else if (d < 0)
-		verdict = observe_behind(t, r, count);
+		verdict = psn_observe_behind(t, r, count);
 	else
-		verdict = observe_ahead(t, r, (uint32_t)d, count);
+		verdict = psn_observe_ahead(t, r, (uint32_t)d, count);
 	t->started = true;
 	if (r->time_ns > t->last_ns)
 		t->last_ns = r->time_ns;
@@ -220,7 +221,7 @@ uint32_t psn_cover(struct psn_track *t, uint32_t psn)
 		if (n > t->gap[i].len)
 			n = t->gap[i].len;
 		if (n)
-			gap_cut(t->gap, &t->gap_count, i, 0, n);
+			psn_gap_remove(t->gap, &t->gap_count, i, 0, n);
 		covered += n;
 		if (t->gap_count >= before)
 			i++;

@@ -34,10 +34,10 @@ static const char *const encap_words[4] = {
 static const char *const service_words[8] = {"rc",  "uc",  "rd_or_dc", "ud",
 					     "cnp", "xrc", "reserved", "vendor"};
 
-static const char *const link_words[PAUSE_LINKS] = {
-	[PAUSE_LINK_ASSUMED] = "assumed",
-	[PAUSE_LINK_GIVEN] = "given",
-	[PAUSE_LINK_FILE] = "file",
+static const char *const link_words[PAUSE_SPEED_SOURCES] = {
+	[PAUSE_SPEED_ASSUMED] = "assumed",
+	[PAUSE_SPEED_GIVEN] = "given",
+	[PAUSE_SPEED_FILE] = "file",
 };
 
 static const char *const dialect_words[4] = {"", "ieee", "cee", "cin"};
@@ -75,7 +75,7 @@ static const struct json_row total_rows[] = {
 	NEWER_TOTAL("mirror_gaps", mirror.gaps),
 	NEWER_TOTAL("mirror_missing", mirror.missing),
 	NEWER_TOTAL("mirror_restarts", mirror.restarts),
-	JSON_ROW_AS("link_mbps_of", struct capture_totals, pause.link_of, .kind = JSON_WORD,
+	JSON_ROW_AS("link_mbps_of", struct capture_totals, pause.speed_source, .kind = JSON_WORD,
 		    .need = JSON_OPTIONAL, .words = &links),
 	NUMBERS("pfc_by_prio", capture_totals, pfc_by_prio),
 };
@@ -182,7 +182,7 @@ int capture_summary_make(const struct flow_table *t, const struct lldp_peer *pee
 	s->flow = flow;
 	s->flow_count = n;
 	if (peer)
-		s->peer = *peer;
+		s->lldp_peer = *peer;
 	return 0;
 }
 
@@ -195,17 +195,17 @@ void capture_summary_clear(struct capture_summary *s)
 }
 
 /* Takes value over; false on -ENOMEM, also when making the value failed. */
-static bool put(json_t *o, const char *key, json_t *value)
+static bool summary_add(json_t *o, const char *key, json_t *value)
 {
 	return json_object_set_new_nocheck(o, key, value) == 0;
 }
 
-static bool put_rows(json_t *o, const struct json_row *row, size_t rows, const void *base)
+static bool summary_add_rows(json_t *o, const struct json_row *row, size_t rows, const void *base)
 {
 	return json_rows_write(o, row, rows, base) == 0;
 }
 
-static json_t *dscp_to_json(const struct flow *f)
+static json_t *summary_dscp_to_json(const struct flow *f)
 {
 	json_t *o = json_object();
 	char key[8];
@@ -215,7 +215,7 @@ static json_t *dscp_to_json(const struct flow *f)
 		if (!f->dscp[i])
 			continue;
 		snprintf(key, sizeof(key), "%u", i);
-		if (!put(o, key, json_integer((json_int_t)f->dscp[i]))) {
+		if (!summary_add(o, key, json_integer((json_int_t)f->dscp[i]))) {
 			json_decref(o);
 			o = NULL;
 		}
@@ -223,7 +223,7 @@ static json_t *dscp_to_json(const struct flow *f)
 	return o;
 }
 
-static json_t *flow_to_json(const struct flow *f)
+static json_t *summary_flow_to_json(const struct flow *f)
 {
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 	json_t *o = json_object();
@@ -232,22 +232,24 @@ static json_t *flow_to_json(const struct flow *f)
 		return NULL;
 	packet_addr_text(f->src, src, sizeof(src));
 	packet_addr_text(f->dst, dst, sizeof(dst));
-	if (put_rows(o, JSON_ROWS(kind_rows), f) && put(o, "src", json_string(src)) &&
-	    put(o, "dst", json_string(dst)) && put_rows(o, JSON_ROWS(flow_rows), f) &&
-	    put(o, "peer_qpn", f->paired ? json_integer(f->peer_qpn) : json_null()) &&
-	    put(o, "dscp", dscp_to_json(f)) && put_rows(o, JSON_ROWS(payload_rows), f))
+	if (summary_add_rows(o, JSON_ROWS(kind_rows), f) &&
+	    summary_add(o, "src", json_string(src)) && summary_add(o, "dst", json_string(dst)) &&
+	    summary_add_rows(o, JSON_ROWS(flow_rows), f) &&
+	    summary_add(o, "peer_qpn", f->paired ? json_integer(f->reverse_qpn) : json_null()) &&
+	    summary_add(o, "dscp", summary_dscp_to_json(f)) &&
+	    summary_add_rows(o, JSON_ROWS(payload_rows), f))
 		return o;
 	json_decref(o);
 	return NULL;
 }
 
-static json_t *flows_to_json(const struct capture_summary *s)
+static json_t *summary_flows_to_json(const struct capture_summary *s)
 {
 	json_t *a = json_array();
 	unsigned int i;
 
 	for (i = 0; a && i < s->flow_count; i++) {
-		if (json_array_append_new(a, flow_to_json(&s->flow[i])) < 0) {
+		if (json_array_append_new(a, summary_flow_to_json(&s->flow[i])) < 0) {
 			json_decref(a);
 			a = NULL;
 		}
@@ -255,7 +257,7 @@ static json_t *flows_to_json(const struct capture_summary *s)
 	return a;
 }
 
-static json_t *longest_pauses(const struct pause_totals *t)
+static json_t *summary_pauses_to_json(const struct pause_totals *t)
 {
 	json_t *a = json_array();
 
@@ -268,19 +270,19 @@ static json_t *longest_pauses(const struct pause_totals *t)
 	return a;
 }
 
-static json_t *totals_to_json(const struct capture_totals *t)
+static json_t *summary_totals_to_json(const struct capture_totals *t)
 {
 	json_t *o = json_object();
 
-	if (o && put_rows(o, JSON_ROWS(total_rows), t) &&
-	    put_rows(o, JSON_ROWS(pause_rows), &t->pause) &&
-	    put(o, "longest_pause_ns_by_prio", longest_pauses(&t->pause)))
+	if (o && summary_add_rows(o, JSON_ROWS(total_rows), t) &&
+	    summary_add_rows(o, JSON_ROWS(pause_rows), &t->pause) &&
+	    summary_add(o, "longest_pause_ns_by_prio", summary_pauses_to_json(&t->pause)))
 		return o;
 	json_decref(o);
 	return NULL;
 }
 
-void capture_peer_text(const struct lldp_peer *p, char *buf, size_t size)
+void lldp_peer_text(const struct lldp_peer *p, char *buf, size_t size)
 {
 	const struct qos *q = &p->qos;
 	bool pfc_willing = qos_has(q, QOS_PFC_WILLING) && q->pfc_willing;
@@ -294,17 +296,18 @@ void capture_peer_text(const struct lldp_peer *p, char *buf, size_t size)
 		 ets_willing ? ", ETS willing" : "");
 }
 
-json_t *capture_peer_to_json(const struct lldp_peer *p)
+json_t *lldp_peer_to_json(const struct lldp_peer *p)
 {
 	json_t *o;
 
 	if (!p->seen)
 		return json_null();
 	o = json_object();
-	if (o && put_rows(o, JSON_ROWS(peer_name_rows), p) &&
-	    put(o, "dialect", json_string(p->dialect)) && put(o, "qos", qos_to_json(&p->qos)) &&
-	    put(o, "recommended", qos_to_json(&p->recommended)) &&
-	    put_rows(o, JSON_ROWS(peer_rows), p))
+	if (o && summary_add_rows(o, JSON_ROWS(peer_name_rows), p) &&
+	    summary_add(o, "dialect", json_string(p->dialect)) &&
+	    summary_add(o, "qos", qos_to_json(&p->qos)) &&
+	    summary_add(o, "recommended", qos_to_json(&p->recommended)) &&
+	    summary_add_rows(o, JSON_ROWS(peer_rows), p))
 		return o;
 	json_decref(o);
 	return NULL;
@@ -314,16 +317,17 @@ json_t *capture_summary_to_json(const struct capture_summary *s)
 {
 	json_t *o = json_object();
 
-	if (o && put(o, "totals", totals_to_json(&s->totals)) &&
-	    put(o, "drops", json_string(drops_words[s->drops])) &&
-	    put(o, "dropped", json_uint(s->dropped)) && put(o, "flows", flows_to_json(s)) &&
-	    put(o, "lldp", capture_peer_to_json(&s->peer)))
+	if (o && summary_add(o, "totals", summary_totals_to_json(&s->totals)) &&
+	    summary_add(o, "drops", json_string(drops_words[s->drops])) &&
+	    summary_add(o, "dropped", json_uint(s->dropped)) &&
+	    summary_add(o, "flows", summary_flows_to_json(s)) &&
+	    summary_add(o, "lldp", lldp_peer_to_json(&s->lldp_peer)))
 		return o;
 	json_decref(o);
 	return NULL;
 }
 
-static int get_gid(const json_t *o, const char *key, uint8_t gid[16], struct err *e)
+static int summary_get_gid(const json_t *o, const char *key, uint8_t gid[16], struct err *e)
 {
 	const char *text = json_string_value(json_object_get(o, key));
 
@@ -332,7 +336,7 @@ static int get_gid(const json_t *o, const char *key, uint8_t gid[16], struct err
 	return err_set(e, -EINVAL, "'%s': an address is needed", key);
 }
 
-static int get_dscp(const json_t *o, struct flow *f, struct err *e)
+static int summary_get_dscp(const json_t *o, struct flow *f, struct err *e)
 {
 	json_t *dscp = json_object_get(o, "dscp");
 	uint64_t value;
@@ -347,7 +351,7 @@ static int get_dscp(const json_t *o, struct flow *f, struct err *e)
 		snprintf(key, sizeof(key), "%u", i);
 		if (!json_object_get(dscp, key))
 			continue;
-		err = json_take_uint(dscp, key, 0, INT64_MAX, &value, e);
+		err = json_get_uint(dscp, key, 0, INT64_MAX, &value, e);
 		if (err)
 			return err;
 		f->dscp[i] = value;
@@ -359,7 +363,7 @@ static int get_dscp(const json_t *o, struct flow *f, struct err *e)
 }
 
 /* Absent or null: the flow was not paired. */
-static int get_peer(const json_t *o, struct flow *f, struct err *e)
+static int summary_get_reverse_qpn(const json_t *o, struct flow *f, struct err *e)
 {
 	const json_t *peer = json_object_get(o, "peer_qpn");
 	uint64_t qpn = 0;
@@ -367,30 +371,30 @@ static int get_peer(const json_t *o, struct flow *f, struct err *e)
 
 	if (!peer || json_is_null(peer))
 		return 0;
-	err = json_take_uint(o, "peer_qpn", 0, QPN_MAX, &qpn, e);
+	err = json_get_uint(o, "peer_qpn", 0, QPN_MAX, &qpn, e);
 	f->paired = !err;
-	f->peer_qpn = (uint32_t)qpn;
+	f->reverse_qpn = (uint32_t)qpn;
 	return err;
 }
 
-static int flow_from_json(const json_t *o, struct flow *f, struct err *e)
+static int summary_flow_from_json(const json_t *o, struct flow *f, struct err *e)
 {
 	int err = json_rows_read(o, JSON_ROWS(kind_rows), f, e);
 
 	if (!err)
-		err = get_gid(o, "src", f->src, e);
+		err = summary_get_gid(o, "src", f->src, e);
 	if (!err)
-		err = get_gid(o, "dst", f->dst, e);
+		err = summary_get_gid(o, "dst", f->dst, e);
 	if (!err)
 		err = json_rows_read(o, JSON_ROWS(flow_rows), f, e);
 	if (!err)
-		err = get_dscp(o, f, e);
+		err = summary_get_dscp(o, f, e);
 	if (!err)
-		err = get_peer(o, f, e);
+		err = summary_get_reverse_qpn(o, f, e);
 	return err ? err : json_rows_read(o, JSON_ROWS(payload_rows), f, e);
 }
 
-static int flows_from_json(const json_t *o, struct capture_summary *s, struct err *e)
+static int summary_flows_from_json(const json_t *o, struct capture_summary *s, struct err *e)
 {
 	const json_t *a = json_object_get(o, "flows");
 	size_t i, n = json_array_size(a);
@@ -404,7 +408,7 @@ static int flows_from_json(const json_t *o, struct capture_summary *s, struct er
 		return err_sys(e, -ENOMEM, "flows");
 	s->flow_count = (unsigned int)n;
 	for (i = 0; i < n; i++) {
-		err = flow_from_json(json_array_get(a, i), &s->flow[i], e);
+		err = summary_flow_from_json(json_array_get(a, i), &s->flow[i], e);
 		if (err) {
 			err_prefix(e, "flows[%zu]", i);
 			return err;
@@ -413,7 +417,7 @@ static int flows_from_json(const json_t *o, struct capture_summary *s, struct er
 	return 0;
 }
 
-int capture_peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
+int lldp_peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 {
 	unsigned int dialect = 0;
 	int err;
@@ -422,8 +426,8 @@ int capture_peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 		return 0;
 	err = json_rows_read(o, JSON_ROWS(peer_name_rows), p, e);
 	if (!err)
-		err = json_take_word(o, "dialect", dialect_words, ARRAY_SIZE(dialect_words),
-				     &dialect, e);
+		err = json_get_word(o, "dialect", dialect_words, ARRAY_SIZE(dialect_words),
+				    &dialect, e);
 	if (!err)
 		err = qos_from_json(json_object_get(o, "qos"), &p->qos, e);
 	if (!err)
@@ -436,13 +440,13 @@ int capture_peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 }
 
 /* Absent in what older versions wrote. */
-static int get_pauses(const json_t *o, struct pause_totals *t, struct err *e)
+static int summary_get_pauses(const json_t *o, struct pause_totals *t, struct err *e)
 {
 	const json_t *longest = json_object_get(o, "longest_pause_ns_by_prio");
 	int err;
 
 	if (!json_object_get(o, "pauses_by_prio")) {
-		t->link_of = PAUSE_LINK_ASSUMED;
+		t->speed_source = PAUSE_SPEED_ASSUMED;
 		return 0;
 	}
 	err = json_rows_read(o, JSON_ROWS(pause_rows), t, e);
@@ -471,16 +475,15 @@ int capture_summary_from_json(const json_t *json, struct capture_summary *out, s
 
 	err = json_rows_read(totals, JSON_ROWS(total_rows), &s.totals, e);
 	if (!err)
-		err = get_pauses(totals, &s.totals.pause, e);
+		err = summary_get_pauses(totals, &s.totals.pause, e);
 	if (!err)
-		err = json_take_word(json, "drops", drops_words, ARRAY_SIZE(drops_words), &drops,
-				     e);
+		err = json_get_word(json, "drops", drops_words, ARRAY_SIZE(drops_words), &drops, e);
 	if (!err)
-		err = json_take_uint(json, "dropped", 0, INT64_MAX, &s.dropped, e);
+		err = json_get_uint(json, "dropped", 0, INT64_MAX, &s.dropped, e);
 	if (!err)
-		err = flows_from_json(json, &s, e);
+		err = summary_flows_from_json(json, &s, e);
 	if (!err)
-		err = capture_peer_from_json(json_object_get(json, "lldp"), &s.peer, e);
+		err = lldp_peer_from_json(json_object_get(json, "lldp"), &s.lldp_peer, e);
 	if (err) {
 		capture_summary_clear(&s);
 		return err;

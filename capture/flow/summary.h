@@ -22,7 +22,7 @@ struct capture_summary {
 	uint64_t dropped;
 	struct flow *flow; /* owned */
 	unsigned int flow_count;
-	struct lldp_peer peer;
+	struct lldp_peer lldp_peer;
 };
 
 /* Takes a copy of all flows of a table. -ENOMEM. The caller clears. */
@@ -31,12 +31,12 @@ int capture_summary_make(const struct flow_table *t, const struct lldp_peer *pee
 void capture_summary_clear(struct capture_summary *s);
 
 /* NULL on -ENOMEM, null when no neighbour was heard. */
-json_t *capture_peer_to_json(const struct lldp_peer *p);
+json_t *lldp_peer_to_json(const struct lldp_peer *p);
 /* *p is zero before. null: nothing was heard. -EINVAL with the key. */
-int capture_peer_from_json(const json_t *json, struct lldp_peer *p, struct err *e);
-#define CAPTURE_PEER_TEXT 320
+int lldp_peer_from_json(const json_t *json, struct lldp_peer *p, struct err *e);
+#define LLDP_PEER_TEXT 320
 /* Who it is, and what it says of PFC and ETS, for people. */
-void capture_peer_text(const struct lldp_peer *p, char *buf, size_t size);
+void lldp_peer_text(const struct lldp_peer *p, char *buf, size_t size);
 
 json_t *capture_summary_to_json(const struct capture_summary *s);
 int capture_summary_from_json(const json_t *json, struct capture_summary *s, struct err *e);

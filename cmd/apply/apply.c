@@ -9,9 +9,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd/apply/apply_gate.h"
-#include "cmd/apply/apply_last.h"
-#include "cmd/apply/apply_settle.h"
+#include "cmd/apply/apply_preflight.h"
+#include "cmd/apply/apply_boot.h"
+#include "cmd/apply/apply_verify.h"
 #include "cmd/apply/hosts.h"
 #include "cmd/apply/plan_file.h"
 #include "cmd/apply/plan_text.h"
@@ -71,7 +71,7 @@ struct apply {
 };
 
 /* One line before and one after each step, on stderr. */
-static void tell_progress(const struct plan *plan, unsigned int step, bool done, void *arg)
+static void apply_print_progress(const struct plan *plan, unsigned int step, bool done, void *arg)
 {
 	struct apply *a = arg;
 	struct timespec now;
@@ -95,91 +95,92 @@ static void tell_progress(const struct plan *plan, unsigned int step, bool done,
 }
 
 /* Seconds, not less than one: 0 is no confirmation. */
-static unsigned int confirm_within(const struct apply *a)
+static unsigned int apply_confirm_within_s(const struct apply *a)
 {
 	return confirm_within_ms ? (confirm_within_ms + 999) / 1000 : a->profile.confirm_within_s;
 }
 
-static bool is_kept_later(const struct apply *a)
+static bool apply_is_kept_later(const struct apply *a)
 {
 	return !a->is_kept && a->plans.privileged;
 }
 
-static void tell_not_kept(const struct err *e)
+static void apply_warn_not_kept(const struct err *e)
 {
 	fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e->text);
 }
 
 /* For the next boot, before anything is written: a confirmation may come as soon as all is. */
-static void stage(const char *tx_id, void *arg)
+static void apply_stage(const char *tx_id, void *arg)
 {
 	struct apply *a = arg;
 	struct err e = {0};
 
-	if (!is_kept_later(a))
+	if (!apply_is_kept_later(a))
 		return;
-	a->is_staged = !last_stage(&state_at, tx_id, &a->profile, a->plans.plan, a->plans.count,
-				   &e);
+	a->is_staged = !saved_stage(&state_at, tx_id, &a->profile, a->plans.plan, a->plans.count,
+				    &e);
 	if (!a->is_staged)
-		tell_not_kept(&e);
+		apply_warn_not_kept(&e);
 }
 
 /* At once, or when it is confirmed; not at all where something is left. */
-static void keep(const struct apply *a, const char *tx_id, int rc)
+static void apply_keep(const struct apply *a, const char *tx_id, int rc)
 {
 	struct err e = {0};
 	int err = 0;
 
 	if (a->is_staged && rc != EXIT_OK)
-		err = last_drop(&state_at, tx_id, &e);
-	else if (a->is_staged && !confirm_within(a))
-		err = last_commit(&state_at, tx_id, &e);
+		err = saved_drop(&state_at, tx_id, &e);
+	else if (a->is_staged && !apply_confirm_within_s(a))
+		err = saved_commit(&state_at, tx_id, &e);
 	if (err)
-		tell_not_kept(&e);
+		apply_warn_not_kept(&e);
 }
 
 /* There was nothing to change, and so there is no transaction. */
-static void keep_unchanged(const struct apply *a)
+static void apply_keep_unchanged(const struct apply *a)
 {
 	struct err e = {0};
 
-	if (!is_kept_later(a))
+	if (!apply_is_kept_later(a))
 		return;
-	if (last_commit_confirmed(&state_at, &e) ||
-	    last_stage(&state_at, "", &a->profile, a->plans.plan, a->plans.count, &e))
-		tell_not_kept(&e);
+	if (saved_commit_confirmed(&state_at, &e) ||
+	    saved_stage(&state_at, "", &a->profile, a->plans.plan, a->plans.count, &e))
+		apply_warn_not_kept(&e);
 }
 
 #define LEFT_UNKNOWN (-1)
 
 /* left: changes of the plan that are not there. later: what the second look told; taken. */
-static int print_json(const struct apply *a, const char *tx_id, const char *outcome, int left,
-		      json_t *later)
+static int apply_print_json(const struct apply *a, const char *tx_id, const char *outcome, int left,
+			    json_t *later)
 {
 	json_t *count = left == LEFT_UNKNOWN ? json_null() : json_integer(left);
 
-	return cmd_print_json(json_pack(
-		"{s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "schema", "rocecheck.apply/1", "tx", tx_id,
-		"outcome", outcome, "left", count, "confirm_within_s", (int)confirm_within(a),
-		"later", later ? later : json_array(), "plan", cmd_plans_json(&a->plans)));
+	return cmd_print_json(
+		json_pack("{s:s, s:s, s:s, s:o, s:i, s:o, s:o}", "schema", "rocecheck.apply/1",
+			  "tx", tx_id, "outcome", outcome, "left", count, "confirm_within_s",
+			  (int)apply_confirm_within_s(a), "later", later ? later : json_array(),
+			  "plan", cmd_plans_json(&a->plans)));
 }
 
 /* Where nobody said how long, half of the time in which it has to be confirmed is enough: somebody
  * may wait for the end of this before he confirms. */
-static unsigned int settle_time_ms(const struct apply *a)
+static unsigned int apply_wait_ms(const struct apply *a)
 {
-	unsigned int within_ms = confirm_within(a) * 1000, ms;
+	unsigned int within_ms = apply_confirm_within_s(a) * 1000, ms;
 
 	if (settle_ms != SETTLE_AUTO)
 		return settle_ms;
-	ms = boot ? 0 : apply_settle_ms(&a->plans, &a->profile);
+	ms = boot ? 0 : apply_verify_wait_ms(&a->plans, &a->profile);
 	return within_ms && ms > within_ms / 2 ? within_ms / 2 : ms;
 }
 
 /* The second look, when others have had the time to write, too. */
-static int settle(struct apply *a, json_t *told, unsigned int *findings)
+static int apply_wait_and_verify(struct apply *a, json_t *texts, unsigned int *findings)
 {
-	unsigned int ms = settle_time_ms(a);
+	unsigned int ms = apply_wait_ms(a);
 	struct err e = {0};
 
 	*findings = 0;
@@ -188,13 +189,13 @@ static int settle(struct apply *a, json_t *told, unsigned int *findings)
 	if (!globals->quiet)
 		fprintf(stderr, "Waiting %u s for what LLDP agents and neighbours say.\n",
 			(ms + 999) / 1000);
-	if (apply_settle(a->dcb, &a->plans, &a->profile, interface, ms, told, findings, &e))
+	if (apply_verify(a->dcb, &a->plans, &a->profile, interface, ms, texts, findings, &e))
 		return cmd_fail(EXIT_FINDINGS, &e);
 	return *findings ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static void print_verified(const struct apply *a, const char *tx_id, const struct plans *again,
-			   unsigned int left)
+static void apply_print_verified(const struct apply *a, const char *tx_id,
+				 const struct plans *again, unsigned int left)
 {
 	unsigned int changes = cmd_plans_changes(&a->plans);
 
@@ -202,16 +203,16 @@ static void print_verified(const struct apply *a, const char *tx_id, const struc
 		cmd_plans_print(again, &a->profile, stdout, globals->colour_out);
 	else if (!boot)
 		printf("Read back: %u of %u match.", changes, changes);
-	if (confirm_within(a))
+	if (apply_confirm_within_s(a))
 		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or it is undone.\n",
-		       tx_id, confirm_within(a));
+		       tx_id, apply_confirm_within_s(a));
 	else if (left || !boot)
 		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
 	fflush(stdout);
 }
 
-static int failed(const struct apply *a, const char *tx_id, enum apply_outcome outcome,
-		  const struct err *e)
+static int apply_report_failure(const struct apply *a, const char *tx_id,
+				enum apply_outcome outcome, const struct err *e)
 {
 	int rc = outcome == APPLY_LOST ? EXIT_APPLY_LOST : EXIT_APPLY_UNDONE;
 
@@ -220,9 +221,9 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 		return cmd_fail(EXIT_ENVIRONMENT, e);
 	cmd_fail(rc, e);
 	if (globals->json && outcome == APPLY_LOST)
-		(void)print_json(a, tx_id, "lost", LEFT_UNKNOWN, NULL);
+		(void)apply_print_json(a, tx_id, "lost", LEFT_UNKNOWN, NULL);
 	else if (globals->json)
-		(void)print_json(a, tx_id, "undone", (int)cmd_plans_changes(&a->plans), NULL);
+		(void)apply_print_json(a, tx_id, "undone", (int)cmd_plans_changes(&a->plans), NULL);
 	if (outcome == APPLY_LOST)
 		fprintf(stderr,
 			"Transaction %s failed and the former state is NOT back; see above. "
@@ -236,7 +237,7 @@ static int failed(const struct apply *a, const char *tx_id, enum apply_outcome o
 }
 
 /* Undone by now, by this process or by another one; or confirmed while its dead-man was busy. */
-static int undo_now(const struct apply *a, const char *tx_id, bool *stands, struct err *e)
+static int apply_undo_now(const struct apply *a, const char *tx_id, bool *stands, struct err *e)
 {
 	enum apply_outcome outcome;
 	bool undone = false;
@@ -245,7 +246,7 @@ static int undo_now(const struct apply *a, const char *tx_id, bool *stands, stru
 	for (unsigned int i = 0; err == -EBUSY && i < UNDO_TRIES; i++) {
 		struct tx tx;
 
-		err = tx_undo_unpromised(a->dcb, &state_at, tx_id, &tx, &outcome, e);
+		err = tx_undo_orphaned(a->dcb, &state_at, tx_id, &tx, &outcome, e);
 		undone = tx.state == TX_UNDONE;
 		*stands = !err && outcome == APPLY_DONE;
 		tx_clear(&tx);
@@ -255,7 +256,7 @@ static int undo_now(const struct apply *a, const char *tx_id, bool *stands, stru
 
 /* Right before a user is promised that it is undone unless he confirms: somebody must be there to
  * do so. If nobody is, it is undone now. */
-static int check_guard(const struct apply *a, const char *tx_id)
+static int apply_check_deadman(const struct apply *a, const char *tx_id)
 {
 	struct err e = {0}, undo = {0};
 	bool stands = false;
@@ -263,40 +264,41 @@ static int check_guard(const struct apply *a, const char *tx_id)
 
 	if (!deadman_check(a->deadman, &e))
 		return EXIT_OK;
-	err = undo_now(a, tx_id, &stands, &undo);
+	err = apply_undo_now(a, tx_id, &stands, &undo);
 	if (stands)
 		return EXIT_OK;
 	if (err)
 		err_set(&e, err, "%.480s; and %.480s", e.text, undo.text);
-	return failed(a, tx_id, err ? APPLY_LOST : APPLY_UNDONE, &e);
+	return apply_report_failure(a, tx_id, err ? APPLY_LOST : APPLY_UNDONE, &e);
 }
 
 /* What is said first, is said before the wait: a confirmation has its time from now on. */
-static int finish(struct apply *a, const char *tx_id, const struct plans *again, unsigned int left)
+static int apply_finish(struct apply *a, const char *tx_id, const struct plans *again,
+			unsigned int left)
 {
-	json_t *told = globals->json ? json_array() : NULL;
+	json_t *texts = globals->json ? json_array() : NULL;
 	unsigned int findings;
-	int rc = check_guard(a, tx_id), printed = EXIT_OK, guarded;
+	int rc = apply_check_deadman(a, tx_id), printed = EXIT_OK, guarded;
 
 	if (rc) {
-		json_decref(told);
+		json_decref(texts);
 		return rc;
 	}
 	if (!globals->json)
-		print_verified(a, tx_id, again, left);
-	rc = left ? EXIT_FINDINGS : settle(a, told, &findings);
-	guarded = check_guard(a, tx_id);
+		apply_print_verified(a, tx_id, again, left);
+	rc = left ? EXIT_FINDINGS : apply_wait_and_verify(a, texts, &findings);
+	guarded = apply_check_deadman(a, tx_id);
 	if (globals->json && !guarded)
-		printed = print_json(a, tx_id, "done", (int)left, told);
+		printed = apply_print_json(a, tx_id, "done", (int)left, texts);
 	else
-		json_decref(told);
+		json_decref(texts);
 	if (!guarded)
-		keep(a, tx_id, rc);
+		apply_keep(a, tx_id, rc);
 	return guarded ? guarded : printed ? printed : rc;
 }
 
 /* Reads the host again: the plan must be empty now. */
-static int verify(struct apply *a, const char *tx_id)
+static int apply_read_back(struct apply *a, const char *tx_id)
 {
 	struct plans again;
 	struct err e = {0};
@@ -307,19 +309,19 @@ static int verify(struct apply *a, const char *tx_id)
 		err_prefix(&e, "transaction %s is done, reading back", tx_id);
 		err_hint(&e, "'rocecheck rollback' undoes it");
 		if (globals->json)
-			(void)print_json(a, tx_id, "done", LEFT_UNKNOWN, NULL);
-		keep(a, tx_id, EXIT_FINDINGS);
+			(void)apply_print_json(a, tx_id, "done", LEFT_UNKNOWN, NULL);
+		apply_keep(a, tx_id, EXIT_FINDINGS);
 		return cmd_fail(EXIT_FINDINGS, &e);
 	}
 	left = cmd_plans_changes(&again);
 	if (cmd_plans_cannot(&again) > cmd_plans_cannot(&a->plans))
 		left += cmd_plans_cannot(&again) - cmd_plans_cannot(&a->plans);
-	rc = finish(a, tx_id, &again, left);
+	rc = apply_finish(a, tx_id, &again, left);
 	cmd_plans_clear(&again);
 	return rc;
 }
 
-static void report_deadman(unsigned int lacks, void *arg)
+static void apply_report_deadman(unsigned int lacks, void *arg)
 {
 	(void)arg;
 	if (lacks & DEADMAN_LACKS_OOM)
@@ -338,35 +340,35 @@ static void report_deadman(unsigned int lacks, void *arg)
 			"rocecheck: warning: a reboot is not covered: rocecheck-apply.service "
 			"looks into " STATE_DIR " alone, not into %s\n",
 			state_at.dir);
-	else if (!boot_unit_of_ours(NULL))
+	else if (!boot_unit_apply_enabled(NULL))
 		fputs("rocecheck: warning: a reboot is not covered: rocecheck-apply.service is not "
 		      "enabled, so nothing undoes this after a reboot\n",
 		      stderr);
 }
 
 /* Somebody who asks for the second look gets it here, too. */
-static int unchanged(struct apply *a)
+static int apply_report_unchanged(struct apply *a)
 {
-	json_t *told = globals->json ? json_array() : NULL;
+	json_t *texts = globals->json ? json_array() : NULL;
 	unsigned int findings;
-	int rc = settle_ms == SETTLE_AUTO ? EXIT_OK : settle(a, told, &findings);
-	int printed = globals->json ? print_json(a, "", "unchanged", 0, told) : EXIT_OK;
+	int rc = settle_ms == SETTLE_AUTO ? EXIT_OK : apply_wait_and_verify(a, texts, &findings);
+	int printed = globals->json ? apply_print_json(a, "", "unchanged", 0, texts) : EXIT_OK;
 
 	if (rc == EXIT_OK)
-		keep_unchanged(a);
+		apply_keep_unchanged(a);
 	return printed ? printed : rc;
 }
 
-static int apply(struct apply *a)
+static int apply_write(struct apply *a)
 {
-	const struct plan_run how = {
+	const struct apply_options how = {
 		.at = state_at,
-		.confirm_within_s = confirm_within(a),
+		.confirm_within_s = apply_confirm_within_s(a),
 		.wait_link_s = (wait_link_ms + 999) / 1000,
-		.progress = tell_progress,
+		.progress = apply_print_progress,
 		.arg = a,
-		.guarded = report_deadman,
-		.prepared = stage,
+		.guarded = apply_report_deadman,
+		.prepared = apply_stage,
 		.deadman = &a->deadman,
 	};
 	char tx_id[JOURNAL_ID_MAX];
@@ -374,16 +376,16 @@ static int apply(struct apply *a)
 	struct err e = {0};
 
 	if (!cmd_plans_changes(&a->plans))
-		return unchanged(a);
+		return apply_report_unchanged(a);
 	cmd_tidy(&state_at);
 	/* Nobody who reads what we say and goes away ends this in its midst. */
 	signal(SIGPIPE, SIG_IGN);
 	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
-		return failed(a, tx_id, outcome, &e);
-	return verify(a, tx_id);
+		return apply_report_failure(a, tx_id, outcome, &e);
+	return apply_read_back(a, tx_id);
 }
 
-static int plan_first(struct apply *a)
+static int apply_plan_first(struct apply *a)
 {
 	struct err e = {0};
 	int rc;
@@ -411,17 +413,17 @@ static int plan_first(struct apply *a)
 	rc = apply_check_possible(&a->plans, &a->profile);
 	if (!rc && cmd_plans_changes(&a->plans))
 		rc = apply_get_consent(&a->plans, &a->profile, &consent);
-	return rc ? rc : apply(a);
+	return rc ? rc : apply_write(a);
 }
 
-static int run_profile(struct apply *a)
+static int apply_run_profile(struct apply *a)
 {
 	struct err e = {0};
 	int rc;
 
 	if (dcb_open(NULL, &a->dcb, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	rc = plan_first(a);
+	rc = apply_plan_first(a);
 	deadman_free(a->deadman);
 	a->deadman = NULL;
 	cmd_plans_clear(&a->plans);
@@ -430,7 +432,8 @@ static int run_profile(struct apply *a)
 }
 
 /* At boot nobody uses the ports. */
-static int run_kept(const struct last *kept, unsigned int link_s, unsigned int *changes)
+static int apply_run_saved(const struct saved_profile *kept, unsigned int link_s,
+			   unsigned int *changes)
 {
 	const unsigned int asked_ms = wait_link_ms;
 	const struct apply_consent given = consent;
@@ -442,14 +445,14 @@ static int run_kept(const struct last *kept, unsigned int link_s, unsigned int *
 		wait_link_ms = link_s * 1000;
 	consent.approve |= boot;
 	consent.disruption |= boot;
-	rc = run_profile(&a);
+	rc = apply_run_profile(&a);
 	*changes = a.finished;
 	consent = given;
 	wait_link_ms = asked_ms;
 	return rc;
 }
 
-static int run_hosts(int argc, char **argv)
+static int apply_run_hosts(int argc, char **argv)
 {
 	if (argc > 1)
 		return cmd_usage(&cmd_apply, "one profile at most");
@@ -467,16 +470,16 @@ static int run_hosts(int argc, char **argv)
 	return cmd_apply_hosts(&many, &consent, argc ? argv[0] : NULL, interface);
 }
 
-static int run(int argc, char **argv)
+static int apply_main(int argc, char **argv)
 {
-	const struct last_run kept = {
-		.at = &state_at, .interface = interface, .boot = boot, .apply = run_kept};
+	const struct saved_run kept = {
+		.at = &state_at, .interface = interface, .boot = boot, .apply = apply_run_saved};
 	struct apply a = {0};
 	struct err e = {0};
 	int rc;
 
 	if (hosts_asked(&many.hosts))
-		return run_hosts(argc, argv);
+		return apply_run_hosts(argc, argv);
 	if (many.canary || many.max_fail)
 		return cmd_usage(&cmd_apply,
 				 "--canary and --max-fail go with --hosts or --inventory");
@@ -484,7 +487,7 @@ static int run(int argc, char **argv)
 		return cmd_usage(&cmd_apply, "--boot goes with --last");
 	if (last)
 		return argc ? cmd_usage(&cmd_apply, "a profile or --last, not both")
-			    : cmd_apply_last(&kept);
+			    : cmd_apply_saved(&kept);
 	if (argc != 1)
 		return cmd_usage(&cmd_apply, "one profile is needed");
 	if (!plan_file_is(argv[0]))
@@ -493,13 +496,13 @@ static int run(int argc, char **argv)
 		rc = cmd_fail(EXIT_USAGE, &e);
 	else
 		rc = EXIT_OK;
-	if (!rc &&
-	    apply_check_settle(settle_ms, confirm_within(&a),
-			       confirm_within_ms ? "--confirm-within" : "policy.rollback_timeout_s",
-			       &e))
+	if (!rc && apply_verify_check_wait(settle_ms, apply_confirm_within_s(&a),
+					   confirm_within_ms ? "--confirm-within"
+							     : "policy.rollback_timeout_s",
+					   &e))
 		rc = cmd_fail(EXIT_USAGE, &e);
 	if (!rc)
-		rc = run_profile(&a);
+		rc = apply_run_profile(&a);
 	json_decref(a.saved);
 	return rc;
 }
@@ -509,5 +512,5 @@ const struct command cmd_apply = {
 	.args = "PROFILE | PLAN.json | --last",
 	.help = "make RoCE ports what a profile says, as one transaction",
 	.opts = apply_opts,
-	.run = run,
+	.run = apply_main,
 };

@@ -7,7 +7,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
-#include "dcb/apply/last.h"
+#include "dcb/apply/saved.h"
 #include "dcb/apply/tx.h"
 
 static struct state_at state_at = {STATE_DIR, STATE_RUN};
@@ -18,7 +18,7 @@ static const struct opt confirm_opts[] = {
 	{.name = NULL},
 };
 
-static int tell(const struct tx *tx)
+static int confirm_report(const struct tx *tx)
 {
 	if (globals->json)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.confirm/1",
@@ -28,7 +28,7 @@ static int tell(const struct tx *tx)
 	return EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int confirm_main(int argc, char **argv)
 {
 	struct err e = {0};
 	struct dcb *dcb;
@@ -43,10 +43,10 @@ static int run(int argc, char **argv)
 		cmd_tidy(&state_at);
 	err = tx_confirm(dcb, &state_at, argc ? argv[0] : NULL, &tx, &e);
 	dcb_close(dcb);
-	if (!err && last_commit(&state_at, tx.id, &e))
+	if (!err && saved_commit(&state_at, tx.id, &e))
 		fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e.text);
 	if (!err)
-		rc = tell(&tx);
+		rc = confirm_report(&tx);
 	else if (err == -ENOENT && argc)
 		rc = cmd_fail(EXIT_USAGE, &e);
 	else if (err == -ENOENT || err == -EALREADY || err == -ECANCELED)
@@ -62,5 +62,5 @@ const struct command cmd_confirm = {
 	.args = "[TX]",
 	.help = "keep what 'apply --confirm-within' changed",
 	.opts = confirm_opts,
-	.run = run,
+	.run = confirm_main,
 };

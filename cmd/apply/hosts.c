@@ -11,13 +11,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cmd/apply/apply_settle.h"
+#include "cmd/apply/apply_verify.h"
 #include "cmd/cmd.h"
 #include "profiles/base/nodeset.h"
 #include "profiles/base/signals.h"
 #include "profiles/base/text.h"
-#include "profiles/profile_doc.h"
-#include "profiles/yaml/schema.h"
+#include "profiles/profile_json.h"
+#include "profiles/yaml/yaml_schema.h"
 
 #define NAMES_MAX	 16
 #define CONFIRM_WITHIN_S 60    /* of the dead-men, when neither option nor profile says */
@@ -92,8 +92,8 @@ static int keep_hosts(struct fabric *f, const char *list, struct err *e)
 	return err;
 }
 
-static int load(const struct command *c, const struct hosts_options *o, const char *profile,
-		struct fabric *f)
+static int hosts_load(const struct command *c, const struct hosts_options *o, const char *profile,
+		      struct fabric *f)
 {
 	struct err e = {0};
 	int code = EXIT_OK;
@@ -114,7 +114,7 @@ static int load(const struct command *c, const struct hosts_options *o, const ch
 }
 
 /* An inventory says which ports are meant; without one the profile does. */
-static json_t *profile_for(const struct fabric *f, unsigned int h, const char *interface)
+static json_t *hosts_profile_json(const struct fabric *f, unsigned int h, const char *interface)
 {
 	const struct fabric_host *host = &f->host[h];
 	struct profile p = f->profile;
@@ -129,10 +129,10 @@ static json_t *profile_for(const struct fabric *f, unsigned int h, const char *i
 	if (interface && !p.interface_count)
 		snprintf(p.interface[p.interface_count++], sizeof(p.interface[0]), "%.63s",
 			 interface);
-	return profile_doc(&p);
+	return profile_to_json(&p);
 }
 
-static void show_progress(const char *line, void *arg)
+static void hosts_print_progress(const char *line, void *arg)
 {
 	char *text = text_copy(line, TEXT_FIELD);
 
@@ -148,16 +148,16 @@ int hosts_plan(const struct command *c, const struct hosts_options *o, const cha
 	int code, err = 0;
 
 	memset(h, 0, sizeof(*h));
-	code = load(c, o, profile, &h->fabric);
+	code = hosts_load(c, o, profile, &h->fabric);
 	if (code)
 		return code;
-	if (rollout_open(&h->fabric, cmd_stop_signals(), globals->quiet ? NULL : show_progress,
-			 NULL, &h->rollout, &e)) {
+	if (rollout_open(&h->fabric, signals_catch_stop(),
+			 globals->quiet ? NULL : hosts_print_progress, NULL, &h->rollout, &e)) {
 		fabric_clear(&h->fabric);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	for (unsigned int i = 0; !err && i < h->rollout.host_count; i++) {
-		h->rollout.host[i].profile = profile_for(&h->fabric, i, interface);
+		h->rollout.host[i].profile = hosts_profile_json(&h->fabric, i, interface);
 		err = h->rollout.host[i].profile ? 0 : -ENOMEM;
 	}
 	if (err) {
@@ -190,7 +190,7 @@ static void hosts_print_names(const struct hosts *h,
 		printf(" and %u more", n - NAMES_MAX);
 }
 
-static bool has_text(const struct hosts *h, unsigned int i, const void *text)
+static bool hosts_has_text(const struct hosts *h, unsigned int i, const void *text)
 {
 	const char *its = h->rollout.host[i].plan_text;
 
@@ -198,7 +198,7 @@ static bool has_text(const struct hosts *h, unsigned int i, const void *text)
 }
 
 /* Lines of somebody else. */
-static void print_lines(const char *text, const char *before, FILE *out)
+static void hosts_print_lines(const char *text, const char *before, FILE *out)
 {
 	char *copy = strdup(text), *next = copy, *line;
 
@@ -224,16 +224,16 @@ static void hosts_print_plans(const struct hosts *h)
 
 		snprintf(before, sizeof(before), "%s: ", name);
 		if (r->host[i].warnings)
-			print_lines(r->host[i].warnings, before, stderr);
+			hosts_print_lines(r->host[i].warnings, before, stderr);
 		for (unsigned int k = 0; first && k < i; k++)
-			first = !has_text(h, k, text);
+			first = !hosts_has_text(h, k, text);
 		if (!first)
 			continue;
 		fputs("== ", stdout);
-		hosts_print_names(h, has_text, text);
+		hosts_print_names(h, hosts_has_text, text);
 		putchar('\n');
 		/* Indented: only our own lines begin a section, or are a total. */
-		print_lines(text, "  ", stdout);
+		hosts_print_lines(text, "  ", stdout);
 	}
 	fflush(stdout);
 }
@@ -274,7 +274,7 @@ static int hosts_exit(const struct rollout_host *host)
 										: EXIT_ENVIRONMENT;
 }
 
-static json_t *plans_json(const struct hosts *h)
+static json_t *hosts_plans_json(const struct hosts *h)
 {
 	json_t *list = json_array();
 	unsigned int changes = 0;
@@ -290,7 +290,7 @@ static json_t *plans_json(const struct hosts *h)
 			 "hosts", list);
 }
 
-static void print_total(const struct hosts *h)
+static void hosts_print_total(const struct hosts *h)
 {
 	unsigned int changed = 0, failed = 0, count = h->rollout.host_count;
 
@@ -304,15 +304,15 @@ static void print_total(const struct hosts *h)
 	puts(". Nothing written.");
 }
 
-int hosts_tell_plans(const struct hosts *h, bool changes_count)
+int hosts_report_plans(const struct hosts *h, bool changes_count)
 {
 	int code = EXIT_OK;
 
 	if (globals->json) {
-		code = cmd_print_json(plans_json(h));
+		code = cmd_print_json(hosts_plans_json(h));
 	} else {
 		hosts_print_plans(h);
-		print_total(h);
+		hosts_print_total(h);
 	}
 	for (unsigned int i = 0; i < h->rollout.host_count; i++) {
 		const struct rollout_host *host = &h->rollout.host[i];
@@ -327,7 +327,7 @@ int hosts_tell_plans(const struct hosts *h, bool changes_count)
 
 /* apply on many hosts. */
 
-static bool is_in_wave(const struct hosts *h, unsigned int i, const void *arg)
+static bool hosts_is_in_wave(const struct hosts *h, unsigned int i, const void *arg)
 {
 	const unsigned int *const *wave = arg;
 
@@ -335,17 +335,17 @@ static bool is_in_wave(const struct hosts *h, unsigned int i, const void *arg)
 	return (*wave)[i] == **(wave + 1);
 }
 
-static int print_waves(const struct hosts *h, const struct rollout_limits *l)
+static int hosts_print_waves(const struct hosts *h, const struct rollout_limits *l)
 {
 	const struct rollout *r = &h->rollout;
 	unsigned int *wave = calloc(r->host_count + 1, sizeof(*wave));
-	int waves = wave ? rollout_waves(r->unit, r->host_count, l, wave) : -ENOMEM;
+	int waves = wave ? rollout_waves(r->entry, r->host_count, l, wave) : -ENOMEM;
 
 	for (unsigned int w = 1; (int)w <= waves; w++) {
 		const unsigned int *const pair[] = {wave, &w};
 
 		printf("Wave %u: ", w);
-		hosts_print_names(h, is_in_wave, pair);
+		hosts_print_names(h, hosts_is_in_wave, pair);
 		puts(w == 1 ? "  (canary)" : "");
 	}
 	free(wave);
@@ -353,7 +353,7 @@ static int print_waves(const struct hosts *h, const struct rollout_limits *l)
 }
 
 /* Everything of the plans that makes a host fail whatever is answered. */
-static void check_possible(struct hosts *h)
+static void hosts_check_possible(struct hosts *h)
 {
 	struct rollout *r = &h->rollout;
 
@@ -365,22 +365,22 @@ static void check_possible(struct hosts *h)
 			continue;
 		host->result = ROLLOUT_FAILED;
 		host->status = EXIT_ENVIRONMENT;
-		r->unit[i].stage = ROLLOUT_BAD;
+		r->entry[i].stage = ROLLOUT_STAGE_FAILED;
 		snprintf(host->reason, sizeof(host->reason),
 			 "%u wishes of the profile are not possible there", host->facts.cannot);
 	}
 }
 
-static unsigned int count_bad(const struct rollout *r)
+static unsigned int hosts_count_failed(const struct rollout *r)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < r->host_count; i++)
-		n += r->unit[i].stage == ROLLOUT_BAD;
+		n += r->entry[i].stage == ROLLOUT_STAGE_FAILED;
 	return n;
 }
 
-static int check_policy(const struct hosts *h, const struct apply_consent *given)
+static int hosts_check_policy(const struct hosts *h, const struct apply_consent *given)
 {
 	const struct profile *p = &h->fabric.profile;
 	struct err e = {0};
@@ -409,14 +409,14 @@ static int check_policy(const struct hosts *h, const struct apply_consent *given
 }
 
 /* Asks for what the plans need, and adds it to *accepted, which the hosts are told. */
-static int get_consent(const struct hosts *h, const struct apply_consent *given,
-		       struct apply_consent *accepted)
+static int hosts_get_consent(const struct hosts *h, const struct apply_consent *given,
+			     struct apply_consent *accepted)
 {
 	const struct profile *p = &h->fabric.profile;
 	struct apply_needs needs = {.what = "Apply writes to these hosts"};
 	unsigned int changes = 0;
 	bool unproven = false;
-	int rc = check_policy(h, given);
+	int rc = hosts_check_policy(h, given);
 
 	for (unsigned int i = 0; i < h->rollout.host_count; i++) {
 		const struct rollout_host *host = &h->rollout.host[i];
@@ -437,7 +437,7 @@ static int get_consent(const struct hosts *h, const struct apply_consent *given,
 	return rc;
 }
 
-static int print_json(const struct hosts *h)
+static int hosts_print_json(const struct hosts *h)
 {
 	const struct rollout *r = &h->rollout;
 	int count[ROLLOUT_RESULT_COUNT] = {0};
@@ -470,7 +470,7 @@ static void print_host(const struct rollout_host *host, int width)
 	putchar('\n');
 }
 
-static void print_recap(const struct hosts *h)
+static void hosts_print_recap(const struct hosts *h)
 {
 	const struct rollout *r = &h->rollout;
 	unsigned int count[ROLLOUT_RESULT_COUNT] = {0};
@@ -492,20 +492,20 @@ static void print_recap(const struct hosts *h)
 	puts(".");
 }
 
-static int tell_rollout(const struct hosts *h)
+static int hosts_report_rollout(const struct hosts *h)
 {
 	int code = EXIT_OK;
 
 	if (globals->json)
-		code = print_json(h);
+		code = hosts_print_json(h);
 	else
-		print_recap(h);
+		hosts_print_recap(h);
 	for (unsigned int i = 0; i < h->rollout.host_count; i++)
 		code = cmd_worse(code, hosts_exit(&h->rollout.host[i]));
 	return code;
 }
 
-static int take_canary(const struct hosts *h, const char *name, unsigned int *canary)
+static int hosts_find_canary(const struct hosts *h, const char *name, unsigned int *canary)
 {
 	int at = name ? fabric_find_host(&h->fabric, name) : (int)rollout_canary(&h->rollout);
 
@@ -515,32 +515,32 @@ static int take_canary(const struct hosts *h, const char *name, unsigned int *ca
 	return EXIT_OK;
 }
 
-static int roll_out(struct hosts *h, const struct hosts_apply *o, struct rollout_how *how,
-		    const struct apply_consent *given)
+static int hosts_roll_out(struct hosts *h, const struct hosts_apply *o, struct rollout_options *how,
+			  const struct apply_consent *given)
 {
 	struct apply_consent accepted = *given;
 	struct err e = {0};
 	int code = EXIT_OK;
 
 	/* With too many lost already nothing is begun: nothing to ask. */
-	if (count_bad(&h->rollout) <= o->max_fail)
-		code = get_consent(h, given, &accepted);
+	if (hosts_count_failed(&h->rollout) <= o->max_fail)
+		code = hosts_get_consent(h, given, &accepted);
 	if (code)
 		return code;
 	how->disruption = accepted.disruption;
 	if (rollout_run(&h->rollout, how, &e))
 		fprintf(stderr, "rocecheck: %s\n", e.text);
-	return tell_rollout(h);
+	return hosts_report_rollout(h);
 }
 
-static unsigned int confirm_within(const struct hosts_apply *o, const struct profile *p)
+static unsigned int hosts_confirm_within_s(const struct hosts_apply *o, const struct profile *p)
 {
 	if (o->confirm_within_ms)
 		return (o->confirm_within_ms + 999) / 1000;
 	return p->confirm_within_s ? p->confirm_within_s : CONFIRM_WITHIN_S;
 }
 
-static const char *confirm_word(const struct hosts_apply *o, const struct profile *p)
+static const char *hosts_confirm_word(const struct hosts_apply *o, const struct profile *p)
 {
 	if (o->confirm_within_ms)
 		return "--confirm-within";
@@ -548,29 +548,30 @@ static const char *confirm_word(const struct hosts_apply *o, const struct profil
 				   : "the default of --confirm-within";
 }
 
-static int go_on(struct hosts *h, const struct hosts_apply *o, const struct apply_consent *given)
+static int hosts_apply_planned(struct hosts *h, const struct hosts_apply *o,
+			       const struct apply_consent *given)
 {
-	struct rollout_how how = {
-		.limits = {.parallel = o->parallel, .max_bad = o->max_fail},
-		.confirm_within_s = confirm_within(o, &h->fabric.profile),
+	struct rollout_options how = {
+		.limits = {.parallel = o->parallel, .max_failed = o->max_fail},
+		.confirm_within_s = hosts_confirm_within_s(o, &h->fabric.profile),
 		.wait_link_s = (o->wait_link_ms + 999) / 1000,
 		.settle_ms = o->settle_ms,
 		.margin_ms = MARGIN_MS,
 	};
-	int code = take_canary(h, o->canary, &how.limits.canary);
+	int code = hosts_find_canary(h, o->canary, &how.limits.canary);
 
 	if (code)
 		return code;
 	if (o->dry_run)
-		return hosts_tell_plans(h, false);
-	check_possible(h);
+		return hosts_report_plans(h, false);
+	hosts_check_possible(h);
 	if (!globals->json) {
 		hosts_print_plans(h);
-		if (print_waves(h, &how.limits))
+		if (hosts_print_waves(h, &how.limits))
 			return EXIT_ENVIRONMENT;
 		fflush(stdout);
 	}
-	return roll_out(h, o, &how, given);
+	return hosts_roll_out(h, o, &how, given);
 }
 
 int cmd_apply_hosts(const struct hosts_apply *o, const struct apply_consent *given,
@@ -582,11 +583,11 @@ int cmd_apply_hosts(const struct hosts_apply *o, const struct apply_consent *giv
 
 	if (code)
 		return code;
-	if (apply_check_settle(o->settle_ms, confirm_within(o, &h.fabric.profile),
-			       confirm_word(o, &h.fabric.profile), &e))
+	if (apply_verify_check_wait(o->settle_ms, hosts_confirm_within_s(o, &h.fabric.profile),
+				    hosts_confirm_word(o, &h.fabric.profile), &e))
 		code = cmd_fail(EXIT_USAGE, &e);
 	else
-		code = go_on(&h, o, given);
+		code = hosts_apply_planned(&h, o, given);
 	hosts_clear(&h);
 	return code;
 }

@@ -6,7 +6,7 @@
 #ifndef CMD_HOSTS_H
 #define CMD_HOSTS_H
 
-#include "cmd/apply/apply_gate.h"
+#include "cmd/apply/apply_preflight.h"
 #include "cmd/opts.h"
 #include "probe/rollout/rollout.h"
 
@@ -45,7 +45,7 @@ void hosts_clear(struct hosts *h);
 
 /* All plans as text or JSON, and the exit code: hosts that failed, and with changes_count also
  * those that differ. */
-int hosts_tell_plans(const struct hosts *h, bool changes_count);
+int hosts_report_plans(const struct hosts *h, bool changes_count);
 
 /* `apply` on many hosts. */
 struct hosts_apply {

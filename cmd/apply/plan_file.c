@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "profiles/base/json_file.h"
-#include "profiles/profile_doc.h"
+#include "profiles/profile_json.h"
 
 bool plan_file_is(const char *path)
 {
@@ -27,7 +27,7 @@ int plan_file_write(const struct plans *plans, const struct profile *profile, co
 {
 	json_t *doc = cmd_plans_json(plans);
 
-	if (doc && json_object_set_new(doc, "profile", profile_doc(profile))) {
+	if (doc && json_object_set_new(doc, "profile", profile_to_json(profile))) {
 		json_decref(doc);
 		doc = NULL;
 	}
@@ -51,7 +51,7 @@ int plan_file_read(const char *path, struct profile *profile, json_t **doc, stru
 	if (!schema || strcmp(schema, PLAN_SCHEMA) ||
 	    !json_is_array(json_object_get(read, "ports")))
 		err = err_set(e, -EINVAL, "%s is no plan (" PLAN_SCHEMA ")", path);
-	else if (profile_take(json_object_get(read, "profile"), profile, e))
+	else if (profile_from_json(json_object_get(read, "profile"), profile, e))
 		err = err_set(e, -EINVAL, "%s: its profile cannot be used", path);
 	if (err) {
 		json_decref(read);
@@ -61,7 +61,7 @@ int plan_file_read(const char *path, struct profile *profile, json_t **doc, stru
 	return 0;
 }
 
-static const char *text_of(const json_t *object, const char *key)
+static const char *plan_file_text_of(const json_t *object, const char *key)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
@@ -69,7 +69,7 @@ static const char *text_of(const json_t *object, const char *key)
 }
 
 /* Lines of the profile are not in the file, and mean nothing for the host. */
-static bool same_step(const json_t *saved, const json_t *now)
+static bool plan_file_same_step(const json_t *saved, const json_t *now)
 {
 	static const char *const keys[] = {"field", "from", "to", "cannot", "again", "disruption"};
 
@@ -83,40 +83,40 @@ static bool same_step(const json_t *saved, const json_t *now)
 	return true;
 }
 
-static int check_port(const json_t *saved, const json_t *now, struct err *e)
+static int plan_file_check_port(const json_t *saved, const json_t *now, struct err *e)
 {
 	const json_t *a = json_object_get(saved, "steps"), *b = json_object_get(now, "steps");
-	const char *port = text_of(now, "netdev");
+	const char *port = plan_file_text_of(now, "netdev");
 
-	if (strcmp(text_of(saved, "ibdev"), text_of(now, "ibdev")))
+	if (strcmp(plan_file_text_of(saved, "ibdev"), plan_file_text_of(now, "ibdev")))
 		return err_set(e, -ESTALE, "%s: its RDMA device was %s when the plan was made",
-			       port, text_of(saved, "ibdev"));
+			       port, plan_file_text_of(saved, "ibdev"));
 	for (size_t i = 0; i < json_array_size(b); i++)
 		if (i >= json_array_size(a) ||
-		    !same_step(json_array_get(a, i), json_array_get(b, i)))
+		    !plan_file_same_step(json_array_get(a, i), json_array_get(b, i)))
 			return err_set(e, -ESTALE, "%s: %s has changed since the plan was made",
-				       port, text_of(json_array_get(b, i), "field"));
+				       port, plan_file_text_of(json_array_get(b, i), "field"));
 	if (json_array_size(a) > json_array_size(b))
 		return err_set(e, -ESTALE, "%s: %s has changed since the plan was made", port,
-			       text_of(json_array_get(a, json_array_size(b)), "field"));
+			       plan_file_text_of(json_array_get(a, json_array_size(b)), "field"));
 	return 0;
 }
 
-static const json_t *find_port(const json_t *ports, const char *netdev)
+static const json_t *plan_file_find_port(const json_t *ports, const char *netdev)
 {
 	for (size_t i = 0; i < json_array_size(ports); i++)
-		if (!strcmp(text_of(json_array_get(ports, i), "netdev"), netdev))
+		if (!strcmp(plan_file_text_of(json_array_get(ports, i), "netdev"), netdev))
 			return json_array_get(ports, i);
 	return NULL;
 }
 
 /* The first port of some that is not one of others, else NULL. */
-static const char *only_in(const json_t *some, const json_t *others)
+static const char *plan_file_only_in(const json_t *some, const json_t *others)
 {
 	for (size_t i = 0; i < json_array_size(some); i++) {
-		const char *netdev = text_of(json_array_get(some, i), "netdev");
+		const char *netdev = plan_file_text_of(json_array_get(some, i), "netdev");
 
-		if (!find_port(others, netdev))
+		if (!plan_file_find_port(others, netdev))
 			return netdev;
 	}
 	return NULL;
@@ -131,15 +131,15 @@ int plan_file_check(const json_t *doc, const struct plans *now, struct err *e)
 
 	if (!fresh)
 		return err_sys(e, -ENOMEM, "plan");
-	if (only_in(saved, ports))
+	if (plan_file_only_in(saved, ports))
 		err = err_set(e, -ESTALE, "%s is gone since the plan was made",
-			      only_in(saved, ports));
-	else if (only_in(ports, saved))
+			      plan_file_only_in(saved, ports));
+	else if (plan_file_only_in(ports, saved))
 		err = err_set(e, -ESTALE, "%s was not there when the plan was made",
-			      only_in(ports, saved));
+			      plan_file_only_in(ports, saved));
 	for (size_t i = 0; !err && i < now->count; i++)
-		err = check_port(find_port(saved, now->plan[i].ifname), json_array_get(ports, i),
-				 e);
+		err = plan_file_check_port(plan_file_find_port(saved, now->plan[i].ifname),
+					   json_array_get(ports, i), e);
 	json_decref(fresh);
 	if (err == -ESTALE)
 		err_hint(e, "make it anew: rocecheck plan PROFILE --out FILE.json");

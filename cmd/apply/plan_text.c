@@ -17,7 +17,7 @@
 
 /* What an RDMA device has once is set once, with the first of the ports that share it (a bond's).
  */
-static void drop_shared(struct plan *plans, unsigned int at)
+static void plan_drop_shared(struct plan *plans, unsigned int at)
 {
 	const uint64_t shared = PLAN_RDMA_CM | QOS_BIT(QOS_VERBS_TOS) | QOS_BIT(QOS_IB_MTU) |
 				QOS_BIT(QOS_VLAN_PRIO);
@@ -42,7 +42,7 @@ json_t *cmd_plans_json(const struct plans *plans)
 
 	for (unsigned int i = 0; doc && i < plans->count; i++)
 		if (json_object_set_new(json_array_get(ports, i), "used_by",
-					use_to_json(&plans->use[i]))) {
+					port_users_to_json(&plans->use[i]))) {
 			json_decref(doc);
 			doc = NULL;
 		}
@@ -50,15 +50,16 @@ json_t *cmd_plans_json(const struct plans *plans)
 }
 
 /* What follows from all plans together. */
-static void complete(struct dcb *dcb, struct plans *plans)
+static void plans_complete(struct dcb *dcb, struct plans *plans)
 {
 	for (unsigned int i = 0; i < plans->count; i++)
-		drop_shared(plans->plan, i);
+		plan_drop_shared(plans->plan, i);
 	for (unsigned int i = 0; i < plans->count; i++) {
 		const struct plan *p = &plans->plan[i];
 
 		if (plan_disrupts(p))
-			use_gather(dcb, NULL, p->ifname, p->ibdev, p->ib_port, &plans->use[i]);
+			port_users_gather(dcb, NULL, p->ifname, p->ibdev, p->ib_port,
+					  &plans->use[i]);
 	}
 }
 
@@ -74,7 +75,7 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 {
 	struct plans made = {0};
 	struct snapshot s;
-	int err = cmd_take_ports(dcb, name, plan_agent(profile), &s, e);
+	int err = ports_read(dcb, name, plan_lldp_agent(profile), &s, e);
 
 	if (err)
 		return err;
@@ -83,12 +84,12 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 	for (unsigned int i = 0; !err && i < s.port_count; i++) {
 		const struct port *p = &s.port[i];
 
-		if (name || cmd_port_selected(dcb, profile, p->netdev))
+		if (name || ports_profile_selects(dcb, profile, p->netdev))
 			err = plan_port(dcb, profile, p->netdev, p->ibdev, p->ib_port, &p->qos,
 					&made.plan[made.count++], e);
 	}
 	if (!err)
-		complete(dcb, &made);
+		plans_complete(dcb, &made);
 	if (!err && !made.count)
 		err = err_set(e, -ENODEV, "the profile selects none of the %u RoCE ports",
 			      s.port_count);
@@ -103,7 +104,8 @@ int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *n
 static int plan_again(struct dcb *dcb, const struct profile *profile, const struct plan *was,
 		      struct plan *plan, struct err *e)
 {
-	const struct dcb_port port = {was->ifname, was->ibdev, was->ib_port, plan_agent(profile)};
+	const struct dcb_port port = {was->ifname, was->ibdev, was->ib_port,
+				      plan_lldp_agent(profile)};
 	struct qos have;
 	bool has_dcb;
 	int err = dcb_read_port(dcb, &port, &have, &has_dcb, e);
@@ -131,7 +133,7 @@ int cmd_plans_again(struct dcb *dcb, const struct profile *profile, const char *
 		cmd_plans_clear(&made);
 		return err;
 	}
-	complete(dcb, &made);
+	plans_complete(dcb, &made);
 	*plans = made;
 	return 0;
 }
@@ -169,15 +171,15 @@ static void prio_text(uint8_t prio, char *buf, size_t size)
 		snprintf(buf, size, "%u", prio);
 }
 
-static uint8_t old_prio(const struct plan_step *s, unsigned int dscp)
+static uint8_t plan_old_prio(const struct plan_step *s, unsigned int dscp)
 {
 	return qos_has(&s->from, QOS_DSCP_PRIO) ? s->from.dscp_prio[dscp] : QOS_UNMAPPED;
 }
 
 /* Last DSCP of the run in which all change alike. */
-static unsigned int run_end(const struct plan_step *s, unsigned int dscp)
+static unsigned int plan_last_dscp_alike(const struct plan_step *s, unsigned int dscp)
 {
-	while (dscp + 1 < QOS_DSCPS && old_prio(s, dscp + 1) == old_prio(s, dscp) &&
+	while (dscp + 1 < QOS_DSCPS && plan_old_prio(s, dscp + 1) == plan_old_prio(s, dscp) &&
 	       s->to.dscp_prio[dscp + 1] == s->to.dscp_prio[dscp])
 		dscp++;
 	return dscp;
@@ -192,11 +194,11 @@ static void dscp_text(const struct plan_step *s, char *buf, size_t size)
 	for (unsigned int d = 0, last; d < QOS_DSCPS && used < size; d = last + 1) {
 		char from[16], to[16], dscps[16];
 
-		last = run_end(s, d);
-		if (old_prio(s, d) == s->to.dscp_prio[d])
+		last = plan_last_dscp_alike(s, d);
+		if (plan_old_prio(s, d) == s->to.dscp_prio[d])
 			continue;
 		snprintf(dscps, sizeof(dscps), last > d ? "%u-%u" : "%u", d, last);
-		prio_text(old_prio(s, d), from, sizeof(from));
+		prio_text(plan_old_prio(s, d), from, sizeof(from));
 		prio_text(s->to.dscp_prio[d], to, sizeof(to));
 		used += snprintf(buf + used, size - used, "%s%s: %s -> %s", used ? ", " : "", dscps,
 				 from, to);
@@ -213,7 +215,7 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 	}
 	qos_field_text(&s->from, s->field, from, sizeof(from));
 	qos_field_text(&s->to, s->field, to, sizeof(to));
-	if (s->again && qos_field_equal(&s->from, &s->to, s->field))
+	if (s->rewrite && qos_field_equal(&s->from, &s->to, s->field))
 		snprintf(buf, size, "%s, set again", to);
 	else
 		snprintf(buf, size, "%s -> %s", from, to);
@@ -227,14 +229,14 @@ void cmd_step_text(const struct plan_step *s, char *buf, size_t size)
 	snprintf(buf, size, "%s %s", qos_fields[s->field].key, change);
 }
 
-static char step_sign(const struct plan_step *s)
+static char plan_step_sign(const struct plan_step *s)
 {
 	if (s->cannot)
 		return '!';
 	return qos_has(&s->from, s->field) ? '~' : '+';
 }
 
-static const char *sign_colour(char sign)
+static const char *plan_sign_colour(char sign)
 {
 	switch (sign) {
 	case '!':
@@ -246,12 +248,12 @@ static const char *sign_colour(char sign)
 	}
 }
 
-static void print_step(const struct plan_step *s, const char *path, FILE *out, bool colour)
+static void plan_print_step(const struct plan_step *s, const char *path, FILE *out, bool colour)
 {
-	char change[2 * VALUE_MAX + 8], sign = step_sign(s);
+	char change[2 * VALUE_MAX + 8], sign = plan_step_sign(s);
 
 	change_text(s, change, sizeof(change));
-	fprintf(out, "  %s%c%s %-28s %-32s", colour ? sign_colour(sign) : "", sign,
+	fprintf(out, "  %s%c%s %-28s %-32s", colour ? plan_sign_colour(sign) : "", sign,
 		colour ? TEXT_RESET : "", qos_fields[s->field].key, change);
 	if (s->line)
 		fprintf(out, " %s:%d", path, s->line);
@@ -263,7 +265,7 @@ static void print_step(const struct plan_step *s, const char *path, FILE *out, b
 }
 
 /* What the reader should know besides the steps. */
-static void print_notes(const struct plan *p, FILE *out)
+static void plan_print_notes(const struct plan *p, FILE *out)
 {
 	unsigned int cached = 0, changes = plan_changes(p);
 	uint64_t unknown = 0;
@@ -294,17 +296,17 @@ static void print_notes(const struct plan *p, FILE *out)
 			     "put back if apply fails\n");
 }
 
-static void print_lost(const struct plan *p, FILE *out)
+static void plan_print_side_effects(const struct plan *p, FILE *out)
 {
 	const char *comma = "";
 
-	if (!p->lost)
+	if (!p->side_effects)
 		return;
 	fputs("    note: where DSCP trust begins or ends, or the firmware's agent, or it is loaded "
 	      "anew,\n          the driver resets ",
 	      out);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		if (!(p->lost & QOS_BIT(id)))
+		if (!(p->side_effects & QOS_BIT(id)))
 			continue;
 		fprintf(out, "%s%s", comma, qos_fields[id].key);
 		comma = ", ";
@@ -313,7 +315,7 @@ static void print_lost(const struct plan *p, FILE *out)
 }
 
 /* What no readback shows: all that others have built on the netdev. */
-static void print_reload(const struct plan *p, FILE *out)
+static void plan_print_reload(const struct plan *p, FILE *out)
 {
 	if (plan_fields(p) & QOS_BIT(QOS_ROCE_ENABLE) && driver_quirk_find(p->driver)->roce_resets)
 		fputs("    note: rdma.enable_roce makes devlink load the driver anew: the netdev "
@@ -322,30 +324,30 @@ static void print_reload(const struct plan *p, FILE *out)
 		      out);
 }
 
-static void print_bare(const struct plan *p, FILE *out)
+static void plan_print_unmapped(const struct plan *p, FILE *out)
 {
-	if (!p->bare_dscps)
+	if (!p->unmapped_dscps)
 		return;
 	fprintf(out,
 		"    note: DSCP trust is for all 64: %u of them get no entry, and the priority "
 		"that "
 		"the\n          firmware has for them; app.dscp_default: shift3 states them all\n",
-		p->bare_dscps);
+		p->unmapped_dscps);
 }
 
-static void print_use(const struct port_use *use, FILE *out)
+static void plan_print_users(const struct port_users *use, FILE *out)
 {
 	char text[160];
 
 	for (unsigned int i = 0; i < use->count; i++) {
-		use_text(&use->use[i], text, sizeof(text));
+		port_user_text(&use->user[i], text, sizeof(text));
 		fprintf(out, "    %s %s\n", i ? "        " : "used by:", text);
 	}
 	if (use->more)
 		fprintf(out, "             and %u more\n", use->more);
 }
 
-static void print_plan(const struct plan *p, const struct port_use *use, const char *path,
+static void print_plan(const struct plan *p, const struct port_users *use, const char *path,
 		       FILE *out, bool colour)
 {
 	fprintf(out, "%s", p->ifname);
@@ -356,16 +358,16 @@ static void print_plan(const struct plan *p, const struct port_use *use, const c
 	if (!p->count)
 		fputs("    in sync\n", out);
 	for (unsigned int i = 0; i < p->count; i++)
-		print_step(&p->step[i], path, out, colour);
-	print_use(use, out);
-	print_notes(p, out);
-	print_lost(p, out);
-	print_bare(p, out);
-	print_reload(p, out);
+		plan_print_step(&p->step[i], path, out, colour);
+	plan_print_users(use, out);
+	plan_print_notes(p, out);
+	plan_print_side_effects(p, out);
+	plan_print_unmapped(p, out);
+	plan_print_reload(p, out);
 }
 
 /* "2 to change on 1 port" */
-static void print_count(const struct plans *plans, FILE *out)
+static void plan_print_count(const struct plans *plans, FILE *out)
 {
 	unsigned int add = 0, ports = 0;
 
@@ -374,7 +376,7 @@ static void print_count(const struct plans *plans, FILE *out)
 
 		ports += plan_changes(p) != 0;
 		for (unsigned int k = 0; k < p->count; k++)
-			add += step_sign(&p->step[k]) == '+';
+			add += plan_step_sign(&p->step[k]) == '+';
 	}
 	fprintf(out, "%u to add, %u to change", add, cmd_plans_changes(plans) - add);
 	if (cmd_plans_cannot(plans))
@@ -388,12 +390,12 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 	for (unsigned int i = 0; i < plans->count; i++)
 		print_plan(&plans->plan[i], &plans->use[i], profile->path, out, colour);
 	fputs("Plan: ", out);
-	print_count(plans, out);
+	plan_print_count(plans, out);
 	fputs(".", out);
 }
 
 /* How each driver's firmware is made to leave DCBX to the host. */
-static const struct way_out {
+static const struct firmware_release {
 	const char *driver, *text;
 } ways_out[] = {
 	{"ice", "ethtool --set-priv-flags %s fw-lldp-agent off"},
@@ -403,9 +405,9 @@ static const struct way_out {
 	{NULL, "turn off the LLDP agent in the firmware of %s"},
 };
 
-static int firmware_owns(const struct plan *p, struct err *e)
+static int plan_err_firmware(const struct plan *p, struct err *e)
 {
-	const struct way_out *w = ways_out;
+	const struct firmware_release *w = ways_out;
 	char text[ERR_HINT_MAX];
 	const char *at;
 
@@ -421,43 +423,43 @@ static int firmware_owns(const struct plan *p, struct err *e)
 	return -EBUSY;
 }
 
-static bool is_dcb(enum qos_field_id id)
+static bool plan_is_dcb_field(enum qos_field_id id)
 {
 	return id <= QOS_BUFFER_SIZE;
 }
 
 /* Whether an lldpad is what the profile wants. */
-static int check_lldpad(const struct plan *p, bool *wanted, struct err *e)
+static int plan_check_lldpad(const struct plan *p, bool *wanted, struct err *e)
 {
-	pid_t pid = owner_lldpad(NULL);
+	pid_t pid = lldpad_find_pid(NULL);
 	struct lldpad_options options = {0};
 
 	if (pid)
-		(void)owner_lldpad_options(NULL, pid, &options);
-	*wanted = p->agent == DCB_AGENT_LLDPAD || (p->beside_read_only && options.read_only);
-	if (p->agent != DCB_AGENT_LLDPAD || !options.read_only)
+		(void)lldpad_read_options(NULL, pid, &options);
+	*wanted = p->lldp_agent == LLDP_AGENT_LLDPAD || (p->beside_read_only && options.read_only);
+	if (p->lldp_agent != LLDP_AGENT_LLDPAD || !options.read_only)
 		return 0;
 	err_set(e, -EBUSY, "lldpad (pid %d) was started with -R: it sets nothing", (int)pid);
 	err_hint(e, "start it without -R, or set 'dcbx.agent: lldpad-readonly'");
 	return -EBUSY;
 }
 
-static void warn_of(const struct owner *owner)
+static void plan_warn_owner(const struct owner *owner)
 {
 	struct err e = {0};
 
-	(void)owner_tell(owner, &e);
+	(void)owner_report(owner, &e);
 	fprintf(stderr, "rocecheck: warning: %s\n   = help: %s\n", e.text, e.hint);
 }
 
 /* Of the host, not of a port. */
-static int others_own(const struct plans *plans, struct err *e)
+static int plan_check_host_owners(const struct plans *plans, struct err *e)
 {
 	const char **ports = calloc(plans->count, sizeof(*ports));
 	struct owner found[OWNER_KIND_COUNT];
 	unsigned int count, i = 0;
 	bool lldpad;
-	int err = check_lldpad(&plans->plan[0], &lldpad, e);
+	int err = plan_check_lldpad(&plans->plan[0], &lldpad, e);
 
 	if (err || !ports) {
 		free(ports);
@@ -469,13 +471,13 @@ static int others_own(const struct plans *plans, struct err *e)
 	free(ports);
 	for (unsigned int k = 0; k < count; k++)
 		if (!owner_blocks(&found[k]))
-			warn_of(&found[k]);
+			plan_warn_owner(&found[k]);
 	while (i < count && (!owner_blocks(&found[i]) || (lldpad && owner_is_lldpad(&found[i]))))
 		i++;
-	return i < count ? owner_tell(&found[i], e) : 0;
+	return i < count ? owner_report(&found[i], e) : 0;
 }
 
-int cmd_plans_owner(const struct plans *plans, struct err *e)
+int cmd_plans_check_owner(const struct plans *plans, struct err *e)
 {
 	bool dcb = false;
 
@@ -483,9 +485,9 @@ int cmd_plans_owner(const struct plans *plans, struct err *e)
 		const struct plan *p = &plans->plan[i];
 
 		if (p->firmware_owned && p->count)
-			return firmware_owns(p, e);
+			return plan_err_firmware(p, e);
 		for (unsigned int k = 0; k < p->count; k++)
-			dcb |= !p->step[k].cannot && is_dcb(p->step[k].field);
+			dcb |= !p->step[k].cannot && plan_is_dcb_field(p->step[k].field);
 	}
-	return dcb ? others_own(plans, e) : 0;
+	return dcb ? plan_check_host_owners(plans, e) : 0;
 }

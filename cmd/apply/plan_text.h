@@ -9,12 +9,12 @@
 
 #include "dcb/plan/plan.h"
 #include "probe/host/snapshot.h"
-#include "probe/host/use.h"
+#include "probe/host/port_users.h"
 
 /* Plans of the ports a profile is about. */
 struct plans {
-	struct plan *plan;    /* owned */
-	struct port_use *use; /* owned: of ports that a step of the plan disrupts */
+	struct plan *plan;	/* owned */
+	struct port_users *use; /* owned: of ports that a step of the plan disrupts */
 	unsigned int count;
 	bool privileged; /* the reader could also write */
 };
@@ -43,6 +43,6 @@ void cmd_step_text(const struct plan_step *s, char *buf, size_t size);
 
 /* Why nothing should be written now, and the ways out: firmware or lldpad own the port's DCB. 0 or
  * -EBUSY with e filled. */
-int cmd_plans_owner(const struct plans *plans, struct err *e);
+int cmd_plans_check_owner(const struct plans *plans, struct err *e);
 
 #endif

@@ -22,7 +22,7 @@ static const struct opt rollback_opts[] = {
 	{.name = NULL},
 };
 
-static json_t *tx_to_json(const struct tx *tx)
+static json_t *rollback_tx_to_json(const struct tx *tx)
 {
 	json_t *ports = json_array();
 	int err = ports ? 0 : -1;
@@ -38,7 +38,7 @@ static json_t *tx_to_json(const struct tx *tx)
 			 (int)tx->step_count, "waits", tx_waits(tx), "ports", ports);
 }
 
-static void print_waiting(const struct tx *tx)
+static void rollback_print_waiting(const struct tx *tx)
 {
 	uint64_t now = journal_clock_ms();
 
@@ -54,7 +54,7 @@ static void print_waiting(const struct tx *tx)
 		       deadman_lives(state_at.run, tx->id) ? "" : ", its dead-man has gone");
 }
 
-static void print_tx(const struct tx *tx)
+static void rollback_print_tx(const struct tx *tx)
 {
 	char *time = text_copy(tx->time, TEXT_FIELD);
 
@@ -66,11 +66,11 @@ static void print_tx(const struct tx *tx)
 		putchar(' ');
 		text_print(stdout, tx->port[i].ifname, TEXT_FIELD);
 	}
-	print_waiting(tx);
+	rollback_print_waiting(tx);
 	putchar('\n');
 }
 
-static int print_one(const struct state *s, const char *id, json_t *all)
+static int rollback_print_one(const struct state *s, const char *id, json_t *all)
 {
 	struct err e = {0};
 	struct tx tx;
@@ -79,14 +79,14 @@ static int print_one(const struct state *s, const char *id, json_t *all)
 	if (journal_read(s, id, &tx, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!globals->json)
-		print_tx(&tx);
-	else if (json_array_append_new(all, tx_to_json(&tx)))
+		rollback_print_tx(&tx);
+	else if (json_array_append_new(all, rollback_tx_to_json(&tx)))
 		rc = EXIT_ENVIRONMENT;
 	tx_clear(&tx);
 	return rc;
 }
 
-static int print_list(void)
+static int rollback_print_list(void)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	json_t *all = json_array();
@@ -98,7 +98,7 @@ static int print_list(void)
 	if (!err)
 		err = journal_ids(&s, &ids, &n, &e);
 	for (unsigned int i = 0; i < n; i++)
-		rc = cmd_worse(rc, print_one(&s, ids[i], all));
+		rc = cmd_worse(rc, rollback_print_one(&s, ids[i], all));
 	free(ids);
 	state_close(&s);
 	if (err && err != -ENOENT)
@@ -113,7 +113,7 @@ static int print_list(void)
 }
 
 /* -ENOENT: a wrong name is the user's mistake, and a host with nothing to undo is as it was. */
-static int nothing(const char *id, const struct tx *tx, const struct err *e)
+static int rollback_report_nothing(const char *id, const struct tx *tx, const struct err *e)
 {
 	if (id && !tx->id[0])
 		return cmd_fail(EXIT_USAGE, e);
@@ -125,7 +125,7 @@ static int nothing(const char *id, const struct tx *tx, const struct err *e)
 }
 
 /* The settings are back; of a port that has not come back with them it is said. */
-static json_t *missing_json(const struct tx *tx)
+static json_t *rollback_missing_json(const struct tx *tx)
 {
 	json_t *missing = json_object();
 
@@ -138,12 +138,12 @@ static json_t *missing_json(const struct tx *tx)
 	return missing;
 }
 
-static int tell_back(const struct tx *tx)
+static int rollback_report_done(const struct tx *tx)
 {
 	if (globals->json)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o}", "schema",
 						"rocecheck.rollback/1", "tx", tx->id, "outcome",
-						"undone", "missing", missing_json(tx)));
+						"undone", "missing", rollback_missing_json(tx)));
 	printf("Transaction %s is undone: %u write%s on", tx->id, tx->step_count,
 	       tx->step_count == 1 ? "" : "s");
 	for (unsigned int i = 0; i < tx->port_count; i++)
@@ -157,7 +157,7 @@ static int tell_back(const struct tx *tx)
 	return EXIT_OK;
 }
 
-static int roll_back(const char *id)
+static int rollback_run(const char *id)
 {
 	enum apply_outcome outcome;
 	struct err e = {0};
@@ -172,9 +172,9 @@ static int roll_back(const char *id)
 	err = tx_rollback(dcb, &state_at, id, &tx, &outcome, &e);
 	dcb_close(dcb);
 	if (!err)
-		rc = tell_back(&tx);
+		rc = rollback_report_done(&tx);
 	else if (err == -ENOENT)
-		rc = nothing(id, &tx, &e);
+		rc = rollback_report_nothing(id, &tx, &e);
 	else if (tx.state == TX_LOST)
 		rc = cmd_fail(EXIT_APPLY_LOST, &e);
 	else
@@ -183,13 +183,13 @@ static int roll_back(const char *id)
 	return rc;
 }
 
-static int run(int argc, char **argv)
+static int rollback_main(int argc, char **argv)
 {
 	if (argc > 1 || (list && argc))
 		return cmd_usage(&cmd_rollback, "one transaction at most");
 	if (list)
-		return print_list();
-	return roll_back(argc ? argv[0] : NULL);
+		return rollback_print_list();
+	return rollback_run(argc ? argv[0] : NULL);
 }
 
 const struct command cmd_rollback = {
@@ -197,5 +197,5 @@ const struct command cmd_rollback = {
 	.args = "[TX]",
 	.help = "put back what a transaction changed",
 	.opts = rollback_opts,
-	.run = run,
+	.run = rollback_main,
 };

@@ -17,13 +17,13 @@
 
 #include "cmd/apply/plan_text.h"
 #include "cmd/cmd.h"
-#include "dcb/apply/baseline.h"
+#include "dcb/drift/drift_baseline.h"
 #include "dcb/apply/deadman.h"
 #include "dcb/apply/decide.h"
 #include "dcb/apply/plan_apply.h"
-#include "dcb/drift/suspects.h"
-#include "dcb/drift/watch.h"
-#include "dcb/lldpad/agent.h"
+#include "dcb/drift/writers.h"
+#include "dcb/drift/drift.h"
+#include "dcb/lldpad/lldp_agent.h"
 #include "probe/host/ports.h"
 
 #define WATCH_SCHEMA	"rocecheck.watch/1"
@@ -56,13 +56,13 @@ struct watched {
 	unsigned int ib_port;
 	bool present;
 	bool dirty; /* a notice was about it */
-	bool carrier, carrier_told;
+	bool carrier, carrier_reported;
 	bool known; /* now is filled */
-	struct watch_want want;
+	struct drift_want want;
 	char since[JOURNAL_ID_MAX]; /* the transaction, "" = none */
 	struct qos now;
 	uint64_t drift;
-	struct watch_budget budget;
+	struct drift_budget budget;
 	char held[ERR_TEXT_MAX]; /* why no repair was tried, told once */
 };
 
@@ -71,10 +71,10 @@ struct watch {
 	const struct profile *profile; /* NULL: the last confirmed transactions */
 	struct watched *port;	       /* owned */
 	unsigned int count;
-	uint64_t stamp;		  /* of the journals when the wants were read */
-	struct suspects suspects; /* of the notices that are being folded */
-	bool drifted;		  /* ever */
-	bool hidden;		  /* this user may not read the transactions */
+	uint64_t stamp;		      /* of the journals when the wants were read */
+	struct drift_writers writers; /* of the notices that are being folded */
+	bool drifted;		      /* ever */
+	bool hidden;		      /* this user may not read the transactions */
 };
 
 /* The events as lines and as JSON lines (rocecheck.watch/1). Times are UTC. */
@@ -93,12 +93,12 @@ enum watch_event {
 	WATCH_OVERDUE,	/* of no port: a transaction waits in vain; text: which */
 };
 
-struct watch_told {
+struct watch_report {
 	enum watch_event event;
 	const struct watched *port; /* NULL: of no port */
 	const struct qos *before;   /* of a drift or a return */
 	uint64_t fields;
-	const struct suspects *suspects; /* NULL: none are named */
+	const struct drift_writers *writers; /* NULL: none are named */
 	const char *text;
 };
 
@@ -116,7 +116,7 @@ static const char *const event_words[] = {
 	[WATCH_OVERDUE] = "unconfirmed",
 };
 
-static void time_text(time_t when, char *buf, size_t size)
+static void watch_time_text(time_t when, char *buf, size_t size)
 {
 	struct tm tm;
 
@@ -124,7 +124,7 @@ static void time_text(time_t when, char *buf, size_t size)
 	strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
-static void print_fields(const struct watch_told *t)
+static void watch_print_fields(const struct watch_report *t)
 {
 	const char *sep = "";
 
@@ -140,36 +140,36 @@ static void print_fields(const struct watch_told *t)
 	}
 }
 
-static void print_suspects(const struct suspects *s)
+static void watch_print_writers(const struct drift_writers *s)
 {
 	char when[32];
 
 	for (unsigned int i = 0; i < s->count; i++) {
-		const struct suspect *one = &s->suspect[i];
+		const struct drift_writer *one = &s->writer[i];
 
 		printf("%s%s (pid %d", i ? ", " : " [running then: ", one->name, (int)one->pid);
-		time_text(one->started, when, sizeof(when));
+		watch_time_text(one->started, when, sizeof(when));
 		printf("%s%s)", one->started ? ", since " : "", one->started ? when : "");
 	}
 	if (s->count)
 		putchar(']');
 }
 
-static void print_text(const struct watch_told *t, const char *when)
+static void watch_print_text(const struct watch_report *t, const char *when)
 {
 	printf("%s %s %s", when, t->port ? t->port->ifname : "-", event_words[t->event]);
 	if (t->event == WATCH_CARRIER)
 		printf(" %s", t->port->carrier ? "on" : "off");
 	if (t->fields)
-		print_fields(t);
+		watch_print_fields(t);
 	if (t->text)
 		printf(": %s", t->text);
-	if (t->suspects)
-		print_suspects(t->suspects);
+	if (t->writers)
+		watch_print_writers(t->writers);
 	putchar('\n');
 }
 
-static json_t *fields_json(const struct watch_told *t)
+static json_t *watch_fields_json(const struct watch_report *t)
 {
 	json_t *list = json_array();
 
@@ -190,16 +190,16 @@ static json_t *fields_json(const struct watch_told *t)
 	return list;
 }
 
-static json_t *suspects_json(const struct suspects *s)
+static json_t *watch_writers_json(const struct drift_writers *s)
 {
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; list && i < s->count; i++) {
-		const struct suspect *one = &s->suspect[i];
+		const struct drift_writer *one = &s->writer[i];
 		json_t *since = json_null();
 		char when[32];
 
-		time_text(one->started, when, sizeof(when));
+		watch_time_text(one->started, when, sizeof(when));
 		if (one->started)
 			since = json_string(when);
 		if (json_array_append_new(list,
@@ -212,7 +212,7 @@ static json_t *suspects_json(const struct suspects *s)
 	return list;
 }
 
-static json_t *told_json(const struct watch_told *t, const char *when)
+static json_t *watch_report_json(const struct watch_report *t, const char *when)
 {
 	json_t *o = json_pack("{s:s, s:s, s:s, s:s?}", "schema", WATCH_SCHEMA, "time", when,
 			      "event", event_words[t->event], "port",
@@ -220,22 +220,22 @@ static json_t *told_json(const struct watch_told *t, const char *when)
 	int err = o ? 0 : -1;
 
 	if (!err && t->fields)
-		err = json_object_set_new(o, "fields", fields_json(t));
+		err = json_object_set_new(o, "fields", watch_fields_json(t));
 	if (!err && t->event == WATCH_CARRIER)
 		err = json_object_set_new(o, "carrier", json_boolean(t->port->carrier));
 	if (!err && t->text)
 		err = json_object_set_new(o, "text", json_string(t->text));
-	if (!err && t->suspects)
-		err = json_object_set_new(o, "suspects", suspects_json(t->suspects));
+	if (!err && t->writers)
+		err = json_object_set_new(o, "suspects", watch_writers_json(t->writers));
 	if (!err)
 		return o;
 	json_decref(o);
 	return NULL;
 }
 
-static void print_json(const struct watch_told *t, const char *when)
+static void watch_print_json(const struct watch_report *t, const char *when)
 {
-	json_t *o = told_json(t, when);
+	json_t *o = watch_report_json(t, when);
 
 	if (o)
 		(void)json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII);
@@ -244,28 +244,28 @@ static void print_json(const struct watch_told *t, const char *when)
 }
 
 /* One line on stdout, or an object with --json. */
-static void watch_tell(const struct watch_told *t)
+static void watch_print(const struct watch_report *t)
 {
 	char when[32];
 
-	time_text(time(NULL), when, sizeof(when));
+	watch_time_text(time(NULL), when, sizeof(when));
 	if (globals->json)
-		print_json(t, when);
+		watch_print_json(t, when);
 	else
-		print_text(t, when);
+		watch_print_text(t, when);
 	/* Somebody waits for the line. What cannot be written is told of at the end. */
 	(void)fflush(stdout);
 }
 
-static void tell(const struct watched *p, enum watch_event event, const char *text)
+static void watch_print_event(const struct watched *p, enum watch_event event, const char *text)
 {
-	const struct watch_told t = {.event = event, .port = p, .text = text};
+	const struct watch_report t = {.event = event, .port = p, .text = text};
 
-	watch_tell(&t);
+	watch_print(&t);
 }
 
 /* As verbs say what netlink does not know, that is taken from the last poll. */
-static int read_port(struct watch *w, const struct watched *p, struct qos *now, struct err *e)
+static int watch_read_port(struct watch *w, const struct watched *p, struct qos *now, struct err *e)
 {
 	bool has_dcb;
 	int err = dcb_read(w->dcb, p->ifname, p->ibdev, p->ib_port, now, &has_dcb, e);
@@ -279,15 +279,15 @@ static int read_port(struct watch *w, const struct watched *p, struct qos *now, 
  * that disturbs the port is left out, and what comes back again and again is left to a person. */
 
 /* Once for each reason, not at every poll. */
-static void hold(struct watched *p, const char *why)
+static void watch_hold(struct watched *p, const char *why)
 {
 	if (!strcmp(p->held, why))
 		return;
 	snprintf(p->held, sizeof(p->held), "%s", why);
-	tell(p, WATCH_HELD, why);
+	watch_print_event(p, WATCH_HELD, why);
 }
 
-static void left_text(const struct plan *plan, uint64_t left, char *buf, size_t size)
+static void watch_left_text(const struct plan *plan, uint64_t left, char *buf, size_t size)
 {
 	size_t used = 0;
 
@@ -305,8 +305,8 @@ static void left_text(const struct plan *plan, uint64_t left, char *buf, size_t 
 	}
 }
 
-static int make_plan(struct watch *w, const struct watched *p, struct plan *plan, uint64_t *left,
-		     struct err *e)
+static int watch_make_plan(struct watch *w, const struct watched *p, struct plan *plan,
+			   uint64_t *left, struct err *e)
 {
 	struct dcb_driver_info info = {0};
 	int err = dcb_driver(w->dcb, p->ifname, &info, e);
@@ -314,7 +314,7 @@ static int make_plan(struct watch *w, const struct watched *p, struct plan *plan
 	/* A netdev without ethtool has no driver to know. */
 	if (err && err != -EOPNOTSUPP)
 		return err;
-	watch_plan(&p->want, p->drift, &p->now, info.driver, plan, left);
+	drift_plan(&p->want, p->drift, &p->now, info.driver, plan, left);
 	snprintf(plan->ifname, sizeof(plan->ifname), "%s", p->ifname);
 	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", p->ibdev);
 	plan->ib_port = p->ib_port;
@@ -322,42 +322,43 @@ static int make_plan(struct watch *w, const struct watched *p, struct plan *plan
 	return 0;
 }
 
-static int repair_run(struct watch *w, const struct plan *plan, char tx_id[JOURNAL_ID_MAX],
-		      struct err *e)
+static int watch_run_repair(struct watch *w, const struct plan *plan, char tx_id[JOURNAL_ID_MAX],
+			    struct err *e)
 {
 	enum apply_outcome outcome;
-	int err = plan_apply(w->dcb, plan, 1, &(struct plan_run){.at = state_at, .wait_link_s = 60},
-			     tx_id, &outcome, e);
+	int err = plan_apply(w->dcb, plan, 1,
+			     &(struct apply_options){.at = state_at, .wait_link_s = 60}, tx_id,
+			     &outcome, e);
 
 	if (tx_id[0] && baseline_mark_repair(&state_at, tx_id, err ? NULL : e) && !err)
 		err = e->code;
 	return err;
 }
 
-static void read_again(struct watch *w, struct watched *p)
+static void watch_read_again(struct watch *w, struct watched *p)
 {
 	struct qos now;
 
-	if (read_port(w, p, &now, NULL)) {
+	if (watch_read_port(w, p, &now, NULL)) {
 		p->dirty = true;
 		return;
 	}
 	p->now = now;
-	p->drift = watch_drift(&p->want, &now);
+	p->drift = drift_fields(&p->want, &now);
 }
 
-static void tell_repaired(struct watched *p, const struct qos *before, uint64_t was,
-			  const char *tx_id)
+static void watch_print_repaired(struct watched *p, const struct qos *before, uint64_t was,
+				 const char *tx_id)
 {
 	char text[64];
-	const struct watch_told t = {.event = WATCH_REPAIRED,
-				     .port = p,
-				     .before = before,
-				     .fields = was & ~p->drift,
-				     .text = text};
+	const struct watch_report t = {.event = WATCH_REPAIRED,
+				       .port = p,
+				       .before = before,
+				       .fields = was & ~p->drift,
+				       .text = text};
 
 	snprintf(text, sizeof(text), "transaction %s", tx_id);
-	watch_tell(&t);
+	watch_print(&t);
 }
 
 /* Puts back what drifted, or tells why not. */
@@ -371,40 +372,40 @@ static void watch_repair(struct watch *w, struct watched *p)
 	int err;
 	const struct plans plans = {.plan = &plan, .count = 1, .privileged = true};
 
-	if (make_plan(w, p, &plan, &left, &e) || cmd_plans_owner(&plans, &e)) {
-		hold(p, e.text);
+	if (watch_make_plan(w, p, &plan, &left, &e) || cmd_plans_check_owner(&plans, &e)) {
+		watch_hold(p, e.text);
 		return;
 	}
-	left_text(&plan, left, text, sizeof(text));
+	watch_left_text(&plan, left, text, sizeof(text));
 	if (left)
-		hold(p, text);
+		watch_hold(p, text);
 	if (!plan_changes(&plan))
 		return;
-	if (!watch_may_repair(&p->budget, monotonic_ms())) {
+	if (!drift_budget_consume(&p->budget, monotonic_ms())) {
 		snprintf(text, sizeof(text),
 			 "%u repairs in %u minutes: this port is only watched from now on",
-			 WATCH_REPAIRS_MAX, WATCH_REPAIR_WINDOW_MS / 60000);
-		hold(p, text);
+			 DRIFT_REPAIRS_MAX, DRIFT_REPAIR_WINDOW_MS / 60000);
+		watch_hold(p, text);
 		return;
 	}
-	err = repair_run(w, &plan, tx_id, &e);
+	err = watch_run_repair(w, &plan, tx_id, &e);
 	if (err == -EBUSY && !tx_id[0]) {
-		watch_take_back(&p->budget);
-		hold(p, e.text);
+		drift_budget_return(&p->budget);
+		watch_hold(p, e.text);
 		return;
 	}
 	if (err) {
-		tell(p, WATCH_FAILED, e.text);
+		watch_print_event(p, WATCH_FAILED, e.text);
 		return;
 	}
-	read_again(w, p);
-	tell_repaired(p, &before, was, tx_id);
+	watch_read_again(w, p);
+	watch_print_repaired(p, &before, was, tx_id);
 }
 
 /* The ports under watch: found again at each poll, read again after each notice, compared with what
  * they should be. A port that went stays in the list, so that its return is judged, too. */
 
-static struct watched *watch_port(struct watch *w, const char *ifname)
+static struct watched *watch_find_port(struct watch *w, const char *ifname)
 {
 	for (unsigned int i = 0; i < w->count; i++)
 		if (!strcmp(w->port[i].ifname, ifname))
@@ -413,19 +414,19 @@ static struct watched *watch_port(struct watch *w, const char *ifname)
 }
 
 /* Only programs that can have set these are named. */
-static void tell_fields(struct watch *w, struct watched *p, enum watch_event event,
-			const struct qos *before, uint64_t fields)
+static void watch_print_drift(struct watch *w, struct watched *p, enum watch_event event,
+			      const struct qos *before, uint64_t fields)
 {
-	struct suspects named = w->suspects;
-	const struct watch_told t = {
-		.event = event, .port = p, .before = before, .fields = fields, .suspects = &named};
+	struct drift_writers named = w->writers;
+	const struct watch_report t = {
+		.event = event, .port = p, .before = before, .fields = fields, .writers = &named};
 
-	suspects_keep(&named, fields);
-	watch_tell(&t);
+	writers_filter(&named, fields);
+	watch_print(&t);
 }
 
 /* False: it is wanted what was wanted before. */
-static bool want_state(struct watch *w, struct watched *p, bool first)
+static bool watch_want_state(struct watch *w, struct watched *p, bool first)
 {
 	char since[JOURNAL_ID_MAX] = "";
 	struct qos q;
@@ -436,15 +437,15 @@ static bool want_state(struct watch *w, struct watched *p, bool first)
 	w->hidden |= err == -EACCES;
 	/* What an agent was told and keeps for itself does not show in the kernel. */
 	if (!qos_has(&p->now, QOS_ADMIN_STATUS))
-		q.has &= ~agent_own_fields();
+		q.has &= ~lldp_agent_own_fields();
 	if (!first && !strcmp(since, p->since))
 		return false;
-	p->want = (struct watch_want){.qos = q, .exact = true};
+	p->want = (struct drift_want){.qos = q, .exact = true};
 	memcpy(p->since, since, sizeof(since));
 	return true;
 }
 
-static void tell_start(const struct watch *w, const struct watched *p)
+static void watch_print_start(const struct watch *w, const struct watched *p)
 {
 	char text[256];
 
@@ -457,49 +458,49 @@ static void tell_start(const struct watch *w, const struct watched *p)
 		snprintf(text, sizeof(text), "compared with its state now: %s",
 			 w->hidden ? "the transactions are readable by root alone"
 				   : "there is no confirmed transaction");
-	tell(p, WATCH_START, text);
+	watch_print_event(p, WATCH_START, text);
 }
 
-static void judge(struct watch *w, struct watched *p, const struct qos *now)
+static void watch_judge(struct watch *w, struct watched *p, const struct qos *now)
 {
-	uint64_t drift = watch_drift(&p->want, now), old = p->drift, fresh;
+	uint64_t drift = drift_fields(&p->want, now), old = p->drift, fresh;
 	/* Before the first reading: what should have been there. */
 	struct qos before = p->known ? p->now : p->want.qos;
 
-	fresh = drift & (watch_changes(&before, now) | ~old);
+	fresh = drift & (drift_changed_fields(&before, now) | ~old);
 	p->now = *now;
 	p->known = true;
 	p->drift = drift;
 	w->drifted |= drift != 0;
 	if (fresh)
-		tell_fields(w, p, WATCH_DRIFT, &before, fresh);
+		watch_print_drift(w, p, WATCH_DRIFT, &before, fresh);
 	if (old & ~drift)
-		tell_fields(w, p, WATCH_BACK, &before, old & ~drift);
+		watch_print_drift(w, p, WATCH_BACK, &before, old & ~drift);
 	if (drift && repair)
 		watch_repair(w, p);
 	if (!drift)
 		p->held[0] = '\0';
 }
 
-static void removed(struct watch *w, struct watched *p)
+static void watch_port_removed(struct watch *w, struct watched *p)
 {
 	if (!p->present)
 		return;
 	p->present = false;
 	w->drifted = true;
-	tell(p, WATCH_REMOVED, NULL);
+	watch_print_event(p, WATCH_REMOVED, NULL);
 }
 
-static void check_one(struct watch *w, struct watched *p)
+static void watch_check_port(struct watch *w, struct watched *p)
 {
 	struct err e = {0};
 	struct qos now;
 	int err;
 
 	p->dirty = false;
-	err = read_port(w, p, &now, &e);
+	err = watch_read_port(w, p, &now, &e);
 	if (err == -ENODEV) {
-		removed(w, p);
+		watch_port_removed(w, p);
 		return;
 	}
 	if (err) {
@@ -508,22 +509,22 @@ static void check_one(struct watch *w, struct watched *p)
 	}
 	if (!p->present) {
 		p->present = true;
-		tell(p, WATCH_ARRIVED, NULL);
+		watch_print_event(p, WATCH_ARRIVED, NULL);
 	}
-	judge(w, p, &now);
+	watch_judge(w, p, &now);
 }
 
-static void check_carrier(struct watched *p)
+static void watch_check_carrier(struct watched *p)
 {
-	if (!p->present || p->carrier == p->carrier_told)
+	if (!p->present || p->carrier == p->carrier_reported)
 		return;
-	p->carrier_told = p->carrier;
-	tell(p, WATCH_CARRIER, NULL);
+	p->carrier_reported = p->carrier;
+	watch_print_event(p, WATCH_CARRIER, NULL);
 }
 
 /* A transaction came or was undone: what is wanted may be another state. What it wrote is no drift
  * then, and without any what is now there is wanted. */
-static void renew_wants(struct watch *w)
+static void watch_update_wants(struct watch *w)
 {
 	uint64_t stamp = w->profile ? 0 : baseline_stamp(&state_at);
 
@@ -534,12 +535,12 @@ static void renew_wants(struct watch *w)
 		struct watched *p = &w->port[i];
 		struct qos before = p->now, now;
 
-		if (!read_port(w, p, &now, NULL)) /* a port that is gone stays as it was */
+		if (!watch_read_port(w, p, &now, NULL)) /* a port that is gone stays as it was */
 			p->now = now;
-		if (want_state(w, p, false)) {
-			p->drift = watch_drift(&p->want, &p->now);
+		if (watch_want_state(w, p, false)) {
+			p->drift = drift_fields(&p->want, &p->now);
 			p->held[0] = '\0';
-			tell_start(w, p);
+			watch_print_start(w, p);
 		} else {
 			p->now = before;
 			p->dirty = true;
@@ -550,16 +551,16 @@ static void renew_wants(struct watch *w)
 /* Reads the dirty ones. */
 static void watch_check(struct watch *w)
 {
-	renew_wants(w);
+	watch_update_wants(w);
 	for (unsigned int i = 0; i < w->count; i++) {
 		if (w->port[i].dirty)
-			check_one(w, &w->port[i]);
-		check_carrier(&w->port[i]);
+			watch_check_port(w, &w->port[i]);
+		watch_check_carrier(&w->port[i]);
 	}
-	w->suspects.count = 0;
+	w->writers.count = 0;
 }
 
-static bool read_carrier(struct watch *w, const char *ifname)
+static bool watch_read_carrier(struct watch *w, const char *ifname)
 {
 	char path[64], text[8];
 
@@ -567,7 +568,7 @@ static bool read_carrier(struct watch *w, const char *ifname)
 	return !dcb_sysfs_read(w->dcb, path, text, sizeof(text)) && text[0] == '1';
 }
 
-static struct watched *add(struct watch *w, const struct port *found, struct err *e)
+static struct watched *watch_add_port(struct watch *w, const struct port *found, struct err *e)
 {
 	struct watched *more, *p;
 
@@ -583,39 +584,39 @@ static struct watched *add(struct watch *w, const struct port *found, struct err
 	w->port = more;
 	p = memset(&more[w->count++], 0, sizeof(*p));
 	snprintf(p->ifname, sizeof(p->ifname), "%s", found->netdev);
-	p->carrier = p->carrier_told = read_carrier(w, p->ifname);
+	p->carrier = p->carrier_reported = watch_read_carrier(w, p->ifname);
 	p->now = found->qos;
 	if (w->profile) {
 		p->want.qos = w->profile->qos;
 		p->want.qos.has &= plan_live_fields(w->profile);
 	} else {
-		(void)want_state(w, p, true);
+		(void)watch_want_state(w, p, true);
 	}
 	return p;
 }
 
-static int take_port(struct watch *w, const struct port *found, bool first, struct err *e)
+static int watch_update_port(struct watch *w, const struct port *found, bool first, struct err *e)
 {
-	struct watched *p = watch_port(w, found->netdev);
+	struct watched *p = watch_find_port(w, found->netdev);
 	bool is_new = !p;
 
 	if (!p)
-		p = add(w, found, e);
+		p = watch_add_port(w, found, e);
 	if (!p)
 		return e->code;
 	snprintf(p->ibdev, sizeof(p->ibdev), "%s", found->ibdev);
 	p->ib_port = found->ib_port;
 	if (!p->present && !first)
-		tell(p, WATCH_ARRIVED, NULL);
+		watch_print_event(p, WATCH_ARRIVED, NULL);
 	p->present = true;
 	p->dirty = false;
 	if (is_new)
-		tell_start(w, p);
-	judge(w, p, &found->qos);
+		watch_print_start(w, p);
+	watch_judge(w, p, &found->qos);
 	return 0;
 }
 
-static bool is_in(const struct snapshot *s, const struct watched *p)
+static bool watch_is_in(const struct snapshot *s, const struct watched *p)
 {
 	for (unsigned int i = 0; i < s->port_count; i++)
 		if (!strcmp(s->port[i].netdev, p->ifname))
@@ -628,100 +629,100 @@ static bool is_in(const struct snapshot *s, const struct watched *p)
 static int watch_refresh(struct watch *w, bool first, struct err *e)
 {
 	struct snapshot s = {0};
-	int err = cmd_take_ports(w->dcb, interface, DCB_AGENT_NONE, &s, e);
+	int err = ports_read(w->dcb, interface, LLDP_AGENT_NONE, &s, e);
 
 	if (!first)
-		renew_wants(w);
+		watch_update_wants(w);
 	else if (!w->profile)
 		w->stamp = baseline_stamp(&state_at);
 	for (unsigned int i = 0; !err && i < s.port_count; i++)
 		if (interface || !w->profile ||
-		    cmd_port_selected(w->dcb, w->profile, s.port[i].netdev))
-			err = take_port(w, &s.port[i], first, e);
+		    ports_profile_selects(w->dcb, w->profile, s.port[i].netdev))
+			err = watch_update_port(w, &s.port[i], first, e);
 	/* Others are gone, or have lost their RDMA device alone. */
 	for (unsigned int i = 0; (!err || err == -ENODEV) && i < w->count; i++)
-		if (!is_in(&s, &w->port[i])) {
+		if (!watch_is_in(&s, &w->port[i])) {
 			w->port[i].ibdev[0] = '\0';
-			check_one(w, &w->port[i]);
+			watch_check_port(w, &w->port[i]);
 		}
 	snapshot_clear(&s);
 	if (!err && first && !w->count)
 		err = err_set(e, -ENODEV, "the profile selects none of this host's RoCE ports");
-	w->suspects.count = 0;
+	w->writers.count = 0;
 	return err == -ENODEV && !first ? 0 : err;
 }
 
 /* The loop. */
 
 /* When to do what, by the monotonic clock in ms; 0 = not at all. */
-struct schedule {
+struct watch_timers {
 	uint64_t now, poll_at, check_at, first_at, search_at, searched_at;
 };
 
-struct loop {
+struct watch_loop {
 	struct watch w;
-	struct schedule at;
+	struct watch_timers at;
 	struct nl *nl;
 	int signals;
 	char overdue[JOURNAL_ID_MAX]; /* the transaction that was told last */
 };
 
-static uint64_t earlier(uint64_t a, uint64_t b)
+static uint64_t watch_earlier(uint64_t a, uint64_t b)
 {
 	return !a || (b && b < a) ? b : a;
 }
 
-static void fold(struct loop *l)
+static void watch_fold(struct watch_loop *l)
 {
-	struct schedule *at = &l->at;
+	struct watch_timers *at = &l->at;
 
 	if (!at->check_at) {
 		at->first_at = at->now;
 		/* Now, while whoever did it may still run. */
-		suspects_add(NULL, &l->w.suspects);
+		writers_add(NULL, &l->w.writers);
 	}
-	at->check_at = earlier(at->now + FOLD_MS, at->first_at + FOLD_MAX_MS);
+	at->check_at = watch_earlier(at->now + FOLD_MS, at->first_at + FOLD_MAX_MS);
 }
 
-static void take_notice(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static void watch_on_notice(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
-	struct loop *l = arg;
-	struct watch_notice n;
+	struct watch_loop *l = arg;
+	struct drift_notice n;
 	struct watched *p;
 
-	if (!watch_decode(type, payload, size, &n))
+	if (!drift_decode_notice(type, payload, size, &n))
 		return;
-	p = watch_port(&l->w, n.ifname);
+	p = watch_find_port(&l->w, n.ifname);
 	if (!p) {
-		if (n.kind == WATCH_LINK && !l->at.search_at)
+		if (n.kind == DRIFT_NETDEV && !l->at.search_at)
 			l->at.search_at = l->at.searched_at + UNKNOWN_MS > l->at.now + FOLD_MS
 						  ? l->at.searched_at + UNKNOWN_MS
 						  : l->at.now + FOLD_MS;
 		return;
 	}
 	p->dirty = true;
-	if (n.kind == WATCH_LINK)
+	if (n.kind == DRIFT_NETDEV)
 		p->carrier = n.carrier;
-	fold(l);
+	watch_fold(l);
 }
 
-static int take_notices(struct loop *l, struct err *e)
+static int watch_read_notices(struct watch_loop *l, struct err *e)
 {
-	const struct watch_told lost = {.event = WATCH_OVERRUN,
-					.text = "notices were lost, all ports are read again"};
-	int err = nl_notices(l->nl, take_notice, l, e);
+	const struct watch_report lost = {.event = WATCH_OVERRUN,
+					  .text = "notices were lost, all ports are read again"};
+	int err = nl_notices(l->nl, watch_on_notice, l, e);
 
 	if (err != -ENOBUFS)
 		return err;
-	watch_tell(&lost);
+	watch_print(&lost);
 	for (unsigned int i = 0; i < l->w.count; i++)
 		l->w.port[i].dirty = true;
-	fold(l);
+	watch_fold(l);
 	return 0;
 }
 
 /* A dead-man that was killed leaves a transaction that nobody undoes in this boot. */
-static void report_overdue(struct loop *l)
+static void watch_report_overdue(struct watch_loop *l)
 {
 	char text[ERR_TEXT_MAX];
 	struct err e = {0};
@@ -736,7 +737,7 @@ static void report_overdue(struct loop *l)
 		if (tx_decide(&v, TX_BEGIN) == TX_REFUSE_OVERDUE && strcmp(l->overdue, tx.id)) {
 			(void)tx_refuse(TX_REFUSE_OVERDUE, &tx, &e);
 			snprintf(text, sizeof(text), "%.480s: %.480s", e.text, e.hint);
-			watch_tell(&(struct watch_told){.event = WATCH_OVERDUE, .text = text});
+			watch_print(&(struct watch_report){.event = WATCH_OVERDUE, .text = text});
 			memcpy(l->overdue, tx.id, sizeof(tx.id));
 		}
 	}
@@ -744,32 +745,32 @@ static void report_overdue(struct loop *l)
 	state_close(&s);
 }
 
-static void poll_ports(struct loop *l)
+static void watch_poll_ports(struct watch_loop *l)
 {
 	struct err e = {0};
 
 	l->at.poll_at = l->at.now + interval_ms;
 	l->at.searched_at = l->at.now;
 	l->at.search_at = 0;
-	if (!l->w.suspects.count)
-		suspects_add(NULL, &l->w.suspects);
+	if (!l->w.writers.count)
+		writers_add(NULL, &l->w.writers);
 	if (watch_refresh(&l->w, false, &e))
 		(void)cmd_fail(0, &e); /* the next poll tries again */
-	report_overdue(l);
+	watch_report_overdue(l);
 }
 
-static bool is_due(uint64_t when, uint64_t now)
+static bool watch_is_due(uint64_t when, uint64_t now)
 {
 	return when && when <= now;
 }
 
 /* While a transaction runs its writes are no drift. */
-static void act(struct loop *l)
+static void watch_act(struct watch_loop *l)
 {
-	struct schedule *at = &l->at;
-	bool poll_now = is_due(at->poll_at, at->now) || is_due(at->search_at, at->now);
+	struct watch_timers *at = &l->at;
+	bool poll_now = watch_is_due(at->poll_at, at->now) || watch_is_due(at->search_at, at->now);
 
-	if (!poll_now && !is_due(at->check_at, at->now))
+	if (!poll_now && !watch_is_due(at->check_at, at->now))
 		return;
 	if (state_busy(&state_at)) {
 		at->check_at = at->now + BUSY_MS;
@@ -778,21 +779,21 @@ static void act(struct loop *l)
 	at->check_at = 0;
 	watch_check(&l->w);
 	if (poll_now)
-		poll_ports(l);
+		watch_poll_ports(l);
 }
 
 /* Milliseconds that nothing is due. */
-static int idle_ms(const struct schedule *at)
+static int watch_idle_ms(const struct watch_timers *at)
 {
-	uint64_t next = earlier(earlier(at->poll_at, at->check_at), at->search_at);
+	uint64_t next = watch_earlier(watch_earlier(at->poll_at, at->check_at), at->search_at);
 
-	/* What is overdue waits for a transaction's end: see act(). */
+	/* What is overdue waits for a transaction's end: see watch_act(). */
 	if (at->check_at && at->check_at > at->now)
 		next = at->check_at;
 	return next <= at->now ? 0 : next - at->now > 3600000 ? 3600000 : (int)(next - at->now);
 }
 
-static int run_loop(struct loop *l, struct err *e)
+static int watch_run_loop(struct watch_loop *l, struct err *e)
 {
 	struct pollfd fds[] = {{.fd = nl_fd(l->nl), .events = POLLIN},
 			       {.fd = l->signals, .events = POLLIN}};
@@ -801,22 +802,22 @@ static int run_loop(struct loop *l, struct err *e)
 	l->at.now = monotonic_ms();
 	l->at.poll_at = l->at.now + interval_ms;
 	while (!err) {
-		if (poll(fds, ARRAY_SIZE(fds), idle_ms(&l->at)) < 0 && errno != EINTR)
+		if (poll(fds, ARRAY_SIZE(fds), watch_idle_ms(&l->at)) < 0 && errno != EINTR)
 			return err_sys(e, -errno, "poll");
 		l->at.now = monotonic_ms();
 		if (fds[1].revents)
 			return 0;
 		if (fds[0].revents)
-			err = take_notices(l, e);
+			err = watch_read_notices(l, e);
 		if (!err)
-			act(l);
+			watch_act(l);
 		if (ferror(stdout))
 			return 0; /* said at the end */
 	}
 	return err;
 }
 
-static int open_signals(struct err *e)
+static int watch_open_signals(struct err *e)
 {
 	sigset_t set;
 	int fd;
@@ -831,18 +832,18 @@ static int open_signals(struct err *e)
 }
 
 /* Joined before the first reading: nothing is missed in between. */
-static int open_notices(struct loop *l, struct err *e)
+static int watch_open_notices(struct watch_loop *l, struct err *e)
 {
 	int err = nl_open(NETLINK_ROUTE, &l->nl, e);
 
 	if (!err)
-		err = nl_join(l->nl, WATCH_GROUP_LINK, e);
+		err = nl_join(l->nl, DRIFT_GROUP_LINK, e);
 	if (!err)
-		err = nl_join(l->nl, WATCH_GROUP_DCB, e);
+		err = nl_join(l->nl, DRIFT_GROUP_DCB, e);
 	return err;
 }
 
-static bool has_want(const struct watch *w)
+static bool watch_has_want(const struct watch *w)
 {
 	bool all = true;
 
@@ -851,11 +852,11 @@ static bool has_want(const struct watch *w)
 	return all;
 }
 
-static int compare_once(struct loop *l)
+static int watch_compare_once(struct watch_loop *l)
 {
 	struct err e = {0};
 
-	if (has_want(&l->w))
+	if (watch_has_want(&l->w))
 		return l->w.drifted ? EXIT_FINDINGS : EXIT_OK;
 	if (l->w.hidden) {
 		err_set(&e, -EACCES, "%s: the transactions are readable by root alone",
@@ -869,30 +870,30 @@ static int compare_once(struct loop *l)
 	return cmd_fail(EXIT_USAGE, &e);
 }
 
-static int watch(struct loop *l)
+static int watch_run(struct watch_loop *l)
 {
 	struct err e = {0};
 	int err = dcb_open(NULL, &l->w.dcb, &e);
 
 	if (!err)
-		err = open_notices(l, &e);
+		err = watch_open_notices(l, &e);
 	if (!err)
 		err = watch_refresh(&l->w, true, &e);
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	report_overdue(l);
+	watch_report_overdue(l);
 	if (once)
-		return compare_once(l);
-	l->signals = open_signals(&e);
-	if (l->signals < 0 || run_loop(l, &e))
+		return watch_compare_once(l);
+	l->signals = watch_open_signals(&e);
+	if (l->signals < 0 || watch_run_loop(l, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	return l->w.drifted ? EXIT_FINDINGS : EXIT_OK;
 }
 
-static int run(int argc, char **argv)
+static int watch_main(int argc, char **argv)
 {
 	struct profile profile;
-	struct loop l = {.signals = -1};
+	struct watch_loop l = {.signals = -1};
 	int rc;
 
 	if (argc > 1)
@@ -903,7 +904,7 @@ static int run(int argc, char **argv)
 	if (rc)
 		return rc;
 	l.w.profile = argc ? &profile : NULL;
-	rc = watch(&l);
+	rc = watch_run(&l);
 	if (l.signals >= 0)
 		close(l.signals);
 	nl_shut(l.nl);
@@ -917,5 +918,5 @@ const struct command cmd_watch = {
 	.args = "[PROFILE]",
 	.help = "tell when a port's settings are no longer what they were",
 	.opts = watch_opts,
-	.run = run,
+	.run = watch_main,
 };

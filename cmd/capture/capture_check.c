@@ -18,24 +18,20 @@
 static struct verdict_options options = VERDICT_DEFAULTS;
 
 static const struct opt check_opts[] = {
-	VERDICT_FORMAT_OPT(options),
-	VERDICT_OPTS(options),
-	CAPTURE_MAX_FLOWS_OPT,
-	CAPTURE_LINK_OPT,
-	CAPTURE_SANDBOX_OPT,
-	{.name = NULL},
+	VERDICT_FORMAT_OPT(options), VERDICT_OPTS(options), CAPTURE_MAX_FLOWS_OPT, CAPTURE_LINK_OPT,
+	CAPTURE_SANDBOX_OPT,	     {.name = NULL},
 };
 
 /* What was read of a capture. */
 struct capture_read {
 	struct capture_summary summary;
-	struct witnesses witnesses;
+	struct samples samples;
 	struct err broken; /* where the file breaks off */
 	int err;	   /* of it */
 };
 
 /* Takes the reader over. 0, or -ENOMEM. */
-static int read_all(struct reader *r, struct capture_read *c)
+static int check_read_all(struct reader *r, struct capture_read *c)
 {
 	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
 	const struct packet *p;
@@ -43,7 +39,7 @@ static int read_all(struct reader *r, struct capture_read *c)
 
 	while ((got = reader_next(r, -1, &p, &c->broken)) > 0) {
 		progress_step(&progress, r);
-		witness_add(&c->witnesses, p, flow_table_events(r->flows));
+		samples_add(&c->samples, p, flow_table_events(r->flows));
 	}
 	progress_end(&progress);
 	c->err = got;
@@ -52,10 +48,10 @@ static int read_all(struct reader *r, struct capture_read *c)
 	return err;
 }
 
-static int judge(const char *name, const struct capture_read *read)
+static int check_judge(const char *name, const struct capture_read *read)
 {
 	struct capture_case one = {
-		.name = name, .summary = &read->summary, .witnesses = &read->witnesses};
+		.name = name, .summary = &read->summary, .samples = &read->samples};
 	struct fabric *fabric = calloc(1, sizeof(*fabric));
 	struct run *run = calloc(1, sizeof(*run));
 	struct findings findings = {0};
@@ -100,12 +96,12 @@ static int run_check(int argc, char **argv)
 		code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
-	if (read_all(&r, &read)) {
+	if (check_read_all(&r, &read)) {
 		err_sys(&e, -ENOMEM, "capture");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	/* As findings name it: without the folder. */
-	code = judge(strcmp(argv[0], "-") ? file_name_of(argv[0]) : "stdin", &read);
+	code = check_judge(strcmp(argv[0], "-") ? file_name_of(argv[0]) : "stdin", &read);
 	capture_summary_clear(&read.summary);
 	fflush(stdout); /* an error is told behind what was judged; main() looks at the result */
 	return read.err < 0 ? cmd_worse(code, cmd_fail(EXIT_USAGE, &read.broken)) : code;

@@ -28,7 +28,7 @@ static const struct opt decode_opts[] = {
 };
 
 /* What a frame of LLDP says by itself; one that is broken was told already. */
-static bool read_peer(const struct reader *r, const struct packet *p, struct lldp_peer *peer)
+static bool decode_read_lldp(const struct reader *r, const struct packet *p, struct lldp_peer *peer)
 {
 	struct err e = {0};
 
@@ -39,14 +39,14 @@ static bool read_peer(const struct reader *r, const struct packet *p, struct lld
 }
 
 /* False on a stream that failed, or -ENOMEM: the caller tells. */
-static bool print_object(const struct reader *r, const struct packet *p, struct flow_events ev)
+static bool decode_print_json(const struct reader *r, const struct packet *p, struct flow_events ev)
 {
 	struct lldp_peer peer;
 	json_t *o = packet_to_json(p);
 	bool ok = o && json_object_set_new(o, "events", flow_events_to_json(ev)) == 0;
 
-	if (ok && read_peer(r, p, &peer))
-		ok = json_object_set_new(o, "lldp", capture_peer_to_json(&peer)) == 0;
+	if (ok && decode_read_lldp(r, p, &peer))
+		ok = json_object_set_new(o, "lldp", lldp_peer_to_json(&peer)) == 0;
 	if (ok)
 		ok = json_dumpf(o, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) == 0;
 	json_decref(o);
@@ -55,10 +55,10 @@ static bool print_object(const struct reader *r, const struct packet *p, struct 
 }
 
 /* Times are shown from the first frame on. */
-static void print_line(const struct reader *r, const struct packet *p, struct flow_events ev,
-		       uint64_t first_ns)
+static void decode_print_line(const struct reader *r, const struct packet *p, struct flow_events ev,
+			      uint64_t first_ns)
 {
-	char line[PACKET_TEXT_MAX], events[256], said[CAPTURE_PEER_TEXT] = "";
+	char line[PACKET_TEXT_MAX], events[256], lldp[LLDP_PEER_TEXT] = "";
 	struct packet shown = *p;
 	struct lldp_peer peer;
 
@@ -67,12 +67,12 @@ static void print_line(const struct reader *r, const struct packet *p, struct fl
 	/* The columns have said these already. */
 	ev.bits &= ~(uint32_t)(FLOW_CNP | FLOW_CE | FLOW_ICRC_BAD | FLOW_RNR | FLOW_FRAGMENT);
 	flow_events_text(ev, events, sizeof(events));
-	if (read_peer(r, p, &peer))
-		capture_peer_text(&peer, said, sizeof(said));
-	printf("%s%s%s%s%s\n", line, said[0] ? " " : "", said, events[0] ? ", " : "", events);
+	if (decode_read_lldp(r, p, &peer))
+		lldp_peer_text(&peer, lldp, sizeof(lldp));
+	printf("%s%s%s%s%s\n", line, lldp[0] ? " " : "", lldp, events[0] ? ", " : "", events);
 }
 
-static void print_summary(const struct capture_totals *t, const struct reader *r)
+static void decode_print_summary(const struct capture_totals *t, const struct reader *r)
 {
 	struct flow f;
 	uint64_t good = 0, bad = 0, unverifiable = 0;
@@ -92,7 +92,7 @@ static void print_summary(const struct capture_totals *t, const struct reader *r
 	       t->malformed);
 }
 
-static void print_columns(void)
+static void decode_print_columns(void)
 {
 	char line[256];
 
@@ -102,7 +102,7 @@ static void print_columns(void)
 
 /* Other frames are shown when they contradict themselves on the way to RoCE, or when a verdict is
  * asked for that they can have. */
-static bool is_shown(const struct packet *p, const struct capture_filter *f)
+static bool decode_is_shown(const struct packet *p, const struct capture_filter *f)
 {
 	return p->kind != PACKET_OTHER || p->fault == PACKET_MALFORMED || f->by_verdict;
 }
@@ -122,11 +122,11 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 		progress_step(&progress, r);
 		if (r->frames == 1)
 			first_ns = p->time_ns;
-		if (!is_shown(p, f) || !capture_filter_match(f, p, ev))
+		if (!decode_is_shown(p, f) || !capture_filter_match(f, p, ev))
 			continue;
 		if (!globals->json)
-			print_line(r, p, ev, first_ns);
-		else if (!print_object(r, p, ev) && !ferror(stdout)) /* main() tells of that */
+			decode_print_line(r, p, ev, first_ns);
+		else if (!decode_print_json(r, p, ev) && !ferror(stdout)) /* main() tells of that */
 			return err_sys(e, -ENOMEM, "JSON");
 		if (ferror(stdout))
 			break;
@@ -153,10 +153,10 @@ static int run_decode(int argc, char **argv)
 	if (err)
 		return err;
 	if (!globals->json)
-		print_columns();
+		decode_print_columns();
 	err = decode_all(&r, &filter, &e);
 	if (!globals->json)
-		print_summary(flow_table_totals(r.flows), &r);
+		decode_print_summary(flow_table_totals(r.flows), &r);
 	reader_clear(&r);
 	fflush(stdout); /* an error is told behind what was decoded; main() looks at the result */
 	return err ? cmd_fail(err == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e) : EXIT_OK;

@@ -23,7 +23,7 @@ const struct opt capture_file_opts[] = {
 
 /* The input has a descriptor of its own by now. What somebody types is not for a process that a
  * file may have taken over. */
-static void leave_terminal(void)
+static void file_detach_terminal(void)
 {
 	int null = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;
 
@@ -36,21 +36,21 @@ static void leave_terminal(void)
 int capture_file_open(const char *path, struct reader *r)
 {
 	struct err e = {0};
-	struct source *s;
-	int fd = source_file_fd(path, &e);
+	struct input *s;
+	int fd = input_file_fd(path, &e);
 
 	if (fd < 0)
 		return cmd_fail(EXIT_USAGE, &e);
-	leave_terminal();
+	file_detach_terminal();
 	if (sandbox_confine(SANDBOX_FILE, capture_no_sandbox, NULL, &e)) {
 		err_prefix(&e, "%s", path);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	if (source_open_fd(fd, path, &s, &e))
+	if (input_open_fd(fd, path, &s, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	if (reader_init(r, s, capture_max_flows, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (capture_link_gbps)
-		reader_assume_link(r, capture_link_gbps * 1000);
+		reader_assume_link_speed(r, capture_link_gbps * 1000);
 	return 0;
 }

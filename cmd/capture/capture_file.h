@@ -36,9 +36,9 @@ extern const struct opt capture_file_opts[];
 extern unsigned int capture_max_flows, capture_link_gbps;
 extern bool capture_no_sandbox;
 
-/* Opens FILE, or - for standard input, confines the process (profiles/base/sandbox.h), and only then
- * reads the first byte: what a command writes to beside stdout and stderr, it opens before. Returns
- * 0, or an exit code when it has printed an error. The caller clears r. */
+/* Opens FILE, or - for standard input, confines the process (profiles/base/sandbox.h), and only
+ * then reads the first byte: what a command writes to beside stdout and stderr, it opens before.
+ * Returns 0, or an exit code when it has printed an error. The caller clears r. */
 int capture_file_open(const char *path, struct reader *r);
 
 #endif

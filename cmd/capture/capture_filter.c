@@ -11,7 +11,7 @@
 #include <string.h>
 
 /* Decimal or 0x; false when anything else stands there, or when it is above max. */
-static bool number_of(const char *word, unsigned long max, uint32_t *out)
+static bool filter_parse_number(const char *word, unsigned long max, uint32_t *out)
 {
 	char *end;
 	unsigned long value;
@@ -26,17 +26,17 @@ static bool number_of(const char *word, unsigned long max, uint32_t *out)
 	return true;
 }
 
-static int filter_qpns(struct capture_filter *f, const struct opt_list *words, struct err *e)
+static int filter_add_qpns(struct capture_filter *f, const struct opt_list *words, struct err *e)
 {
 	for (unsigned int i = 0; i < words->count; i++) {
-		if (!number_of(words->item[i], 0xffffff, &f->qpn[f->qpn_count++]))
+		if (!filter_parse_number(words->item[i], 0xffffff, &f->qpn[f->qpn_count++]))
 			return err_set(e, -EINVAL, "--qp '%s': a number up to 0xffffff is needed",
 				       words->item[i]);
 	}
 	return 0;
 }
 
-static bool opcode_named(const char *word, uint32_t *out)
+static bool filter_find_opcode(const char *word, uint32_t *out)
 {
 	char buf[64];
 
@@ -49,13 +49,13 @@ static bool opcode_named(const char *word, uint32_t *out)
 	return false;
 }
 
-static int filter_opcodes(struct capture_filter *f, const struct opt_list *words, struct err *e)
+static int filter_add_opcodes(struct capture_filter *f, const struct opt_list *words, struct err *e)
 {
 	uint32_t opcode;
 
 	for (unsigned int i = 0; i < words->count; i++) {
-		if (!number_of(words->item[i], 255, &opcode) &&
-		    !opcode_named(words->item[i], &opcode)) {
+		if (!filter_parse_number(words->item[i], 255, &opcode) &&
+		    !filter_find_opcode(words->item[i], &opcode)) {
 			err_set(e, -EINVAL,
 				"--opcode '%s': a number up to 255 or a name such as RC_ACK is "
 				"needed",
@@ -69,7 +69,8 @@ static int filter_opcodes(struct capture_filter *f, const struct opt_list *words
 	return 0;
 }
 
-static int filter_addresses(struct capture_filter *f, const struct opt_list *words, struct err *e)
+static int filter_add_addresses(struct capture_filter *f, const struct opt_list *words,
+				struct err *e)
 {
 	for (unsigned int i = 0; i < words->count; i++) {
 		if (!packet_addr_parse(words->item[i], f->address[f->address_count++])) {
@@ -84,7 +85,7 @@ static int filter_addresses(struct capture_filter *f, const struct opt_list *wor
 }
 
 /* The word of one event, as "events" has it; false when the bit means nothing. */
-static bool event_word(unsigned int bit, char *buf, size_t size)
+static bool filter_event_word(unsigned int bit, char *buf, size_t size)
 {
 	json_t *words = flow_events_to_json((struct flow_events){.bits = 1U << bit, .psns = 1});
 	const char *word = json_string_value(json_array_get(words, 0));
@@ -94,12 +95,12 @@ static bool event_word(unsigned int bit, char *buf, size_t size)
 	return buf[0];
 }
 
-static uint32_t event_of(const char *word)
+static uint32_t filter_find_event(const char *word)
 {
 	char known[32];
 
 	for (unsigned int bit = 0; bit < 32; bit++)
-		if (event_word(bit, known, sizeof(known)) && !strcmp(known, word))
+		if (filter_event_word(bit, known, sizeof(known)) && !strcmp(known, word))
 			return 1U << bit;
 	return 0;
 }
@@ -107,7 +108,7 @@ static uint32_t event_of(const char *word)
 /* What is no event of a flow, but a verdict all the same: by bit of struct capture_filter. */
 static const char *const states[] = {"malformed", "truncated", "icrc_good", "icrc_unverifiable"};
 
-static uint32_t states_of(const struct packet *p)
+static uint32_t filter_packet_states(const struct packet *p)
 {
 	const bool holds[ARRAY_SIZE(states)] = {
 		p->fault == PACKET_MALFORMED,
@@ -122,7 +123,7 @@ static uint32_t states_of(const struct packet *p)
 	return bits;
 }
 
-static uint32_t state_of(const char *word)
+static uint32_t filter_find_state(const char *word)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(states); i++)
 		if (!strcmp(states[i], word))
@@ -130,13 +131,13 @@ static uint32_t state_of(const char *word)
 	return 0;
 }
 
-static int no_such_verdict(const char *word, struct err *e)
+static int filter_unknown_verdict(const char *word, struct err *e)
 {
 	char known[32], all[512] = "";
 	size_t used = 0;
 
 	for (unsigned int bit = 0; bit < 32 && used < sizeof(all); bit++)
-		if (event_word(bit, known, sizeof(known)))
+		if (filter_event_word(bit, known, sizeof(known)))
 			used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s",
 						 used ? ", " : "", known);
 	for (unsigned int i = 0; i < ARRAY_SIZE(states) && used < sizeof(all); i++)
@@ -144,13 +145,15 @@ static int no_such_verdict(const char *word, struct err *e)
 	return err_set(e, -EINVAL, "--verdict '%.80s': it is any of %s", word, all);
 }
 
-static int filter_verdicts(struct capture_filter *f, const struct opt_list *words, struct err *e)
+static int filter_add_verdicts(struct capture_filter *f, const struct opt_list *words,
+			       struct err *e)
 {
 	for (unsigned int i = 0; i < words->count; i++) {
-		uint32_t event = event_of(words->item[i]), state = state_of(words->item[i]);
+		uint32_t event = filter_find_event(words->item[i]),
+			 state = filter_find_state(words->item[i]);
 
 		if (!event && !state)
-			return no_such_verdict(words->item[i], e);
+			return filter_unknown_verdict(words->item[i], e);
 		f->by_verdict = true;
 		f->events |= event;
 		f->states |= state;
@@ -161,13 +164,13 @@ static int filter_verdicts(struct capture_filter *f, const struct opt_list *word
 int capture_filter_make(struct capture_filter *f, const struct capture_filter_words *w,
 			struct err *e)
 {
-	int err = filter_qpns(f, &w->qpns, e);
+	int err = filter_add_qpns(f, &w->qpns, e);
 
 	if (!err)
-		err = filter_opcodes(f, &w->opcodes, e);
+		err = filter_add_opcodes(f, &w->opcodes, e);
 	if (!err)
-		err = filter_addresses(f, &w->addresses, e);
-	return err ? err : filter_verdicts(f, &w->verdicts, e);
+		err = filter_add_addresses(f, &w->addresses, e);
+	return err ? err : filter_add_verdicts(f, &w->verdicts, e);
 }
 
 bool capture_filter_given(const struct capture_filter_words *w)
@@ -175,7 +178,7 @@ bool capture_filter_given(const struct capture_filter_words *w)
 	return w->qpns.count || w->opcodes.count || w->addresses.count || w->verdicts.count;
 }
 
-static bool qpn_matches(const struct capture_filter *f, const struct packet *p)
+static bool filter_match_qpn(const struct capture_filter *f, const struct packet *p)
 {
 	bool datagram = p->bth && p->headers & HDR_DETH;
 
@@ -185,7 +188,7 @@ static bool qpn_matches(const struct capture_filter *f, const struct packet *p)
 	return !f->qpn_count;
 }
 
-static bool address_matches(const struct capture_filter *f, const struct packet *p)
+static bool filter_match_address(const struct capture_filter *f, const struct packet *p)
 {
 	for (unsigned int i = 0; p->kind == PACKET_ROCE && i < f->address_count; i++)
 		if (!memcmp(f->address[i], p->src, 16) || !memcmp(f->address[i], p->dst, 16))
@@ -198,7 +201,7 @@ bool capture_filter_match(const struct capture_filter *f, const struct packet *p
 {
 	if (f->by_opcode && !(p->bth && f->opcode[p->opcode]))
 		return false;
-	if (f->by_verdict && !(f->events & ev.bits) && !(f->states & states_of(p)))
+	if (f->by_verdict && !(f->events & ev.bits) && !(f->states & filter_packet_states(p)))
 		return false;
-	return qpn_matches(f, p) && address_matches(f, p);
+	return filter_match_qpn(f, p) && filter_match_address(f, p);
 }

@@ -14,12 +14,12 @@
 
 #define FLOWS_SCHEMA "rocecheck.flows/1"
 
-static double seconds(const struct flow *f)
+static double flow_seconds(const struct flow *f)
 {
 	return f->last_ns > f->first_ns ? (double)(f->last_ns - f->first_ns) / 1e9 : 0;
 }
 
-static void print_flow(const struct flow *f, enum capture_drops drops)
+static void flow_print_line(const struct flow *f, enum capture_drops drops)
 {
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], text[512];
 
@@ -29,22 +29,22 @@ static void print_flow(const struct flow *f, enum capture_drops drops)
 	printf("%-15s %-15s 0x%06x %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64
 	       " %10.6f %9" PRIu64 "-%-9" PRIu64 " %s\n",
 	       src, dst, f->dest_qpn, f->packets, f->requests, f->responses, f->payload_bytes,
-	       seconds(f), f->first_frame, f->last_frame, text);
+	       flow_seconds(f), f->first_frame, f->last_frame, text);
 }
 
-static int print_lines(const struct capture_summary *s)
+static int flows_print_text(const struct capture_summary *s)
 {
 	printf("%-15s %-15s %-8s %9s %9s %9s %12s %10s %-19s %s\n", "src", "dst", "qpn", "packets",
 	       "requests", "responses", "bytes", "seconds", "frames", "verdict");
 	for (unsigned int i = 0; i < s->flow_count; i++)
-		print_flow(&s->flow[i], s->drops);
+		flow_print_line(&s->flow[i], s->drops);
 	if (s->totals.evicted_flows)
 		printf("note: %" PRIu64 " idle flows were forgotten: too many at once\n",
 		       s->totals.evicted_flows);
 	return EXIT_OK;
 }
 
-static bool put_verdict(json_t *flow, const struct flow *f, enum capture_drops drops)
+static bool flow_add_verdict(json_t *flow, const struct flow *f, enum capture_drops drops)
 {
 	char text[512];
 
@@ -55,14 +55,14 @@ static bool put_verdict(json_t *flow, const struct flow *f, enum capture_drops d
 
 /* The flows of `capture stats --json`, each with its verdict, and the totals: pauses have no flow.
  */
-static json_t *flows_document(const struct capture_summary *s)
+static json_t *flows_to_json(const struct capture_summary *s)
 {
 	json_t *summary = capture_summary_to_json(s), *flows = json_object_get(summary, "flows");
 	bool ok = json_array_size(flows) == s->flow_count;
 	json_t *doc;
 
 	for (unsigned int i = 0; ok && i < s->flow_count; i++)
-		ok = put_verdict(json_array_get(flows, i), &s->flow[i], s->drops);
+		ok = flow_add_verdict(json_array_get(flows, i), &s->flow[i], s->drops);
 	doc = ok ? json_pack("{s:s, s:O, s:O, s:O, s:I}", "schema", FLOWS_SCHEMA, "drops",
 			     json_object_get(summary, "drops"), "totals",
 			     json_object_get(summary, "totals"), "flows", flows, "evicted_flows",
@@ -96,7 +96,7 @@ static int run_flows(int argc, char **argv)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	reader_clear(&r);
-	code = globals->json ? cmd_print_json(flows_document(&summary)) : print_lines(&summary);
+	code = globals->json ? cmd_print_json(flows_to_json(&summary)) : flows_print_text(&summary);
 	capture_summary_clear(&summary);
 	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
 	return got < 0 ? cmd_worse(code, cmd_fail(EXIT_USAGE, &broken)) : code;

@@ -17,47 +17,48 @@ struct rdma_watch {
 	unsigned int count;
 };
 
-static bool is_named(const struct port *p, const char *name)
+static bool rdma_is_named(const struct port *p, const char *name)
 {
 	return !strcmp(p->netdev, name) || !strcmp(p->ibdev, name);
 }
 
-static bool has_packets(const struct counters *c)
+static bool rdma_has_packets(const struct counters *c)
 {
 	return counters_has(c, METRIC_RDMA_RX_PACKETS, 0) ||
 	       counters_has(c, METRIC_RDMA_TX_PACKETS, 0);
 }
 
-static int take(struct rdma_watch *w, const struct port *p, struct counters *c)
+static int rdma_read_counters(struct rdma_watch *w, const struct port *p, struct counters *c)
 {
-	return counters_take(w->dcb, p->netdev, p->ibdev, p->ib_port, c, NULL);
+	return counters_read(w->dcb, p->netdev, p->ibdev, p->ib_port, c, NULL);
 }
 
-static void keep_watched(struct rdma_watch *w, const char *name)
+static void rdma_keep_watched(struct rdma_watch *w, const char *name)
 {
 	for (unsigned int i = 0; i < w->s.port_count; i++) {
 		struct port *p = &w->s.port[i];
 
-		if (is_named(p, name) && !take(w, p, &p->counters) && has_packets(&p->counters))
+		if (rdma_is_named(p, name) && !rdma_read_counters(w, p, &p->counters) &&
+		    rdma_has_packets(&p->counters))
 			w->s.port[w->count++] = *p;
 	}
 }
 
-struct rdma_watch *rdma_watch_begin(const char *name)
+struct rdma_watch *rdma_watch_open(const char *name)
 {
 	struct rdma_watch *w = calloc(1, sizeof(*w));
 
 	if (!w)
 		return NULL;
 	if (!dcb_open(NULL, &w->dcb, NULL) && !snapshot_rdma_ports(w->dcb, &w->s, NULL))
-		keep_watched(w, name);
+		rdma_keep_watched(w, name);
 	if (w->count)
 		return w;
-	rdma_watch_end(w);
+	rdma_watch_close(w);
 	return NULL;
 }
 
-void rdma_watch_end(struct rdma_watch *w)
+void rdma_watch_close(struct rdma_watch *w)
 {
 	if (!w)
 		return;
@@ -66,7 +67,7 @@ void rdma_watch_end(struct rdma_watch *w)
 	free(w);
 }
 
-static uint64_t packets_of(const struct counters *c)
+static uint64_t rdma_sum_packets(const struct counters *c)
 {
 	static const enum metric metrics[] = {METRIC_RDMA_RX_PACKETS, METRIC_RDMA_TX_PACKETS};
 	uint64_t sum = 0;
@@ -92,12 +93,12 @@ bool rdma_watch_packets(struct rdma_watch *w, uint64_t *packets, const char **ib
 		struct counters now, delta;
 		uint64_t n;
 
-		if (take(w, p, &now))
+		if (rdma_read_counters(w, p, &now))
 			continue;
 		counters_delta(&p->counters, &now, &delta, NULL);
-		if (!has_packets(&delta))
+		if (!rdma_has_packets(&delta))
 			continue;
-		n = packets_of(&delta);
+		n = rdma_sum_packets(&delta);
 		if (!known || n > most) {
 			most = n;
 			*ibdev = p->ibdev;

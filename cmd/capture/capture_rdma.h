@@ -13,8 +13,8 @@ struct rdma_watch; /* opaque */
 
 /* name: a netdev or an RDMA device. NULL when it has no counters of RDMA packets, or they cannot be
  * read: then nothing is known. */
-struct rdma_watch *rdma_watch_begin(const char *name);
-void rdma_watch_end(struct rdma_watch *w);
+struct rdma_watch *rdma_watch_open(const char *name);
+void rdma_watch_close(struct rdma_watch *w);
 
 /* Packets sent and received since the begin; false when that is not known. ibdev is the device that
  * counted the most, w's own. */

@@ -66,12 +66,12 @@ struct recording {
 };
 
 /* --write -: frames go to standard output, and what is said of them to standard error. */
-static bool is_stdout(void)
+static bool record_is_stdout(void)
 {
 	return !strcmp(file, "-");
 }
 
-static int print_document(const struct recording *r)
+static int record_print_json(const struct recording *r)
 {
 	bool known = r->got.drops != DROPS_UNKNOWN;
 	json_t *dropped = known ? json_integer((json_int_t)r->got.dropped) : json_null();
@@ -84,14 +84,14 @@ static int print_document(const struct recording *r)
 					"dropped", dropped, "rdma_packets", rdma, "full", full));
 }
 
-static void print_ways(FILE *out)
+static void record_print_remedies(FILE *out)
 {
-	for (unsigned int i = 0; capture_ways[i]; i++)
-		fprintf(out, "way out      %s\n", capture_ways[i]);
+	for (unsigned int i = 0; capture_methods[i]; i++)
+		fprintf(out, "way out      %s\n", capture_methods[i]);
 }
 
 /* Some of it was seen, such as what the kernel itself sends. */
-static void print_bypassed(const struct recording *r, FILE *out)
+static void record_print_bypassed(const struct recording *r, FILE *out)
 {
 	if (!r->rdma_known || !rdma_watch_bypassed(r->rdma_packets, r->got.roce, r->got.dropped))
 		return;
@@ -99,11 +99,11 @@ static void print_bypassed(const struct recording *r, FILE *out)
 		"note         %s counted %" PRIu64 " RoCE packets, of which %" PRIu64
 		" came past the interface: the others bypass the kernel\n",
 		r->ibdev, r->rdma_packets, r->got.roce);
-	print_ways(out);
+	record_print_remedies(out);
 }
 
 /* Nothing of it was seen: because nothing was there, or because the NIC kept it to itself. */
-static void print_no_roce(const struct recording *r, FILE *out)
+static void record_print_no_roce(const struct recording *r, FILE *out)
 {
 	if (r->rdma_known && !r->rdma_packets) {
 		fprintf(out, "note         no RoCE, and %s counted none either\n", r->ibdev);
@@ -118,10 +118,10 @@ static void print_no_roce(const struct recording *r, FILE *out)
 		fputs("note         no RoCE: where RDMA counters grow all the same, hardware RoCE "
 		      "bypasses the interface\n",
 		      out);
-	print_ways(out);
+	record_print_remedies(out);
 }
 
-static int print_text(const struct recording *r, FILE *out)
+static int record_print_text(const struct recording *r, FILE *out)
 {
 	char last[PATH_MAX];
 
@@ -137,9 +137,9 @@ static int print_text(const struct recording *r, FILE *out)
 			r->got.dropped);
 	fputs("times        of this host, when the kernel got the frames; not of the NIC\n", out);
 	if (!r->got.roce && !strcmp(filter, "roce"))
-		print_no_roce(r, out);
+		record_print_no_roce(r, out);
 	else if (!strcmp(filter, "roce"))
-		print_bypassed(r, out);
+		record_print_bypassed(r, out);
 	if (!strcmp(filter, "nak") || !strcmp(filter, "cnp"))
 		fputs("note         the PSNs around these packets are not recorded: loss cannot be "
 		      "judged\n",
@@ -148,9 +148,9 @@ static int print_text(const struct recording *r, FILE *out)
 }
 
 /* The folder is opened once: files are made in it whatever becomes of its path. */
-static int folder_begin(struct recording *r, struct err *e)
+static int record_open_folder(struct recording *r, struct err *e)
 {
-	int err = is_stdout() ? 0 : folder_of_file(file, &r->folder, e);
+	int err = record_is_stdout() ? 0 : folder_of_file(file, &r->folder, e);
 
 	if (err == -ENOENT)
 		err_hint(e, "make the folder of the recording first");
@@ -161,21 +161,21 @@ static int folder_begin(struct recording *r, struct err *e)
 /* Opened with all privileges, which are given up before the first frame is looked at. */
 static int record_begin(struct recording *r, struct confined *c, struct err *e)
 {
-	int err = folder_begin(r, e);
+	int err = record_open_folder(r, e);
 
 	if (!err)
 		err = record_live_start(&r->live, c, e);
 	if (err)
 		return err;
-	err = is_stdout() ? privileges_drop(e) : privileges_become_owner(&r->folder, e);
+	err = record_is_stdout() ? privileges_drop(e) : privileges_become_owner(&r->folder, e);
 	if (err)
-		(void)confined_end(c, NULL); /* the first error is the one to tell */
+		(void)confined_close(c, NULL); /* the first error is the one to tell */
 	return err;
 }
 
-static int record(struct recording *r)
+static int record_frames(struct recording *r)
 {
-	const atomic_int *stop = cmd_stop_signals();
+	const atomic_int *stop = signals_catch_stop();
 	struct rdma_watch *rdma = NULL;
 	struct confined c;
 	struct err e = {0};
@@ -185,16 +185,17 @@ static int record(struct recording *r)
 		folder_close(&r->folder);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	rdma = rdma_watch_begin(interface);
+	rdma = rdma_watch_open(interface);
 	if (!globals->quiet)
 		fprintf(stderr, "rocecheck: recording %s on %s, ^C ends\n", filter, interface);
 	err = record_live_run(&r->live, &c, stop, &r->got, &e);
 	r->rdma_known = rdma_watch_packets(rdma, &r->rdma_packets, &r->ibdev);
 	if (r->got.files)
-		(void)(globals->json
-			       ? print_document(r)
-			       : print_text(r, is_stdout() ? stderr : stdout)); /* main() looks */
-	rdma_watch_end(rdma);
+		(void)(globals->json ? record_print_json(r)
+				     : record_print_text(r, record_is_stdout()
+								    ? stderr
+								    : stdout)); /* main() looks */
+	rdma_watch_close(rdma);
 	folder_close(&r->folder);
 	fflush(stdout);
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
@@ -209,11 +210,11 @@ static int run_record(int argc, char **argv)
 		return cmd_usage(&cmd_capture_record, "no operand is expected");
 	if (!interface || !file)
 		return cmd_usage(&cmd_capture_record, "--interface and --write are needed");
-	if (is_stdout() && (globals->json || file_mib || file_ms || file_frames))
+	if (record_is_stdout() && (globals->json || file_mib || file_ms || file_frames))
 		return cmd_usage(&cmd_capture_record,
 				 "--write - is one file on standard output: expected neither "
 				 "--json nor --file-size, --file-time or --file-frames");
-	if (is_stdout() && isatty(STDOUT_FILENO))
+	if (record_is_stdout() && isatty(STDOUT_FILENO))
 		return cmd_usage(
 			&cmd_capture_record,
 			"--write - on a terminal: expected a pipe or a file, packets are not text");
@@ -237,7 +238,7 @@ static int run_record(int argc, char **argv)
 		.limit = limit,
 		.unfiltered = capture_no_sandbox,
 	};
-	return record(&r);
+	return record_frames(&r);
 }
 
 const struct command cmd_capture_record = {

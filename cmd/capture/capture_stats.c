@@ -9,21 +9,21 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "capture/flow/views.h"
+#include "capture/flow/breakdown.h"
 #include "capture/reader.h"
 #include "cmd/capture/capture_file.h"
 #include "cmd/capture/capture_filter.h"
 #include "cmd/cmd.h"
 
 /* What RoCE packets come to by opcode, DSCP, sending host or time. Starts with the word alone. */
-struct capture_by {
-	const char *by; /* a word of capture_by_words */
-	struct capture_views views;
-	struct view_hosts hosts;
-	struct view_row no_bth; /* RoCE that was cut before it, or broken there */
+struct stats_by {
+	const char *by; /* a word of stats_by_words */
+	struct breakdown breakdown;
+	struct breakdown_hosts hosts;
+	struct breakdown_row no_bth; /* RoCE that was cut before it, or broken there */
 };
 
-static const char *const capture_by_words[] = {"opcode", "dscp", "host", "time", NULL};
+static const char *const stats_by_words[] = {"opcode", "dscp", "host", "time", NULL};
 
 /* Where rows go: a JSON list, or stdout. */
 struct table {
@@ -31,87 +31,88 @@ struct table {
 	bool failed;
 };
 
-static void put_row(struct table *t, const char *key, const struct view_row *r)
+static void stats_add_row(struct table *t, const char *key, const struct breakdown_row *r)
 {
 	if (!r->packets || t->failed)
 		return;
 	if (!t->rows) {
 		printf("%-39s %10" PRIu64 " %14" PRIu64 " %8" PRIu64 " %8" PRIu64 " %8" PRIu64 "\n",
-		       key, r->packets, r->bytes, r->ce, r->cnp, r->again);
+		       key, r->packets, r->bytes, r->ce, r->cnp, r->retransmitted);
 		return;
 	}
 	if (json_array_append_new(t->rows,
 				  json_pack("{s:s, s:I, s:I, s:I, s:I, s:I}", "key", key, "packets",
 					    (json_int_t)r->packets, "bytes", (json_int_t)r->bytes,
 					    "ce", (json_int_t)r->ce, "cnp", (json_int_t)r->cnp,
-					    "duplicates", (json_int_t)r->again)) < 0)
+					    "duplicates", (json_int_t)r->retransmitted)) < 0)
 		t->failed = true;
 }
 
-static void put_opcodes(struct table *t, struct capture_by *b)
+static void stats_add_opcodes(struct table *t, struct stats_by *b)
 {
 	char buf[64];
 
 	for (unsigned int i = 0; i < 256; i++)
-		put_row(t, opcode_name((uint8_t)i, buf, sizeof(buf)), &b->views.opcode[i]);
+		stats_add_row(t, opcode_name((uint8_t)i, buf, sizeof(buf)),
+			      &b->breakdown.opcode[i]);
 }
 
-static void put_dscps(struct table *t, struct capture_by *b)
+static void stats_add_dscps(struct table *t, struct stats_by *b)
 {
 	char key[8];
 
 	for (unsigned int i = 0; i < 64; i++) {
 		snprintf(key, sizeof(key), "%u", i);
-		put_row(t, key, &b->views.dscp[i]);
+		stats_add_row(t, key, &b->breakdown.dscp[i]);
 	}
 }
 
-static void put_times(struct table *t, struct capture_by *b)
+static void stats_add_times(struct table *t, struct stats_by *b)
 {
-	const double slot_s = (double)b->views.slot_ns / 1e9;
+	const double slot_s = (double)b->breakdown.slot_ns / 1e9;
 	char key[64];
 
-	for (unsigned int i = 0; i < VIEW_SLOTS; i++) {
+	for (unsigned int i = 0; i < BREAKDOWN_SLOTS; i++) {
 		snprintf(key, sizeof(key), "%.3f-%.3f s", i * slot_s, (i + 1) * slot_s);
-		put_row(t, key, &b->views.slot[i]);
+		stats_add_row(t, key, &b->breakdown.slot[i]);
 	}
 }
 
-static void put_hosts(struct table *t, struct capture_by *b)
+static void stats_add_hosts(struct table *t, struct stats_by *b)
 {
 	char key[INET6_ADDRSTRLEN];
 
-	view_hosts_sort(&b->hosts);
+	breakdown_hosts_sort(&b->hosts);
 	for (unsigned int i = 0; i < b->hosts.count; i++) {
 		packet_addr_text(b->hosts.host[i].address, key, sizeof(key));
-		put_row(t, key, &b->hosts.host[i].row);
+		stats_add_row(t, key, &b->hosts.host[i].row);
 	}
-	put_row(t, "others", &b->hosts.others);
+	stats_add_row(t, "others", &b->hosts.others);
 }
 
 static const struct {
 	const char *by;
-	void (*put)(struct table *t, struct capture_by *b);
+	void (*put)(struct table *t, struct stats_by *b);
 } tables[] = {
-	{"opcode", put_opcodes},
-	{"dscp", put_dscps},
-	{"host", put_hosts},
-	{"time", put_times},
+	{"opcode", stats_add_opcodes},
+	{"dscp", stats_add_dscps},
+	{"host", stats_add_hosts},
+	{"time", stats_add_times},
 };
 
 /* Counts a packet; other frames than RoCE are left out. -ENOMEM. */
-static int capture_by_add(struct capture_by *b, const struct packet *p, struct flow_events ev)
+static int stats_by_add(struct stats_by *b, const struct packet *p, struct flow_events ev)
 {
 	if (p->kind == PACKET_ROCE && !p->bth)
-		view_row_add(&b->no_bth, p, ev);
+		breakdown_row_add(&b->no_bth, p, ev);
 	if (!strcmp(b->by, "host"))
-		return view_hosts_add(&b->hosts, p, ev);
-	capture_views_add(&b->views, p, ev);
+		return breakdown_hosts_add(&b->hosts, p, ev);
+	breakdown_add(&b->breakdown, p, ev);
 	return 0;
 }
 
 /* Prints the table, as text or JSON, without rows of no packet. Returns an exit code. */
-static int capture_by_print(struct capture_by *b)
+static int stats_by_print(struct stats_by *b)
 {
 	struct table t = {.rows = globals->json ? json_array() : NULL};
 	struct err e = {0};
@@ -123,7 +124,7 @@ static int capture_by_print(struct capture_by *b)
 	for (unsigned int i = 0; i < ARRAY_SIZE(tables); i++)
 		if (!strcmp(tables[i].by, b->by))
 			tables[i].put(&t, b);
-	put_row(&t, "no BTH", &b->no_bth);
+	stats_add_row(&t, "no BTH", &b->no_bth);
 	if (t.failed) {
 		json_decref(t.rows);
 		err_set(&e, -1, "out of memory");
@@ -142,7 +143,7 @@ static struct capture_filter_words words;
 
 static const struct opt stats_opts[] = {
 	{"by", 0, OPT_STRING, &by, .arg = "WHAT",
-	 .help = "one table instead: by opcode, dscp, host or time", .words = capture_by_words},
+	 .help = "one table instead: by opcode, dscp, host or time", .words = stats_by_words},
 	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_MAX_FLOWS_OPT,
 	CAPTURE_LINK_OPT,
@@ -150,7 +151,7 @@ static const struct opt stats_opts[] = {
 	{.name = NULL},
 };
 
-static void print_prios(const struct capture_totals *t)
+static void stats_print_prios(const struct capture_totals *t)
 {
 	const char *between = " (prio";
 
@@ -163,13 +164,13 @@ static void print_prios(const struct capture_totals *t)
 	puts(between[0] == ',' ? ")" : "");
 }
 
-static void print_totals(const struct capture_totals *t)
+static void stats_print_totals(const struct capture_totals *t)
 {
 	printf("frames       %" PRIu64 "\n", t->frames);
 	printf("RoCE         %" PRIu64 "\n", t->roce);
 	printf("CNP          %" PRIu64 "\n", t->cnp);
 	printf("PFC          %" PRIu64, t->pfc_frames);
-	print_prios(t);
+	stats_print_prios(t);
 	printf("PAUSE        %" PRIu64 "\n", t->pause_frames);
 	printf("LLDP         %" PRIu64 "\n", t->lldp);
 	printf("others       %" PRIu64 "\n", t->other);
@@ -181,72 +182,72 @@ static void print_totals(const struct capture_totals *t)
 #define COLUMN_MAX     16
 
 /* Lines that are put together without printf(), which for many flows takes most of the time. */
-struct lines {
+struct text_buffer {
 	size_t len;
 	char text[64 << 10];
 };
 
 /* There is always room for more than that. */
-static void put_spaces(struct lines *l, size_t count)
+static void stats_append_spaces(struct text_buffer *l, size_t count)
 {
 	memset(l->text + l->len, ' ', COLUMN_MAX);
 	l->len += count;
 }
 
-static void put_char(struct lines *l, char c)
+static void stats_append_char(struct text_buffer *l, char c)
 {
 	l->text[l->len++] = c;
 }
 
-static void put_addr(struct lines *l, const uint8_t gid[16])
+static void stats_append_addr(struct text_buffer *l, const uint8_t gid[16])
 {
 	size_t len = packet_addr_text(gid, l->text + l->len, INET6_ADDRSTRLEN);
 
 	l->len += len;
-	put_spaces(l, len < 15 ? 15 - len + 1 : 1);
+	stats_append_spaces(l, len < 15 ? 15 - len + 1 : 1);
 }
 
 /* To the right of the column. */
-static void put_number(struct lines *l, uint64_t value, size_t width)
+static void stats_append_number(struct text_buffer *l, uint64_t value, size_t width)
 {
 	size_t digits = 1;
 
 	if (value < 10) { /* most are */
-		put_spaces(l, width ? width - 1 : 0);
-		put_char(l, (char)('0' + value));
+		stats_append_spaces(l, width ? width - 1 : 0);
+		stats_append_char(l, (char)('0' + value));
 		return;
 	}
 	for (uint64_t rest = value / 10; rest; rest /= 10)
 		digits++;
-	put_spaces(l, digits < width ? width - digits : 0);
+	stats_append_spaces(l, digits < width ? width - digits : 0);
 	l->len += digits;
 	for (char *d = l->text + l->len; digits--; value /= 10)
 		*--d = (char)('0' + value % 10);
 }
 
-static void put_qpn(struct lines *l, uint32_t qpn)
+static void stats_append_qpn(struct text_buffer *l, uint32_t qpn)
 {
-	put_char(l, '0');
-	put_char(l, 'x');
+	stats_append_char(l, '0');
+	stats_append_char(l, 'x');
 	for (int shift = 20; shift >= 0; shift -= 4)
-		put_char(l, "0123456789abcdef"[qpn >> shift & 0xf]);
+		stats_append_char(l, "0123456789abcdef"[qpn >> shift & 0xf]);
 }
 
 /* "1/0/7" */
-static void put_icrc(struct lines *l, const struct flow *f)
+static void stats_append_icrc(struct text_buffer *l, const struct flow *f)
 {
 	size_t begin = l->len;
 
-	put_number(l, f->icrc_good, 0);
-	put_char(l, '/');
-	put_number(l, f->icrc_bad, 0);
-	put_char(l, '/');
-	put_number(l, f->icrc_unverifiable, 0);
-	put_spaces(l, begin + 15 > l->len ? begin + 15 - l->len : 0);
+	stats_append_number(l, f->icrc_good, 0);
+	stats_append_char(l, '/');
+	stats_append_number(l, f->icrc_bad, 0);
+	stats_append_char(l, '/');
+	stats_append_number(l, f->icrc_unverifiable, 0);
+	stats_append_spaces(l, begin + 15 > l->len ? begin + 15 - l->len : 0);
 }
 
 /* "26,48" */
-static void put_dscp(struct lines *l, const struct flow *f)
+static void stats_append_dscp(struct text_buffer *l, const struct flow *f)
 {
 	uint64_t left = f->packets;
 
@@ -254,13 +255,13 @@ static void put_dscp(struct lines *l, const struct flow *f)
 		if (!f->dscp[i])
 			continue;
 		if (left != f->packets)
-			put_char(l, ',');
-		put_number(l, i, 0);
+			stats_append_char(l, ',');
+		stats_append_number(l, i, 0);
 		left -= f->dscp[i];
 	}
 }
 
-static void put_flow(struct lines *l, const struct flow *f)
+static void stats_append_flow(struct text_buffer *l, const struct flow *f)
 {
 	const struct {
 		uint64_t value;
@@ -272,36 +273,36 @@ static void put_flow(struct lines *l, const struct flow *f)
 		{f->psn_missing, 8}, {f->duplicates, 8},
 	};
 
-	put_addr(l, f->src);
-	put_addr(l, f->dst);
-	put_qpn(l, f->dest_qpn);
+	stats_append_addr(l, f->src);
+	stats_append_addr(l, f->dst);
+	stats_append_qpn(l, f->dest_qpn);
 	for (size_t i = 0; i < ARRAY_SIZE(counts); i++) {
-		put_char(l, ' ');
-		put_number(l, counts[i].value, counts[i].width - 1);
+		stats_append_char(l, ' ');
+		stats_append_number(l, counts[i].value, counts[i].width - 1);
 	}
-	put_char(l, ' ');
-	put_icrc(l, f);
-	put_char(l, ' ');
-	put_dscp(l, f);
-	put_char(l, '\n');
+	stats_append_char(l, ' ');
+	stats_append_icrc(l, f);
+	stats_append_char(l, ' ');
+	stats_append_dscp(l, f);
+	stats_append_char(l, '\n');
 }
 
-static void write_lines(struct lines *l)
+static void stats_write_lines(struct text_buffer *l)
 {
 	fwrite(l->text, 1, l->len, stdout);
 	l->len = 0;
 }
 
-static bool is_all_bad(const struct flow *f)
+static bool stats_is_all_bad(const struct flow *f)
 {
 	return f->icrc_bad > 1 && !f->icrc_good;
 }
 
 /* One at a time: copies of all take as long as to read the file. Returns how many are all bad. */
-static unsigned int print_flows(const struct flow_table *t)
+static unsigned int stats_print_flows(const struct flow_table *t)
 {
 	unsigned int bad = 0;
-	struct lines lines;
+	struct text_buffer lines;
 	struct flow f;
 
 	lines.len = 0; /* not all of it: it is long */
@@ -311,23 +312,23 @@ static unsigned int print_flows(const struct flow_table *t)
 		       "retrans", "icrc ok/bad/?", "dscp");
 	for (unsigned int i = 0; i < flow_table_count(t); i++) {
 		flow_table_get(t, i, &f);
-		put_flow(&lines, &f);
+		stats_append_flow(&lines, &f);
 		if (lines.len > sizeof(lines.text) - LINE_MAX_BYTES)
-			write_lines(&lines);
-		bad += is_all_bad(&f);
+			stats_write_lines(&lines);
+		bad += stats_is_all_bad(&f);
 	}
-	write_lines(&lines);
+	stats_write_lines(&lines);
 	return bad;
 }
 
 /* `bad`: how many of them there are. */
-static void print_bad(const struct flow_table *t, unsigned int bad)
+static void stats_print_bad(const struct flow_table *t, unsigned int bad)
 {
 	struct flow f;
 
 	for (unsigned int i = 0; bad && i < flow_table_count(t); i++) {
 		flow_table_get(t, i, &f);
-		if (!is_all_bad(&f))
+		if (!stats_is_all_bad(&f))
 			continue;
 		printf("note         qpn 0x%06x: every ICRC is bad: the capture or a rewritten "
 		       "header, rather than corruption\n",
@@ -336,20 +337,20 @@ static void print_bad(const struct flow_table *t, unsigned int bad)
 	}
 }
 
-static void print_peer(const struct lldp_peer *p)
+static void stats_print_neighbour(const struct lldp_peer *p)
 {
-	char text[CAPTURE_PEER_TEXT];
+	char text[LLDP_PEER_TEXT];
 
 	if (!p->seen)
 		return;
-	capture_peer_text(p, text, sizeof(text));
+	lldp_peer_text(p, text, sizeof(text));
 	printf("\nneighbour    %s%s\n", text,
 	       p->neighbours > 1 ? "; more than one neighbour is heard" : "");
 }
 
 /* How far the numbers above can be believed. */
-static void print_honesty(const struct capture_totals *t, enum capture_drops drops,
-			  uint64_t dropped, uint32_t step_ns)
+static void stats_print_caveats(const struct capture_totals *t, enum capture_drops drops,
+				uint64_t dropped, uint32_t step_ns)
 {
 	switch (drops) {
 	case DROPS_UNKNOWN:
@@ -380,7 +381,7 @@ static void print_honesty(const struct capture_totals *t, enum capture_drops dro
 		       t->evicted_flows);
 }
 
-static int print_document(const struct capture_summary *s)
+static int stats_print_json(const struct capture_summary *s)
 {
 	json_t *o = capture_summary_to_json(s), *doc = json_object();
 
@@ -393,22 +394,22 @@ static int print_document(const struct capture_summary *s)
 	return cmd_print_json(doc);
 }
 
-static void print_text(struct reader *r)
+static void stats_print_text(struct reader *r)
 {
 	uint64_t dropped = 0;
-	enum capture_drops drops = source_drops(r->source, &dropped);
+	enum capture_drops drops = input_drops(r->input, &dropped);
 	unsigned int bad;
 
-	print_totals(flow_table_totals(r->flows));
-	bad = print_flows(r->flows);
-	print_peer(&r->peer);
-	print_honesty(flow_table_totals(r->flows), drops, dropped, source_step_ns(r->source));
-	print_bad(r->flows, bad);
+	stats_print_totals(flow_table_totals(r->flows));
+	bad = stats_print_flows(r->flows);
+	stats_print_neighbour(&r->lldp_peer);
+	stats_print_caveats(flow_table_totals(r->flows), drops, dropped, input_step_ns(r->input));
+	stats_print_bad(r->flows, bad);
 }
 
 /* What reader_next() said at the end. */
-static int read_by(struct reader *r, const struct capture_filter *f, struct capture_by *rows,
-		   struct progress *progress, struct err *e)
+static int stats_read_by(struct reader *r, const struct capture_filter *f, struct stats_by *rows,
+			 struct progress *progress, struct err *e)
 {
 	const struct packet *p;
 	int got;
@@ -418,14 +419,14 @@ static int read_by(struct reader *r, const struct capture_filter *f, struct capt
 
 		progress_step(progress, r);
 		if (r->frames == 1) /* as in decode, times are from the first frame on */
-			capture_views_begin(&rows->views, p->time_ns);
-		if (capture_filter_match(f, p, ev) && capture_by_add(rows, p, ev))
+			breakdown_begin(&rows->breakdown, p->time_ns);
+		if (capture_filter_match(f, p, ev) && stats_by_add(rows, p, ev))
 			return err_sys(e, -ENOMEM, "capture");
 	}
 	return got;
 }
 
-static int read_all(struct reader *r, struct progress *progress, struct err *e)
+static int stats_read_all(struct reader *r, struct progress *progress, struct err *e)
 {
 	const struct packet *p;
 	int got;
@@ -435,21 +436,21 @@ static int read_all(struct reader *r, struct progress *progress, struct err *e)
 	return got;
 }
 
-static int print_summary(struct reader *r)
+static int stats_print_summary(struct reader *r)
 {
 	struct capture_summary summary;
 	struct err e = {0};
 	int code;
 
 	if (!globals->json) {
-		print_text(r);
+		stats_print_text(r);
 		return EXIT_OK;
 	}
 	if (reader_summary(r, &summary)) {
 		err_set(&e, -ENOMEM, "out of memory");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	code = print_document(&summary);
+	code = stats_print_json(&summary);
 	capture_summary_clear(&summary);
 	return code;
 }
@@ -458,7 +459,7 @@ static int run_stats(int argc, char **argv)
 {
 	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
 	struct capture_filter filter = {0};
-	struct capture_by rows = {.by = by};
+	struct stats_by rows = {.by = by};
 	struct err e = {0};
 	struct reader r;
 	int code, got;
@@ -474,10 +475,11 @@ static int run_stats(int argc, char **argv)
 	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
-	got = by ? read_by(&r, &filter, &rows, &progress, &e) : read_all(&r, &progress, &e);
+	got = by ? stats_read_by(&r, &filter, &rows, &progress, &e)
+		 : stats_read_all(&r, &progress, &e);
 	progress_end(&progress);
-	code = by ? capture_by_print(&rows) : print_summary(&r);
-	view_hosts_clear(&rows.hosts);
+	code = by ? stats_by_print(&rows) : stats_print_summary(&r);
+	breakdown_hosts_clear(&rows.hosts);
 	reader_clear(&r);
 	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
 	if (got < 0)

@@ -15,8 +15,8 @@
 
 #include "cmd/cmd.h"
 #include "cmd/probe/probe.h"
-#include "cmd/probe/probe_choice.h"
-#include "cmd/probe/probe_live.h"
+#include "cmd/probe/probe_options.h"
+#include "cmd/probe/probe_progress.h"
 #include "cmd/probe/probe_text.h"
 #include "dcb/kernel/dcb.h"
 #include "probe/coord/incast.h"
@@ -27,45 +27,45 @@
 #include "reports/traffic/incast_verdict.h"
 #include "reports/traffic/size_verdict.h"
 
-static struct termios shown; /* the terminal as it was before a token was asked for */
+static struct termios saved_termios; /* the terminal as it was before a token was asked for */
 
 /* Ends as the signal does, but for a terminal that shows again what is typed. */
-static void end_asking(int signal)
+static void client_restore_terminal(int signal)
 {
-	tcsetattr(STDIN_FILENO, TCSANOW, &shown);
+	tcsetattr(STDIN_FILENO, TCSANOW, &saved_termios);
 	raise(signal);
 }
 
 /* Of this host, from a person, without showing it. */
-static int ask_token(const char *host, struct token_list *tokens, struct err *e)
+static int client_ask_token(const char *host, struct token_list *tokens, struct err *e)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_handler = end_asking,
+	struct sigaction action = {.sa_handler = client_restore_terminal,
 				   .sa_flags = (int)(SA_RESETHAND | SA_NODEFER)};
 	struct sigaction before[ARRAY_SIZE(ends)];
 	struct termios quiet;
 	int err;
 
-	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &shown)) {
+	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &saved_termios)) {
 		err_set(e, -EINVAL, "the token of the server %s is needed", host);
 		err_hint(e, "--token-file FILE, or %s in the environment", PROBE_TOKEN_VARIABLE);
 		return -EINVAL;
 	}
 	fprintf(stderr, "token of the server %s: ", host);
-	quiet = shown;
+	quiet = saved_termios;
 	quiet.c_lflag &= ~(tcflag_t)ECHO;
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &action, &before[i]);
 	tcsetattr(STDIN_FILENO, TCSAFLUSH, &quiet);
 	err = token_list_load("-", tokens, e);
-	tcsetattr(STDIN_FILENO, TCSAFLUSH, &shown);
+	tcsetattr(STDIN_FILENO, TCSAFLUSH, &saved_termios);
 	for (size_t i = 0; i < ARRAY_SIZE(ends); i++)
 		sigaction(ends[i], &before[i], NULL);
 	fputc('\n', stderr);
 	return err;
 }
 
-static int exit_for(enum verdict v)
+static int client_exit_for(enum verdict v)
 {
 	static const int codes[] = {
 		[VERDICT_PASS] = EXIT_OK,
@@ -78,7 +78,7 @@ static int exit_for(enum verdict v)
 }
 
 /* The document with its verdict and exit code; takes both, which may be NULL. NULL on -ENOMEM. */
-static json_t *probe_document(json_t *doc, json_t *verdict, int code)
+static json_t *client_finish_document(json_t *doc, json_t *verdict, int code)
 {
 	if (!json_object_set_new(doc, "verdict", verdict) &&
 	    !json_object_set_new(doc, "exit", json_integer(code)))
@@ -89,7 +89,7 @@ static json_t *probe_document(json_t *doc, json_t *verdict, int code)
 
 /* Says where the record of --out is, or with err why there is none, which costs the record, not the
  * result; returns the exit code. */
-static int record_tell(const struct folder *f, int code, int err, const struct err *e)
+static int client_report_record(const struct folder *f, int code, int err, const struct err *e)
 {
 	if (err)
 		return cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, e));
@@ -107,7 +107,7 @@ struct outcome {
 	int code;
 };
 
-static int judge_traffic(struct outcome *o, struct err *e)
+static int client_judge_traffic(struct outcome *o, struct err *e)
 {
 	o->verdict = calloc(1, sizeof(*o->verdict));
 	if (!o->verdict)
@@ -117,20 +117,20 @@ static int judge_traffic(struct outcome *o, struct err *e)
 		o->verdict = NULL;
 		return e->code;
 	}
-	o->code = cmd_worse(o->code, exit_for(o->verdict->v.verdict));
+	o->code = cmd_worse(o->code, client_exit_for(o->verdict->v.verdict));
 	return 0;
 }
 
-static int judge_sizes(struct outcome *o, struct err *e)
+static int client_judge_sizes(struct outcome *o, struct err *e)
 {
 	int err = size_verdicts_make(o->t, &o->sizes, e);
 
 	if (!err)
-		o->code = cmd_worse(o->code, exit_for(o->sizes->verdict));
+		o->code = cmd_worse(o->code, client_exit_for(o->sizes->verdict));
 	return err;
 }
 
-static void judge(struct outcome *o, int err, const struct err *why)
+static void client_judge(struct outcome *o, int err, const struct err *why)
 {
 	struct err e = {0};
 
@@ -138,25 +138,25 @@ static void judge(struct outcome *o, int err, const struct err *why)
 		o->code = o->t->partial || err == -EINTR || err == -EPIPE
 				  ? EXIT_INCOMPLETE
 				  : cmd_exit_for(why, EXIT_ENVIRONMENT);
-	if (o->t->ran && (o->t->size ? judge_sizes(o, &e) : judge_traffic(o, &e)))
+	if (o->t->ran && (o->t->size ? client_judge_sizes(o, &e) : client_judge_traffic(o, &e)))
 		o->code = cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
 }
 
-static json_t *verdict_to_json(const struct outcome *o, json_t *doc)
+static json_t *client_verdict_to_json(const struct outcome *o, json_t *doc)
 {
 	if (o->sizes)
 		return size_verdicts_to_json(o->sizes, json_object_get(doc, "sizes"));
 	return o->verdict ? traffic_verdict_to_json(&o->verdict->v, &o->verdict->in) : json_null();
 }
 
-static json_t *document(const struct outcome *o)
+static json_t *client_document(const struct outcome *o)
 {
 	json_t *doc = two_ended_to_json(o->t);
 
-	return probe_document(doc, verdict_to_json(o, doc), o->code);
+	return client_finish_document(doc, client_verdict_to_json(o, doc), o->code);
 }
 
-static int save(const struct outcome *o)
+static int client_save(const struct outcome *o)
 {
 	struct err e = {0};
 	int err;
@@ -165,22 +165,22 @@ static int save(const struct outcome *o)
 		return o->code;
 	err = run_save(&o->t->run, o->record, &e);
 	if (!err)
-		err = json_file_save_in(document(o), o->record, "probe.json", &e);
-	return record_tell(o->record, o->code, err, &e);
+		err = json_file_save_in(client_document(o), o->record, "probe.json", &e);
+	return client_report_record(o->record, o->code, err, &e);
 }
 
 /* The product first. */
-static int tell(const struct two_ended *t, const struct folder *record, int err,
-		const struct err *e)
+static int client_report(const struct two_ended *t, const struct folder *record, int err,
+			 const struct err *e)
 {
 	struct outcome o = {.t = t, .record = record};
 	int code;
 
-	judge(&o, err, e);
+	client_judge(&o, err, e);
 	if (err)
 		cmd_fail(o.code, e);
 	if (globals->json) {
-		o.code = cmd_worse(o.code, cmd_print_json(document(&o)));
+		o.code = cmd_worse(o.code, cmd_print_json(client_document(&o)));
 	} else {
 		probe_print(t, stdout);
 		if (t->size)
@@ -188,14 +188,14 @@ static int tell(const struct two_ended *t, const struct folder *record, int err,
 		if (o.verdict)
 			probe_print_verdict(&o.verdict->v, stdout);
 	}
-	code = save(&o);
+	code = client_save(&o);
 	free(o.verdict);
 	size_verdicts_free(o.sizes);
 	return code;
 }
 
-static int run_probe(const struct two_ended_wish *w, const struct folder *record,
-		     struct probe_talk *talk)
+static int client_run_probe(const struct two_ended_wish *w, const struct folder *record,
+			    struct probe_progress *talk)
 {
 	struct two_ended *t = calloc(1, sizeof(*t));
 	struct err e = {0};
@@ -206,8 +206,8 @@ static int run_probe(const struct two_ended_wish *w, const struct folder *record
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	err = two_ended_run(w, t, &e);
-	probe_talk_clear(talk);
-	code = tell(t, record, err, &e);
+	probe_progress_clear(talk);
+	code = client_report(t, record, err, &e);
 	two_ended_clear(t);
 	free(t);
 	return code;
@@ -216,7 +216,7 @@ static int run_probe(const struct two_ended_wish *w, const struct folder *record
 /* `probe client --incast`: several servers send to this host from one instant on; one verdict. */
 
 /* Of its servers. */
-static unsigned int count_ran(const struct incast *in)
+static unsigned int client_count_ran(const struct incast *in)
 {
 	unsigned int n = 0;
 
@@ -226,12 +226,12 @@ static unsigned int count_ran(const struct incast *in)
 }
 
 /* NULL when there is nothing to judge, or no verdict could be made. */
-static struct incast_verdict *incast_verdict_make(const struct incast *in, int *code)
+static struct incast_verdict *client_incast_judge(const struct incast *in, int *code)
 {
 	struct incast_verdict *v;
 	struct err e = {0};
 
-	if (!in->count || count_ran(in) < in->count)
+	if (!in->count || client_count_ran(in) < in->count)
 		return NULL;
 	v = calloc(1, sizeof(*v));
 	if (!v)
@@ -239,7 +239,7 @@ static struct incast_verdict *incast_verdict_make(const struct incast *in, int *
 	else
 		(void)incast_judge(in, v, &e);
 	if (!e.code) {
-		*code = cmd_worse(*code, exit_for(v->v.verdict));
+		*code = cmd_worse(*code, client_exit_for(v->v.verdict));
 		return v;
 	}
 	free(v);
@@ -247,14 +247,15 @@ static struct incast_verdict *incast_verdict_make(const struct incast *in, int *
 	return NULL;
 }
 
-static json_t *incast_document(const struct incast *in, const struct incast_verdict *v, int code)
+static json_t *client_incast_document(const struct incast *in, const struct incast_verdict *v,
+				      int code)
 {
-	return probe_document(incast_to_json(in),
-			      v ? traffic_verdict_to_json(&v->v, &v->in) : json_null(), code);
+	return client_finish_document(
+		incast_to_json(in), v ? traffic_verdict_to_json(&v->v, &v->in) : json_null(), code);
 }
 
 /* Each server's own error; without one, what stopped all of them. */
-static int incast_fail_each(const struct incast *in, int code, const struct err *first)
+static int client_incast_fail_each(const struct incast *in, int code, const struct err *first)
 {
 	bool any = false;
 
@@ -267,7 +268,7 @@ static int incast_fail_each(const struct incast *in, int code, const struct err 
 	return any ? code : cmd_fail(code, first);
 }
 
-static void incast_print(const struct incast *in, const struct incast_verdict *v, FILE *out)
+static void client_incast_print(const struct incast *in, const struct incast_verdict *v, FILE *out)
 {
 	for (unsigned int i = 0; i < in->count; i++) {
 		const struct two_ended *t = &in->one[i].t;
@@ -288,8 +289,8 @@ static void incast_print(const struct incast *in, const struct incast_verdict *v
 }
 
 /* DIR/N-SERVER/, of a server that was reached. */
-static int incast_save_run(const struct run *r, unsigned int number, const struct folder *record,
-			   struct err *e)
+static int client_incast_save_run(const struct run *r, unsigned int number,
+				  const struct folder *record, struct err *e)
 {
 	char name[FABRIC_NAME_MAX + 16];
 	struct folder folder;
@@ -306,8 +307,8 @@ static int incast_save_run(const struct run *r, unsigned int number, const struc
 	return err;
 }
 
-static int incast_save(const struct incast *in, const struct incast_verdict *v,
-		       const struct folder *record, int code)
+static int client_incast_save(const struct incast *in, const struct incast_verdict *v,
+			      const struct folder *record, int code)
 {
 	struct err e = {0};
 	int err = 0;
@@ -315,51 +316,53 @@ static int incast_save(const struct incast *in, const struct incast_verdict *v,
 	if (!record->path)
 		return code;
 	for (unsigned int i = 0; i < in->count && !err; i++)
-		err = incast_save_run(&in->one[i].t.run, i + 1, record, &e);
+		err = client_incast_save_run(&in->one[i].t.run, i + 1, record, &e);
 	if (!err)
-		err = json_file_save_in(incast_document(in, v, code), record, "incast.json", &e);
-	return record_tell(record, code, err, &e);
+		err = json_file_save_in(client_incast_document(in, v, code), record, "incast.json",
+					&e);
+	return client_report_record(record, code, err, &e);
 }
 
 /* The product first. */
-static int incast_tell(const struct incast *in, const struct folder *record, int code)
+static int client_incast_report(const struct incast *in, const struct folder *record, int code)
 {
-	struct incast_verdict *v = incast_verdict_make(in, &code);
+	struct incast_verdict *v = client_incast_judge(in, &code);
 
 	if (globals->json)
-		code = cmd_worse(code, cmd_print_json(incast_document(in, v, code)));
+		code = cmd_worse(code, cmd_print_json(client_incast_document(in, v, code)));
 	else
-		incast_print(in, v, stdout);
-	code = incast_save(in, v, record, code);
+		client_incast_print(in, v, stdout);
+	code = client_incast_save(in, v, record, code);
 	free(v);
 	return code;
 }
 
-static int run_incast(const struct two_ended_wish *w, const char *const *host,
-		      const char *const *token, unsigned int count, const struct folder *record)
+static int client_run_incast(const struct two_ended_wish *w, const char *const *host,
+			     const char *const *token, unsigned int count,
+			     const struct folder *record)
 {
 	struct incast in = {0};
 	struct err e = {0};
 	int err, code = EXIT_OK;
 
-	err = incast_run(w, host, token, count, w->live ? probe_talk_incast : NULL, &in, &e);
-	probe_talk_clear(w->arg);
-	if (err && (count_ran(&in) || err == -EINTR || err == -EPIPE))
-		code = incast_fail_each(&in, EXIT_INCOMPLETE, &e);
+	err = incast_run(w, host, token, count, w->live ? probe_progress_incast : NULL, &in, &e);
+	probe_progress_clear(w->arg);
+	if (err && (client_count_ran(&in) || err == -EINTR || err == -EPIPE))
+		code = client_incast_fail_each(&in, EXIT_INCOMPLETE, &e);
 	else if (err)
-		code = incast_fail_each(&in,
-					err == -EINVAL && !in.count
-						? EXIT_USAGE
-						: cmd_exit_for(&e, EXIT_ENVIRONMENT),
-					&e);
+		code = client_incast_fail_each(&in,
+					       err == -EINVAL && !in.count
+						       ? EXIT_USAGE
+						       : cmd_exit_for(&e, EXIT_ENVIRONMENT),
+					       &e);
 	if (in.count)
-		code = incast_tell(&in, record, code);
+		code = client_incast_report(&in, record, code);
 	incast_clear(&in);
 	return code;
 }
 
 /* Processes that are started later do not inherit it. */
-static int token_of_environment(struct token_list *tokens, struct err *e)
+static int client_token_from_env(struct token_list *tokens, struct err *e)
 {
 	char *variable = getenv(PROBE_TOKEN_VARIABLE);
 	int err;
@@ -377,7 +380,7 @@ static int token_of_environment(struct token_list *tokens, struct err *e)
 }
 
 /* What is known of the tokens of so many hosts; who is asked for the rest. */
-struct key_ring {
+struct client_tokens {
 	struct token_list given;
 	struct token_list asked[INCAST_MAX];
 	const char *token[INCAST_MAX];
@@ -385,11 +388,11 @@ struct key_ring {
 
 /* Those of --token-file, else the one of the environment; none when there is neither. A token never
  * stands on a command line, where every user of the host can read it. */
-static int find_tokens(struct key_ring *ring, char **host, int count, struct err *e)
+static int client_find_tokens(struct client_tokens *ring, char **host, int count, struct err *e)
 {
-	const char *file = probe_choice.token_file;
+	const char *file = probe_options.token_file;
 	int err = file ? token_list_load(file, &ring->given, e)
-		       : token_of_environment(&ring->given, e);
+		       : client_token_from_env(&ring->given, e);
 
 	for (int i = 0; i < count && !err; i++) {
 		ring->token[i] = token_list_find(&ring->given, host[i]);
@@ -400,7 +403,7 @@ static int find_tokens(struct key_ring *ring, char **host, int count, struct err
 			err_hint(e, "add a line '%.200s TOKEN'", host[i]);
 			return -EINVAL;
 		}
-		err = ask_token(host[i], &ring->asked[i], e);
+		err = client_ask_token(host[i], &ring->asked[i], e);
 		if (!err)
 			ring->token[i] = token_list_find(&ring->asked[i], host[i]);
 		if (!err && !ring->token[i])
@@ -410,10 +413,10 @@ static int find_tokens(struct key_ring *ring, char **host, int count, struct err
 }
 
 /* Of the device that the run would use. */
-static int measure_registration(const struct two_ended_wish *w, struct registration *r,
-				struct err *e)
+static int client_measure_registration(const struct two_ended_wish *w, struct registration *r,
+				       struct err *e)
 {
-	const struct ends_wish wish = {
+	const struct endpoint_request request = {
 		.name = "this host",
 		.device = w->device[SIDE_CLIENT],
 		.ib_port = w->ib_port[SIDE_CLIENT],
@@ -424,9 +427,9 @@ static int measure_registration(const struct two_ended_wish *w, struct registrat
 	int err = dcb_open(NULL, &dcb, e);
 
 	if (!err)
-		err = snapshot_take_ports(dcb, NULL, 0, &s, e);
+		err = snapshot_read_ports(dcb, NULL, 0, &s, e);
 	if (!err)
-		err = ends_device(&s, &wish, &ibdev, e);
+		err = endpoint_find_device(&s, &request, &ibdev, e);
 	if (!err)
 		err = registration_measure(ibdev, r, e);
 	snapshot_clear(&s);
@@ -434,59 +437,59 @@ static int measure_registration(const struct two_ended_wish *w, struct registrat
 	return err;
 }
 
-static void explain(const struct two_ended_wish *w)
+static void client_explain(const struct two_ended_wish *w)
 {
 	struct registration r;
 	struct err e = {0};
-	int err = measure_registration(w, &r, &e);
+	int err = client_measure_registration(w, &r, &e);
 
 	probe_explain(w, stdout);
 	fputc('\n', stdout);
 	probe_explain_registration(&r, err ? &e : NULL, stdout);
 }
 
-static int run(struct two_ended_wish *w, char **host, const char *const *token, int count)
+static int client_start(struct two_ended_wish *w, char **host, const char *const *token, int count)
 {
 	bool terminal = isatty(STDERR_FILENO);
-	struct probe_talk talk = {0};
+	struct probe_progress talk = {0};
 	struct folder record = {0};
 	struct err e = {0};
 	int code;
 
 	/* Before anything is sent: a record that cannot be kept is known then. */
-	if (probe_choice.out_dir && folder_make(probe_choice.out_dir, &record, &e))
+	if (probe_options.out_dir && folder_make(probe_options.out_dir, &record, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_talk_say : NULL;
-	w->live = !globals->quiet && terminal ? probe_talk_live : NULL;
+	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_progress_print : NULL;
+	w->live = !globals->quiet && terminal ? probe_progress_show : NULL;
 	w->arg = &talk;
-	w->stop = cmd_stop_signals();
-	if (probe_choice.incast) {
-		code = run_incast(w, (const char *const *)host, token, (unsigned int)count,
-				  &record);
+	w->stop = signals_catch_stop();
+	if (probe_options.incast) {
+		code = client_run_incast(w, (const char *const *)host, token, (unsigned int)count,
+					 &record);
 	} else {
 		w->host = host[0];
 		w->token = token[0];
-		code = run_probe(w, &record, &talk);
+		code = client_run_probe(w, &record, &talk);
 	}
 	folder_close(&record);
 	return code;
 }
 
-static int run_client(int argc, char **argv)
+static int client_main(int argc, char **argv)
 {
 	struct two_ended_wish w = {0};
-	struct key_ring *ring;
+	struct client_tokens *ring;
 	char self[PATH_MAX];
 	struct err e = {0};
 	int code;
 
-	probe_choice.servers = (unsigned int)argc;
-	if (probe_choice_make(&probe_choice, &w, &e))
+	probe_options.servers = (unsigned int)argc;
+	if (probe_options_make(&probe_options, &w, &e))
 		return cmd_fail(EXIT_USAGE, &e);
-	if (argc > 1 && !probe_choice.incast)
+	if (argc > 1 && !probe_options.incast)
 		return cmd_usage(&cmd_probe_client, "unexpected argument '%s'", argv[1]);
-	if (probe_choice.explain) {
-		explain(&w);
+	if (probe_options.explain) {
+		client_explain(&w);
 		return EXIT_OK;
 	}
 	if (!argc)
@@ -500,8 +503,8 @@ static int run_client(int argc, char **argv)
 	}
 	probe_self(self, sizeof(self));
 	w.self = self;
-	code = find_tokens(ring, argv, argc, &e) ? cmd_fail(EXIT_USAGE, &e)
-						 : run(&w, argv, ring->token, argc);
+	code = client_find_tokens(ring, argv, argc, &e) ? cmd_fail(EXIT_USAGE, &e)
+							: client_start(&w, argv, ring->token, argc);
 	explicit_bzero(ring, sizeof(*ring));
 	free(ring);
 	return code;
@@ -512,5 +515,5 @@ const struct command cmd_probe_client = {
 	.args = "HOST...",
 	.help = "send traffic to a probe server, and say what became of it",
 	.opts = probe_client_opts,
-	.run = run_client,
+	.run = client_main,
 };

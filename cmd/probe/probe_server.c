@@ -18,7 +18,7 @@
 #include "cmd/probe/probe.h"
 #include "probe/agent/agent.h"
 #include "probe/io/destination.h"
-#include "probe/io/gate.h"
+#include "probe/io/handshake.h"
 #include "probe/io/token.h"
 #include "profiles/base/signals.h"
 
@@ -64,7 +64,7 @@ void probe_self(char *buf, size_t size)
 		snprintf(buf, size, "rocecheck");
 }
 
-static int announce(unsigned int bound, const char *token)
+static int server_announce(unsigned int bound, const char *token)
 {
 	int code = EXIT_OK;
 
@@ -84,7 +84,7 @@ static int announce(unsigned int bound, const char *token)
 }
 
 /* A line a second at most: a flood of strangers is no flood of lines. */
-static void on_refused(const char *peer, const char *why)
+static void server_on_refused(const char *peer, const char *why)
 {
 	static uint64_t next_ms;
 	uint64_t now_ms = monotonic_ms();
@@ -95,24 +95,24 @@ static void on_refused(const char *peer, const char *why)
 	fprintf(stderr, "rocecheck probe server: %s: refused: %s\n", peer, why);
 }
 
-static void report_strangers(const struct gate *g)
+static void server_report_strangers(const struct listener *g)
 {
-	if (g->strangers && !globals->quiet)
+	if (g->rejected && !globals->quiet)
 		fprintf(stderr,
 			"rocecheck probe server: %u connection%s without the token, the last one "
 			"from %s\n",
-			g->strangers, g->strangers == 1 ? "" : "s", g->stranger);
+			g->rejected, g->rejected == 1 ? "" : "s", g->last_rejected);
 }
 
 /* The last word of the traffic: what there is to tell when the client is lost. */
-struct tale {
+struct server_tally {
 	uint64_t messages, bytes, mismatches;
 	bool any, ended;
 };
 
-static void on_passing(const char *key, const json_t *doc, void *arg)
+static void server_on_traffic(const char *key, const json_t *doc, void *arg)
 {
-	struct tale *t = arg;
+	struct server_tally *t = arg;
 
 	t->any = true;
 	t->ended = !strcmp(key, "result");
@@ -121,7 +121,7 @@ static void on_passing(const char *key, const json_t *doc, void *arg)
 	t->mismatches = (uint64_t)json_integer_value(json_object_get(doc, "mismatches"));
 }
 
-static void on_starved(void *arg)
+static void server_on_starved(void *arg)
 {
 	(void)arg;
 	if (!globals->quiet)
@@ -137,19 +137,19 @@ static const struct {
 	const char *text;
 } ends[] = {
 	[AGENT_QUIT] = {EXIT_OK, 0, "done"},
-	[AGENT_INPUT_ENDED] = {EXIT_INCOMPLETE, 0,
-			       "it closed the connection before the probe was over"},
-	[AGENT_SILENCE] = {EXIT_INCOMPLETE, PROBE_LEASE_MS, "nothing heard of it"},
+	[AGENT_INPUT_CLOSED] = {EXIT_INCOMPLETE, 0,
+				"it closed the connection before the probe was over"},
+	[AGENT_LEASE_EXPIRED] = {EXIT_INCOMPLETE, PROBE_LEASE_MS, "nothing heard of it"},
 	[AGENT_STARVED] = {EXIT_INCOMPLETE, PROBE_LEASE_MS + PROBE_STARVED_MS,
 			   "its host answers, but nothing was heard of its program"},
-	[AGENT_UNHEARD] = {EXIT_INCOMPLETE, 0, "it does not read what it asked for"},
+	[AGENT_OUTPUT_FAILED] = {EXIT_INCOMPLETE, 0, "it does not read what it asked for"},
 	[AGENT_STUCK] = {EXIT_INCOMPLETE, 0,
 			 "it is gone, and a call into the kernel or a driver does not return here: "
 			 "ended without it; see dmesg"},
 };
 
 /* Nothing that another thread may hold: neither stdio nor a stderr that nobody reads. */
-static int on_stuck(void)
+static int server_on_stuck(void)
 {
 	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
 
@@ -159,7 +159,7 @@ static int on_stuck(void)
 	return ends[AGENT_STUCK].code;
 }
 
-static int tell_end(enum agent_end end, const struct tale *t)
+static int server_report_end(enum agent_stop_reason end, const struct server_tally *t)
 {
 	char silence[24] = "";
 
@@ -176,11 +176,11 @@ static int tell_end(enum agent_end end, const struct tale *t)
 	return ends[end].code;
 }
 
-static int serve(int fd)
+static int server_run_agent(int fd)
 {
 	struct destinations destinations;
-	enum agent_end end = AGENT_INPUT_ENDED;
-	struct tale tale = {0};
+	enum agent_stop_reason end = AGENT_INPUT_CLOSED;
+	struct server_tally tale = {0};
 	char self[4096];
 	struct agent_config config = {
 		.build = ROCECHECK_VERSION,
@@ -192,10 +192,10 @@ static int serve(int fd)
 		.lease_ms = PROBE_LEASE_MS,
 		.starved_ms = PROBE_STARVED_MS,
 		.alive_ms = PROBE_ALIVE_MS,
-		.passing = on_passing,
-		.starved = on_starved,
+		.on_traffic = server_on_traffic,
+		.on_starved = server_on_starved,
 		.arg = &tale,
-		.stuck = on_stuck,
+		.on_stuck = server_on_stuck,
 	};
 	struct err e = {0};
 
@@ -206,34 +206,34 @@ static int serve(int fd)
 		fprintf(stderr, "rocecheck probe server: %s: connected\n", client);
 	if (agent_run(&config, &end, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	return tell_end(end, &tale);
+	return server_report_end(end, &tale);
 }
 
-static int wait_and_serve(int listen_fd, char token[TOKEN_LENGTH + 1])
+static int server_wait_client(int listen_fd, char token[TOKEN_LENGTH + 1])
 {
 	const struct timeval limit = {.tv_sec = 2}; /* no write hangs for ever */
 	const int on = 1;
-	struct gate gate = {.listen_fd = listen_fd,
-			    .token = token,
-			    .wait_ms = wait_ms,
-			    .stop = cmd_stop_signals(),
-			    .refused = on_refused};
+	struct listener gate = {.listen_fd = listen_fd,
+				.token = token,
+				.wait_ms = wait_ms,
+				.stop = signals_catch_stop(),
+				.refused = server_on_refused};
 	struct err e = {0};
 	int fd, err;
 
-	err = gate_wait(&gate, &fd, client, &e);
-	cmd_stop_release(); /* a run ends with the signal, and its traffic with it */
+	err = listener_accept(&gate, &fd, client, &e);
+	signals_release_stop(); /* a run ends with the signal, and its traffic with it */
 	explicit_bzero(token, TOKEN_LENGTH);
 	close(listen_fd); /* nobody else is heard */
-	report_strangers(&gate);
+	server_report_strangers(&gate);
 	if (err)
 		return cmd_fail(err == -EINTR ? EXIT_INCOMPLETE : EXIT_ENVIRONMENT, &e);
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	return serve(fd); /* the socket ends with the process */
+	return server_run_agent(fd); /* the socket ends with the process */
 }
 
-static int run_server(int argc, char **argv)
+static int server_main(int argc, char **argv)
 {
 	struct destinations checked;
 	char token[TOKEN_LENGTH + 1];
@@ -249,11 +249,11 @@ static int run_server(int argc, char **argv)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (socket_listen(listen_address, port, &fd, &bound, &e))
 		return cmd_fail(e.code == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT, &e);
-	code = announce(bound, token);
+	code = server_announce(bound, token);
 	if (code)
 		close(fd);
 	else
-		code = wait_and_serve(fd, token);
+		code = server_wait_client(fd, token);
 	return code;
 }
 
@@ -262,5 +262,5 @@ const struct command cmd_probe_server = {
 	.args = "",
 	.help = "be the far end of one probe",
 	.opts = server_opts,
-	.run = run_server,
+	.run = server_main,
 };

@@ -46,7 +46,7 @@ void probe_time_text(uint64_t ns, char *buf, size_t size)
 		snprintf(buf, size, "%.1f s", (double)ns / 1e9);
 }
 
-static void upper(const char *word, char *buf, size_t size)
+static void probe_upper_text(const char *word, char *buf, size_t size)
 {
 	size_t i;
 
@@ -60,8 +60,8 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 	char transport[16], verb[16], bytes[32], rate[48] = "flat out", way[24] = "",
 						 count[40] = "";
 
-	upper(traffic_transport_word(c->transport), transport, sizeof(transport));
-	upper(traffic_verb_word(c->verb), verb, sizeof(verb));
+	probe_upper_text(traffic_transport_word(c->transport), transport, sizeof(transport));
+	probe_upper_text(traffic_verb_word(c->verb), verb, sizeof(verb));
 	probe_size_text(c->message_bytes, bytes, sizeof(bytes));
 	if (c->rate_bytes_per_s)
 		traffic_rate_text((double)c->rate_bytes_per_s, rate, sizeof(rate));
@@ -76,7 +76,7 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 		 traffic_check_word(c->check));
 }
 
-static void print_side(const struct two_ended *t, enum two_ended_side side, FILE *out)
+static void probe_print_side(const struct two_ended *t, enum two_ended_side side, FILE *out)
 {
 	const struct run_host *h = &t->run.host[side];
 	const struct port *p = t->ends.port[side];
@@ -91,9 +91,9 @@ static void print_side(const struct two_ended *t, enum two_ended_side side, FILE
 
 /* How much it was, and how much in a second, in columns. */
 #define MOVED_TEXT 112
-static void moved_text(uint64_t bytes, uint64_t ns, char buf[MOVED_TEXT])
+static void probe_moved_text(uint64_t bytes, uint64_t ns, char buf[MOVED_TEXT])
 {
-	uint64_t per_s = intervals_rate(bytes, ns);
+	uint64_t per_s = rate_per_s(bytes, ns);
 	char sum[32], rate[32], bits[32];
 
 	probe_bytes_text(bytes, sum, sizeof(sum));
@@ -102,17 +102,18 @@ static void moved_text(uint64_t bytes, uint64_t ns, char buf[MOVED_TEXT])
 	snprintf(buf, MOVED_TEXT, "%12s  %12s/s  %12s", sum, rate, bits);
 }
 
-static void print_rate(const char *what, uint64_t messages, uint64_t bytes, uint64_t ns, FILE *out)
+static void probe_print_rate(const char *what, uint64_t messages, uint64_t bytes, uint64_t ns,
+			     FILE *out)
 {
 	double seconds = ns ? (double)ns / 1e9 : 1; /* without a time there is no rate */
 	char moved[MOVED_TEXT];
 
-	moved_text(bytes, ns, moved);
+	probe_moved_text(bytes, ns, moved);
 	fprintf(out, "    %-9s %12" PRIu64 " messages  %s  %9.0f messages/s\n", what, messages,
 		moved, ns ? (double)messages / seconds : 0);
 }
 
-static void print_latency(const struct histogram *h, bool probe, FILE *out)
+static void probe_print_latency(const struct histogram *h, bool probe, FILE *out)
 {
 	static const struct {
 		const char *name;
@@ -134,14 +135,14 @@ static void print_latency(const struct histogram *h, bool probe, FILE *out)
 	fprintf(out, " (%" PRIu64 " samples)\n", h->count);
 }
 
-static void print_goodput(const struct intervals *v, FILE *out)
+static void probe_print_goodput(const struct rate_series *v, FILE *out)
 {
 	char least[32], median[32], most[32];
-	struct intervals_stats s;
+	struct rate_series_stats s;
 
 	if (!v->width_ns || !v->slots)
 		return;
-	intervals_stats(v, &s);
+	rate_series_stats(v, &s);
 	probe_bytes_text(s.min, least, sizeof(least));
 	probe_bytes_text(s.median, median, sizeof(median));
 	probe_bytes_text(s.max, most, sizeof(most));
@@ -150,8 +151,8 @@ static void print_goodput(const struct intervals *v, FILE *out)
 		(double)s.width_ns / 1e9);
 }
 
-static void print_class_side(const struct two_ended *t, enum two_ended_side side, unsigned int i,
-			     FILE *out)
+static void probe_print_class_side(const struct two_ended *t, enum two_ended_side side,
+				   unsigned int i, FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
 	const struct traffic_class_result *c = i < r->class_count ? &r->class[i] : NULL;
@@ -163,9 +164,9 @@ static void print_class_side(const struct two_ended *t, enum two_ended_side side
 	}
 	fprintf(out, "  %s\n", two_ended_side_word(side));
 	if (c->messages)
-		print_rate("sent", c->messages, c->bytes, ns, out);
+		probe_print_rate("sent", c->messages, c->bytes, ns, out);
 	if (c->arrived)
-		print_rate("arrived", c->arrived, c->arrived_bytes, ns, out);
+		probe_print_rate("arrived", c->arrived, c->arrived_bytes, ns, out);
 	if (c->checked_bytes || c->mismatches || c->gaps || c->reordered || c->losses) {
 		char sum[32];
 
@@ -182,12 +183,12 @@ static void print_class_side(const struct two_ended *t, enum two_ended_side side
 	else if (c->tos_read)
 		fprintf(out, "    ToS       as asked in %" PRIu64 " queue pairs\n", c->tos_read);
 	if (!t->spec[side].class[i].probe && c->messages + c->arrived)
-		print_goodput(&c->goodput, out);
-	print_latency(&c->latency, t->spec[side].class[i].probe, out);
+		probe_print_goodput(&c->goodput, out);
+	probe_print_latency(&c->latency, t->spec[side].class[i].probe, out);
 }
 
-static void print_tcp_side(const struct two_ended *t, enum two_ended_side side, unsigned int i,
-			   FILE *out)
+static void probe_print_tcp_side(const struct two_ended *t, enum two_ended_side side,
+				 unsigned int i, FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
 	const struct traffic_tcp_result *c = i < r->tcp_count ? &r->tcp[i] : NULL;
@@ -199,21 +200,21 @@ static void print_tcp_side(const struct two_ended *t, enum two_ended_side side, 
 	}
 	fprintf(out, "  %s, DSCP %u\n", two_ended_side_word(side), c->tos_sent >> 2);
 	if (c->sent_bytes || !c->arrived_bytes) {
-		moved_text(c->sent_bytes, c->duration_ns, moved);
+		probe_moved_text(c->sent_bytes, c->duration_ns, moved);
 		fprintf(out, "    %-9s %s  %" PRIu64 " segments sent again\n", "sent", moved,
 			c->retransmits);
 	}
 	if (c->arrived_bytes) {
-		moved_text(c->arrived_bytes, c->duration_ns, moved);
+		probe_moved_text(c->arrived_bytes, c->duration_ns, moved);
 		fprintf(out, "    %-9s %s\n", "arrived", moved);
-		print_goodput(&c->goodput, out);
+		probe_print_goodput(&c->goodput, out);
 	}
 	if (c->broken)
 		fprintf(out, "    broken    %u of %u streams: %s\n", c->broken,
 			t->spec[side].tcp[i].streams, c->detail);
 }
 
-static void print_tcp(const struct two_ended *t, FILE *out)
+static void probe_print_tcp(const struct two_ended *t, FILE *out)
 {
 	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].tcp_count; i++) {
 		char text[200];
@@ -221,11 +222,11 @@ static void print_tcp(const struct two_ended *t, FILE *out)
 		traffic_tcp_text(&t->spec[SIDE_CLIENT].tcp[i], text, sizeof(text));
 		fprintf(out, "TCP %u    %s\n", i, text);
 		for (unsigned int k = 0; t->ran && k < SIDES; k++)
-			print_tcp_side(t, (enum two_ended_side)k, i, out);
+			probe_print_tcp_side(t, (enum two_ended_side)k, i, out);
 	}
 }
 
-static void print_failures(const struct two_ended *t, enum two_ended_side side, FILE *out)
+static void probe_print_failures(const struct two_ended *t, enum two_ended_side side, FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
 
@@ -253,8 +254,8 @@ static void print_failures(const struct two_ended *t, enum two_ended_side side, 
 }
 
 /* A counter that moved at either end, by priority where it is counted so. */
-static void print_counter(const struct counters delta[2 * SIDES], enum metric m, unsigned int prio,
-			  FILE *out)
+static void probe_print_counter(const struct counters delta[2 * SIDES], enum metric m,
+				unsigned int prio, FILE *out)
 {
 	const struct metric_info *info = &metric_table[m];
 	bool moved = false;
@@ -274,7 +275,7 @@ static void print_counter(const struct counters delta[2 * SIDES], enum metric m,
 	fputc('\n', out);
 }
 
-static void print_counters(const struct two_ended *t, FILE *out)
+static void probe_print_counters(const struct two_ended *t, FILE *out)
 {
 	struct counters delta[2 * SIDES];
 
@@ -289,10 +290,10 @@ static void print_counters(const struct two_ended *t, FILE *out)
 	for (unsigned int m = 0; m < METRIC_COUNT; m++)
 		for (unsigned int prio = 0; prio < (metric_table[m].by_prio ? QOS_PRIOS : 1);
 		     prio++)
-			print_counter(delta, (enum metric)m, prio, out);
+			probe_print_counter(delta, (enum metric)m, prio, out);
 }
 
-static void print_memory(const struct two_ended *t, enum two_ended_side side, FILE *out)
+static void probe_print_memory(const struct two_ended *t, enum two_ended_side side, FILE *out)
 {
 	const struct traffic_memory *m = two_ended_memory(t, side);
 	char text[320], bytes[32], time[32];
@@ -313,54 +314,57 @@ static void print_memory(const struct two_ended *t, enum two_ended_side side, FI
 /* What the marking echo found. Source ports on which all arrived as it was sent are counted; the
  * others are named, each one. */
 
-static void print_findings(const struct echo_findings *found, enum echo_way way, FILE *out)
+static void probe_print_findings(const struct marking_findings *found, enum marking_direction way,
+				 FILE *out)
 {
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < found->count; i++) {
-		const struct echo_finding *f = &found->finding[i];
+		const struct marking_finding *f = &found->finding[i];
 		char text[320];
 
-		if (f->way != way)
+		if (f->direction != way)
 			continue;
-		echo_finding_text(f, text, sizeof(text));
+		marking_finding_text(f, text, sizeof(text));
 		fprintf(out, "  %s\n", text);
 		count++;
 	}
 	if (!count)
-		fprintf(out, "  %s: all arrived as it was sent\n", echo_way_word(way));
+		fprintf(out, "  %s: all arrived as it was sent\n", marking_direction_word(way));
 }
 
-static void print_sweep(const struct echo_ends *ends, enum echo_way way, FILE *out)
+static void probe_print_sweep(const struct marking_endpoints *ends, enum marking_direction way,
+			      FILE *out)
 {
 	unsigned int good = 0, sweep = ends->spec[SIDE_CLIENT]->sweep;
 
 	for (unsigned int i = 0; i < sweep; i++) {
-		struct echo_port p;
+		struct marking_port p;
 
-		echo_port(ends, way, i, &p);
-		good += !strcmp(echo_port_word(&p), "arrived");
+		marking_port_make(ends, way, i, &p);
+		good += !strcmp(marking_port_word(&p), "arrived");
 	}
-	fprintf(out, "sweep    %s: %u of %u source ports arrived\n", echo_way_word(way), good,
-		sweep);
+	fprintf(out, "sweep    %s: %u of %u source ports arrived\n", marking_direction_word(way),
+		good, sweep);
 	for (unsigned int i = 0; i < sweep && good < sweep; i++) {
-		struct echo_port p;
+		struct marking_port p;
 
-		echo_port(ends, way, i, &p);
-		if (strcmp(echo_port_word(&p), "arrived"))
+		marking_port_make(ends, way, i, &p);
+		if (strcmp(marking_port_word(&p), "arrived"))
 			fprintf(out,
 				"  0x%04x  %s: %" PRIu32 " of %" PRIu32 " arrived, %" PRIu32
 				" marked otherwise\n",
-				p.port, echo_port_word(&p), p.arrived, p.sent, p.marked);
+				p.port, marking_port_word(&p), p.arrived, p.sent, p.marked);
 	}
 }
 
-static void print_mtu(const struct echo_ends *ends, enum echo_way way, FILE *out)
+static void probe_print_mtu(const struct marking_endpoints *ends, enum marking_direction way,
+			    FILE *out)
 {
-	uint32_t bytes = echo_path_mtu(ends, way);
-	const struct echo_result *const *r = ends->result;
+	uint32_t bytes = marking_path_mtu(ends, way);
+	const struct marking_result *const *r = ends->result;
 
-	fprintf(out, "path MTU %s: ", echo_way_word(way));
+	fprintf(out, "path MTU %s: ", marking_direction_word(way));
 	if (bytes)
 		fprintf(out, "datagrams of %" PRIu32 " bytes arrive", bytes);
 	else
@@ -371,30 +375,30 @@ static void print_mtu(const struct echo_ends *ends, enum echo_way way, FILE *out
 	fputc('\n', out);
 }
 
-static void print_marking(const struct two_ended_echo *x, FILE *out)
+static void probe_print_marking(const struct two_ended_echo *x, FILE *out)
 {
-	struct echo_findings found;
-	struct echo_ends ends;
+	struct marking_findings found;
+	struct marking_endpoints ends;
 	struct err e = {0};
 
 	two_ended_echo_ends(x, &ends);
 	fprintf(out, "marking  %u class%s, %u UDP source ports, %u datagrams of each\n",
 		x->spec[0].class_count, x->spec[0].class_count == 1 ? "" : "es",
-		echo_paths(&x->spec[0]), x->spec[0].count);
+		marking_paths(&x->spec[0]), x->spec[0].count);
 	if (x->why[0])
 		fprintf(out, "  not done to its end: %s\n", x->why);
 	if (!x->has_result[SIDE_CLIENT])
 		return;
-	if (echo_judge(&ends, &found, &e)) {
+	if (marking_findings_make(&ends, &found, &e)) {
 		fprintf(out, "  %s\n", e.text);
 		return;
 	}
-	for (unsigned int way = 0; way < ECHO_WAYS; way++)
-		print_findings(&found, (enum echo_way)way, out);
-	for (unsigned int way = 0; way < ECHO_WAYS; way++)
-		print_mtu(&ends, (enum echo_way)way, out);
-	for (unsigned int way = 0; way < ECHO_WAYS && x->spec[0].sweep; way++)
-		print_sweep(&ends, (enum echo_way)way, out);
+	for (unsigned int way = 0; way < MARKING_DIRECTIONS; way++)
+		probe_print_findings(&found, (enum marking_direction)way, out);
+	for (unsigned int way = 0; way < MARKING_DIRECTIONS; way++)
+		probe_print_mtu(&ends, (enum marking_direction)way, out);
+	for (unsigned int way = 0; way < MARKING_DIRECTIONS && x->spec[0].sweep; way++)
+		probe_print_sweep(&ends, (enum marking_direction)way, out);
 }
 
 void probe_print(const struct two_ended *t, FILE *out)
@@ -402,29 +406,29 @@ void probe_print(const struct two_ended *t, FILE *out)
 	if (!t->chosen)
 		return;
 	for (unsigned int i = 0; i < SIDES; i++)
-		print_side(t, (enum two_ended_side)i, out);
+		probe_print_side(t, (enum two_ended_side)i, out);
 	for (unsigned int i = 0; i < SIDES; i++)
-		print_memory(t, (enum two_ended_side)i, out);
+		probe_print_memory(t, (enum two_ended_side)i, out);
 	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].class_count && !t->size; i++) {
 		char text[200];
 
 		probe_class_text(&t->spec[SIDE_CLIENT].class[i], text, sizeof(text));
 		fprintf(out, "class %u  %s\n", i, text);
 		for (unsigned int k = 0; t->ran && k < SIDES; k++)
-			print_class_side(t, (enum two_ended_side)k, i, out);
+			probe_print_class_side(t, (enum two_ended_side)k, i, out);
 	}
-	print_tcp(t, out);
+	probe_print_tcp(t, out);
 	for (unsigned int k = 0; k < SIDES; k++)
-		print_failures(t, (enum two_ended_side)k, out);
+		probe_print_failures(t, (enum two_ended_side)k, out);
 	if (t->run.traffic)
-		print_counters(t, out);
+		probe_print_counters(t, out);
 	if (t->echo)
-		print_marking(t->echo, out);
+		probe_print_marking(t->echo, out);
 	if (t->partial)
 		fprintf(out, "partial: %s\n", t->why);
 }
 
-static void print_reason(const struct verdict_reason *r, bool advice, FILE *out)
+static void probe_print_reason(const struct verdict_reason *r, bool advice, FILE *out)
 {
 	const struct reason_info *info = &reason_table[r->kind];
 
@@ -443,7 +447,7 @@ void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
 	for (unsigned int i = 0; i < v->count; i++) {
 		const struct verdict_reason *r = &v->reason[i];
 
-		print_reason(r, reason_table[r->kind].advice != advice, out);
+		probe_print_reason(r, reason_table[r->kind].advice != advice, out);
 		advice = reason_table[r->kind].advice;
 	}
 	if (v->more)
@@ -452,7 +456,7 @@ void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
 
 /* A sweep of message sizes: a row a size. */
 
-static void print_size(const struct two_ended_size *s, const char *verdict, FILE *out)
+static void probe_print_size_row(const struct two_ended_size *s, const char *verdict, FILE *out)
 {
 	char size[32], rate[32], p50[32] = "-", p99[32] = "-", checked[32] = "none";
 	struct two_ended_size_sum sum;
@@ -475,8 +479,8 @@ static void print_size(const struct two_ended_size *s, const char *verdict, FILE
 		p99, checked, sum.mismatches, sum.gaps + sum.losses, verdict);
 }
 
-static void print_size_reasons(const struct two_ended_size *s, const struct traffic_verdict *v,
-			       FILE *out)
+static void probe_print_size_reasons(const struct two_ended_size *s,
+				     const struct traffic_verdict *v, FILE *out)
 {
 	char size[32];
 
@@ -486,7 +490,7 @@ static void print_size_reasons(const struct two_ended_size *s, const struct traf
 	fprintf(out, "%s\n", size);
 	for (unsigned int i = 0; i < v->count; i++)
 		if (v->reason[i].verdict != VERDICT_PASS)
-			print_reason(&v->reason[i], true, out);
+			probe_print_reason(&v->reason[i], true, out);
 }
 
 void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v, FILE *out)
@@ -500,27 +504,27 @@ void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v,
 	fprintf(out, "%11s %11s %14s %11s %11s %11s %10s %7s %7s  %s\n", "size", "messages",
 		"goodput", "messages/s", "p50", "p99", "checked", "wrong", "lost", "verdict");
 	for (unsigned int i = 0; i < t->size_count; i++)
-		print_size(&t->size[i], v ? verdict_word(v->size[i].of.v.verdict) : "not judged",
-			   out);
+		probe_print_size_row(&t->size[i],
+				     v ? verdict_word(v->size[i].of.v.verdict) : "not judged", out);
 	for (unsigned int i = 0; v && i < v->count; i++)
-		print_size_reasons(&t->size[i], &v->size[i].of.v, out);
+		probe_print_size_reasons(&t->size[i], &v->size[i].of.v, out);
 	if (!v)
 		return;
 	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
 	for (unsigned int i = 0; i < v->own.count; i++)
-		print_reason(&v->own.reason[i], true, out);
+		probe_print_reason(&v->own.reason[i], true, out);
 }
 
 /* `probe client --explain`: the words of a run, each with its meaning. */
 
 /* Each word once. */
-struct told {
+struct explained {
 	const char *word[32];
 	unsigned int count;
 	FILE *out;
 };
 
-static void tell(struct told *t, const char *word)
+static void probe_explain_word(struct explained *t, const char *word)
 {
 	const char *meaning = glossary_meaning(word);
 
@@ -533,16 +537,16 @@ static void tell(struct told *t, const char *word)
 	fprintf(t->out, "  %-12s %s.\n", word, meaning);
 }
 
-static void explain_class(struct told *t, const struct traffic_class *c)
+static void probe_explain_class(struct explained *t, const struct traffic_class *c)
 {
-	tell(t, traffic_transport_word(c->transport));
-	tell(t, traffic_verb_word(c->verb));
-	tell(t, traffic_direction_word(c->direction));
+	probe_explain_word(t, traffic_transport_word(c->transport));
+	probe_explain_word(t, traffic_verb_word(c->verb));
+	probe_explain_word(t, traffic_direction_word(c->direction));
 	if (c->probe)
-		tell(t, "latency");
+		probe_explain_word(t, "latency");
 	else
-		tell(t, c->rate_bytes_per_s ? "paced" : "flat out");
-	tell(t, traffic_check_word(c->check));
+		probe_explain_word(t, c->rate_bytes_per_s ? "paced" : "flat out");
+	probe_explain_word(t, traffic_check_word(c->check));
 }
 
 void probe_explain_registration(const struct registration *r, const struct err *why, FILE *out)
@@ -570,7 +574,7 @@ void probe_explain_registration(const struct registration *r, const struct err *
 	fprintf(out, "%s\n", text);
 }
 
-static void explain_sizes(const struct two_ended_wish *w, FILE *out)
+static void probe_explain_sizes(const struct two_ended_wish *w, FILE *out)
 {
 	uint32_t bytes[SIZES_MAX];
 	unsigned int n = two_ended_sizes_list(w->size_from, w->size_to, bytes);
@@ -583,7 +587,7 @@ static void explain_sizes(const struct two_ended_wish *w, FILE *out)
 
 void probe_explain(const struct two_ended_wish *w, FILE *out)
 {
-	struct told t = {.out = out};
+	struct explained t = {.out = out};
 
 	fprintf(out, "mode %s, %s, %u thread%s at each end", traffic_mode_word(w->spec.mode),
 		w->spec.bringup == TRAFFIC_CM ? "rdma_cm" : "raw verbs", w->spec.threads,
@@ -606,24 +610,24 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 		fprintf(out, "TCP %u    %s\n", i, text);
 	}
 	if (w->size_from)
-		explain_sizes(w, out);
+		probe_explain_sizes(w, out);
 	fputs("\n", out);
-	tell(&t, traffic_mode_word(w->spec.mode));
-	tell(&t, w->spec.bringup == TRAFFIC_CM ? "cm" : "raw");
+	probe_explain_word(&t, traffic_mode_word(w->spec.mode));
+	probe_explain_word(&t, w->spec.bringup == TRAFFIC_CM ? "cm" : "raw");
 	for (unsigned int i = 0; i < w->spec.class_count; i++)
-		explain_class(&t, &w->spec.class[i]);
+		probe_explain_class(&t, &w->spec.class[i]);
 	if (w->spec.tcp_count)
-		tell(&t, "tcp");
+		probe_explain_word(&t, "tcp");
 	if (w->size_from)
-		tell(&t, "sizes");
-	tell(&t, "verbs");
-	tell(&t, "memory");
-	tell(&t, "registration");
-	tell(&t, "gpu");
+		probe_explain_word(&t, "sizes");
+	probe_explain_word(&t, "verbs");
+	probe_explain_word(&t, "memory");
+	probe_explain_word(&t, "registration");
+	probe_explain_word(&t, "gpu");
 	if (w->idle_ms)
-		tell(&t, "baseline");
+		probe_explain_word(&t, "baseline");
 	if (w->marking || w->sweep)
-		tell(&t, "marking");
+		probe_explain_word(&t, "marking");
 	if (w->sweep)
-		tell(&t, "sweep");
+		probe_explain_word(&t, "sweep");
 }

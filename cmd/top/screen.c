@@ -38,14 +38,14 @@ static struct {
 	char leave[64]; /* shows the cursor and the normal screen again */
 } state;
 
-static void on_crash(int signal)
+static void screen_on_crash(int signal)
 {
 	(void)!write(STDOUT_FILENO, state.leave, strlen(state.leave));
 	(void)tcsetattr(STDOUT_FILENO, TCSANOW, &state.before);
 	raise(signal); /* SA_RESETHAND: with its default action */
 }
 
-static void set_crash_handlers(void (*handler)(int))
+static void screen_set_crash_handlers(void (*handler)(int))
 {
 	struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESETHAND | SA_NODEFER};
 
@@ -53,7 +53,7 @@ static void set_crash_handlers(void (*handler)(int))
 		sigaction(crash_signals[i], &action, NULL);
 }
 
-static void set_colours(bool colour)
+static void screen_set_colours(bool colour)
 {
 	state.colour = colour && has_colors() && start_color() == OK && use_default_colors() == OK;
 	if (!state.colour)
@@ -79,14 +79,14 @@ int screen_open(bool colour, struct err *e)
 	state.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	snprintf(state.leave, sizeof(state.leave), "%s%s", cursor_normal ? cursor_normal : "",
 		 exit_ca_mode ? exit_ca_mode : "");
-	set_crash_handlers(on_crash);
+	screen_set_crash_handlers(screen_on_crash);
 	set_escdelay(25);
 	cbreak();
 	noecho();
 	nonl();
 	keypad(stdscr, TRUE);
 	(void)curs_set(0); /* not every terminal can hide it */
-	set_colours(colour);
+	screen_set_colours(colour);
 	return 0;
 }
 
@@ -99,7 +99,7 @@ void screen_close(void)
 	fclose(state.out);
 	state.curses = NULL;
 	state.out = NULL;
-	set_crash_handlers(SIG_DFL);
+	screen_set_crash_handlers(SIG_DFL);
 }
 
 void screen_size(unsigned int *width, unsigned int *height)
@@ -136,7 +136,7 @@ void screen_erase(void)
 	erase();
 }
 
-static attr_t style_attr(enum screen_style style)
+static attr_t screen_style_attr(enum screen_style style)
 {
 	switch (style) {
 	case SCREEN_DIM:
@@ -156,21 +156,21 @@ static attr_t style_attr(enum screen_style style)
 
 void screen_text(unsigned int y, unsigned int x, enum screen_style style, const char *text)
 {
-	char *clean;
+	char *safe;
 
 	if (y >= (unsigned int)LINES || x >= (unsigned int)COLS)
 		return;
-	clean = text_copy(text, TEXT_FIELD);
-	attrset(style_attr(style));
+	safe = text_copy(text, TEXT_FIELD);
+	attrset(screen_style_attr(style));
 	/* ERR in the last cell is no error */
-	(void)mvaddnstr((int)y, (int)x, clean ? clean : "?", COLS - (int)x);
+	(void)mvaddnstr((int)y, (int)x, safe ? safe : "?", COLS - (int)x);
 	attrset(A_NORMAL);
-	free(clean);
+	free(safe);
 }
 
 void screen_rule(unsigned int y)
 {
-	attrset(style_attr(SCREEN_DIM));
+	attrset(screen_style_attr(SCREEN_DIM));
 	for (int x = 0; y < (unsigned int)LINES && x < COLS; x++)
 		(void)mvaddstr((int)y, x, state.utf8 ? "\u2500" : "-"); /* as above */
 	attrset(A_NORMAL);

@@ -59,38 +59,38 @@ struct top_screen {
 /* Set by a signal handler. */
 static volatile sig_atomic_t ended;
 
-static void on_end(int signal)
+static void top_on_signal(int signal)
 {
 	(void)signal;
 	ended = 1;
 }
 
-static void catch_signals(void)
+static void top_catch_signals(void)
 {
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_handler = on_end}; /* no SA_RESTART: a wait ends */
+	struct sigaction action = {.sa_handler = top_on_signal}; /* no SA_RESTART: a wait ends */
 
 	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
 		sigaction(signals[i], &action, NULL);
 }
 
-static uint64_t stale_ns(const struct top_screen *t)
+static uint64_t top_stale_ns(const struct top_screen *t)
 {
 	uint64_t ns = (uint64_t)t->interval_ms * 3000000;
 
 	return ns > STALE_MIN_NS ? ns : STALE_MIN_NS;
 }
 
-static void make_rows(struct top_screen *t)
+static void top_make_rows(struct top_screen *t)
 {
-	t->row_count = top_rows_make(&t->sample, t->prio_set, counters_now_ns(), stale_ns(t),
+	t->row_count = top_rows_make(&t->sample, t->prio_set, counters_now_ns(), top_stale_ns(t),
 				     t->row);
 	if (t->first >= t->row_count)
 		t->first = t->row_count ? t->row_count - 1 : 0;
 }
 
-static void count_levels(const struct top_screen *t, unsigned int *warn, unsigned int *critical,
-			 unsigned int *stale)
+static void top_count_levels(const struct top_screen *t, unsigned int *warn, unsigned int *critical,
+			     unsigned int *stale)
 {
 	*warn = *critical = *stale = 0;
 	for (unsigned int i = 0; i < t->row_count; i++) {
@@ -102,14 +102,14 @@ static void count_levels(const struct top_screen *t, unsigned int *warn, unsigne
 	}
 }
 
-static const char *state_word(const struct top_screen *t, unsigned int stale)
+static const char *top_state_word(const struct top_screen *t, unsigned int stale)
 {
 	if (t->frozen)
 		return "[FROZEN]";
 	return stale ? "[STALE]" : "[LIVE]";
 }
 
-static void prio_text(const struct top_screen *t, char *buf, size_t size)
+static void top_prio_text(const struct top_screen *t, char *buf, size_t size)
 {
 	if (t->prio_set == 0xff)
 		snprintf(buf, size, "all");
@@ -119,30 +119,30 @@ static void prio_text(const struct top_screen *t, char *buf, size_t size)
 		snprintf(buf, size, "auto");
 }
 
-static void draw_title(const struct top_screen *t, unsigned int width)
+static void top_draw_title(const struct top_screen *t, unsigned int width)
 {
 	unsigned int warn, critical, stale;
 	char left[128], right[64], prios[32], hms[16];
 	time_t now = time(NULL);
 	struct tm tm;
 
-	count_levels(t, &warn, &critical, &stale);
-	prio_text(t, prios, sizeof(prios));
+	top_count_levels(t, &warn, &critical, &stale);
+	top_prio_text(t, prios, sizeof(prios));
 	snprintf(left, sizeof(left), " rocecheck top  ports %u  crit %u  warn %u  prio %s",
 		 t->sample.count, critical, warn, prios);
 	strftime(hms, sizeof(hms), "%H:%M:%S", localtime_r(&now, &tm));
 	snprintf(right, sizeof(right), "%s  %.1fs  %s ", hms, t->interval_ms / 1000.0,
-		 state_word(t, stale));
+		 top_state_word(t, stale));
 	if (strlen(left) + strlen(right) + 2 > width)
 		snprintf(left, sizeof(left), " crit %u  warn %u  prio %s", critical, warn, prios);
 	if (strlen(left) + strlen(right) + 2 > width)
-		snprintf(right, sizeof(right), "%s ", state_word(t, stale));
+		snprintf(right, sizeof(right), "%s ", top_state_word(t, stale));
 	screen_text(0, 0, SCREEN_PLAIN, left);
 	if (strlen(right) < width)
 		screen_text(0, width - (unsigned int)strlen(right), SCREEN_PLAIN, right);
 }
 
-static void draw_row(const struct top_row *row, unsigned int y, uint32_t show)
+static void top_draw_row(const struct top_row *row, unsigned int y, uint32_t show)
 {
 	static const enum screen_style styles[] = {[TOP_OK] = SCREEN_PLAIN,
 						   [TOP_WARN] = SCREEN_WARN,
@@ -163,7 +163,7 @@ static void draw_row(const struct top_row *row, unsigned int y, uint32_t show)
 	}
 }
 
-static void draw_head(uint32_t show, bool units, unsigned int y, unsigned int width)
+static void top_draw_head(uint32_t show, bool units, unsigned int y, unsigned int width)
 {
 	char line[TOP_LINE_MAX], full[TOP_LINE_MAX];
 
@@ -173,16 +173,16 @@ static void draw_head(uint32_t show, bool units, unsigned int y, unsigned int wi
 	screen_text(y, 0, SCREEN_HEAD, full);
 }
 
-static void draw_table(const struct top_screen *t, unsigned int width, unsigned int height)
+static void top_draw_table(const struct top_screen *t, unsigned int width, unsigned int height)
 {
 	uint32_t show = top_columns_fit(width);
 	unsigned int y = 3, bottom = height - 2, i = t->first;
 	char more[64];
 
-	draw_head(show, false, 1, width);
-	draw_head(show, true, 2, width);
+	top_draw_head(show, false, 1, width);
+	top_draw_head(show, true, 2, width);
 	for (; i < t->row_count && y < bottom; i++)
-		draw_row(&t->row[i], y++, show);
+		top_draw_row(&t->row[i], y++, show);
 	screen_rule(bottom);
 	if (i < t->row_count || t->first) {
 		snprintf(more, sizeof(more), " rows %u-%u of %u: Up, Down ", t->first + 1, i,
@@ -195,13 +195,13 @@ static void draw_table(const struct top_screen *t, unsigned int width, unsigned 
 }
 
 /* What is left below 40x10: the verdict and the worst row. */
-static void draw_line(const struct top_screen *t)
+static void top_draw_line(const struct top_screen *t)
 {
 	unsigned int warn, critical, stale;
 	const struct top_row *worst = NULL;
 	char line[128], port[64], pause[32];
 
-	count_levels(t, &warn, &critical, &stale);
+	top_count_levels(t, &warn, &critical, &stale);
 	for (unsigned int i = 0; i < t->row_count; i++)
 		if (!worst || t->row[i].level > worst->level)
 			worst = &t->row[i];
@@ -215,7 +215,7 @@ static void draw_line(const struct top_screen *t)
 	screen_text(0, 0, SCREEN_PLAIN, line);
 }
 
-static void draw_help(unsigned int height)
+static void top_draw_help(unsigned int height)
 {
 	static const char *const keys[] = {
 		" q Esc   quit                     p       priorities: auto, all, 0 to 7",
@@ -239,26 +239,26 @@ static void draw_help(unsigned int height)
 	}
 }
 
-static void draw(struct top_screen *t)
+static void top_draw(struct top_screen *t)
 {
 	unsigned int width, height;
 
 	screen_size(&width, &height);
-	make_rows(t);
+	top_make_rows(t);
 	screen_erase();
 	if (t->help) {
-		draw_help(height);
+		top_draw_help(height);
 	} else if (width < WIDTH_MIN || height < HEIGHT_MIN) {
-		draw_line(t);
+		top_draw_line(t);
 	} else {
-		draw_title(t, width);
-		draw_table(t, width, height);
+		top_draw_title(t, width);
+		top_draw_table(t, width, height);
 	}
 	screen_show();
 }
 
 /* auto, all, 0, 1, ... 7, auto */
-static uint8_t next_prio(uint8_t prio_set)
+static uint8_t top_next_prio(uint8_t prio_set)
 {
 	if (!prio_set)
 		return 0xff;
@@ -267,7 +267,7 @@ static uint8_t next_prio(uint8_t prio_set)
 	return (uint8_t)(prio_set << 1);
 }
 
-static void set_interval(struct top_screen *t, unsigned int ms)
+static void top_set_interval(struct top_screen *t, unsigned int ms)
 {
 	if (ms < INTERVAL_MIN_MS)
 		ms = INTERVAL_MIN_MS;
@@ -277,7 +277,7 @@ static void set_interval(struct top_screen *t, unsigned int ms)
 	top_sampler_interval(t->sampler, ms);
 }
 
-static void scroll_rows(struct top_screen *t, int by)
+static void top_scroll(struct top_screen *t, int by)
 {
 	int first = (int)t->first + by;
 
@@ -286,7 +286,7 @@ static void scroll_rows(struct top_screen *t, int by)
 	t->first = first > 0 ? (unsigned int)first : 0;
 }
 
-static void on_key(struct top_screen *t, int key)
+static void top_on_key(struct top_screen *t, int key)
 {
 	if (t->help && key != SCREEN_KEY_RESIZE && key != SCREEN_KEY_NONE) {
 		t->help = false;
@@ -305,26 +305,26 @@ static void on_key(struct top_screen *t, int key)
 		t->frozen = !t->frozen;
 		break;
 	case 'p':
-		t->prio_set = next_prio(t->prio_set);
+		t->prio_set = top_next_prio(t->prio_set);
 		t->first = 0;
 		break;
 	case '+':
-		set_interval(t, t->interval_ms * 2);
+		top_set_interval(t, t->interval_ms * 2);
 		break;
 	case '-':
-		set_interval(t, t->interval_ms / 2);
+		top_set_interval(t, t->interval_ms / 2);
 		break;
 	case SCREEN_KEY_UP:
-		scroll_rows(t, -1);
+		top_scroll(t, -1);
 		break;
 	case SCREEN_KEY_DOWN:
-		scroll_rows(t, 1);
+		top_scroll(t, 1);
 		break;
 	case SCREEN_KEY_PAGE_UP:
-		scroll_rows(t, -10);
+		top_scroll(t, -10);
 		break;
 	case SCREEN_KEY_PAGE_DOWN:
-		scroll_rows(t, 10);
+		top_scroll(t, 10);
 		break;
 	case SCREEN_KEY_HOME:
 		t->first = 0;
@@ -334,7 +334,7 @@ static void on_key(struct top_screen *t, int key)
 	}
 }
 
-static void loop(struct top_screen *t)
+static void top_screen_loop(struct top_screen *t)
 {
 	uint64_t drawn_ns = 0;
 
@@ -346,12 +346,12 @@ static void loop(struct top_screen *t)
 			t->quit = true;
 		/* Without news it is drawn each second, so that stale data becomes visible. */
 		if (fresh || counters_now_ns() - drawn_ns > 1000000000) {
-			draw(t);
+			top_draw(t);
 			drawn_ns = counters_now_ns();
 		}
 		key = screen_key(KEY_WAIT_MS);
 		if (key != SCREEN_KEY_NONE) {
-			on_key(t, key);
+			top_on_key(t, key);
 			drawn_ns = 0;
 		}
 	}
@@ -369,10 +369,10 @@ static int top_screen_run(struct top_sampler *sampler, uint8_t prio_set, struct 
 	t->sampler = sampler;
 	t->interval_ms = interval_ms;
 	t->prio_set = prio_set;
-	catch_signals();
+	top_catch_signals();
 	err = screen_open(globals->colour_out, e);
 	if (!err) {
-		loop(t);
+		top_screen_loop(t);
 		screen_close();
 	}
 	free(t);
@@ -380,7 +380,7 @@ static int top_screen_run(struct top_sampler *sampler, uint8_t prio_set, struct 
 }
 
 /* "3,4" as a bitmap; false when it is no such list. */
-static bool parse_prios(const char *list, uint8_t *prio_set)
+static bool top_parse_prios(const char *list, uint8_t *prio_set)
 {
 	uint8_t set = 0;
 
@@ -395,7 +395,7 @@ static bool parse_prios(const char *list, uint8_t *prio_set)
 	return true;
 }
 
-static int64_t unix_ns(void)
+static int64_t top_unix_ns(void)
 {
 	struct timespec t;
 
@@ -403,10 +403,10 @@ static int64_t unix_ns(void)
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-static int print_json(const struct top_sample *s)
+static int top_print_json(const struct top_sample *s)
 {
 	for (unsigned int i = 0; i < s->count; i++) {
-		json_t *json = top_port_to_json(&s->port[i], s->number - 1, unix_ns(),
+		json_t *json = top_port_to_json(&s->port[i], s->number - 1, top_unix_ns(),
 						s->port[i].gone);
 		int rc = json ? json_dumpf(json, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) : -1;
 
@@ -417,7 +417,7 @@ static int print_json(const struct top_sample *s)
 	return fflush(stdout) ? -EIO : 0;
 }
 
-static int print_lines(const struct top_sample *s, struct top_row *rows, uint8_t prio_set)
+static int top_print_lines(const struct top_sample *s, struct top_row *rows, uint8_t prio_set)
 {
 	uint32_t show = top_columns_fit(UINT16_MAX);
 	unsigned int n = top_rows_make(s, prio_set, 0, 0, rows);
@@ -439,7 +439,7 @@ static int print_lines(const struct top_sample *s, struct top_row *rows, uint8_t
 	return fflush(stdout) ? -EIO : 0;
 }
 
-static void sleep_until(struct timespec *next)
+static void top_sleep_interval(struct timespec *next)
 {
 	next->tv_nsec += (long)(interval_ms % 1000) * 1000000;
 	next->tv_sec += interval_ms / 1000 + next->tv_nsec / 1000000000;
@@ -449,7 +449,7 @@ static void sleep_until(struct timespec *next)
 }
 
 /* The first reading is the base: `count` intervals are printed. */
-static int run_batch(struct dcb *dcb, struct top_sample *s, uint8_t prio_set, struct err *e)
+static int top_run_batch(struct dcb *dcb, struct top_sample *s, uint8_t prio_set, struct err *e)
 {
 	struct top_row *rows = calloc(TOP_ROWS_MAX, sizeof(*rows));
 	struct timespec next;
@@ -458,18 +458,20 @@ static int run_batch(struct dcb *dcb, struct top_sample *s, uint8_t prio_set, st
 	if (!rows)
 		return err_set(e, -ENOMEM, "top: out of memory");
 	clock_gettime(CLOCK_MONOTONIC, &next);
-	err = top_sample_take(dcb, s, e);
+	err = top_sample_read(dcb, s, e);
 	while (!err && (!count || s->number <= count)) {
-		sleep_until(&next);
-		err = top_sample_take(dcb, s, e);
-		if (!err && (globals->json ? print_json(s) : print_lines(s, rows, prio_set)))
+		top_sleep_interval(&next);
+		err = top_sample_read(dcb, s, e);
+		if (!err &&
+		    (globals->json ? top_print_json(s) : top_print_lines(s, rows, prio_set)))
 			err = err_set(e, -EIO, "cannot write to stdout");
 	}
 	free(rows);
 	return err;
 }
 
-static int run_screen(struct dcb *dcb, const struct top_sample *s, uint8_t prio_set, struct err *e)
+static int top_start_screen(struct dcb *dcb, const struct top_sample *s, uint8_t prio_set,
+			    struct err *e)
 {
 	struct top_sampler *sampler;
 	int err = top_sampler_start(dcb, s, interval_ms, &sampler, e);
@@ -485,7 +487,7 @@ static int run_screen(struct dcb *dcb, const struct top_sample *s, uint8_t prio_
 	return err;
 }
 
-static int run(struct top_sample *s, uint8_t prio_set, struct err *e)
+static int top_open(struct top_sample *s, uint8_t prio_set, struct err *e)
 {
 	bool screen = !batch && !globals->json && isatty(STDIN_FILENO) && isatty(STDOUT_FILENO);
 	struct dcb *dcb;
@@ -498,9 +500,9 @@ static int run(struct top_sample *s, uint8_t prio_set, struct err *e)
 		fprintf(stderr, "rocecheck: note: %u more ports are not shown; name some with -i\n",
 			s->left_out);
 	if (!err && screen)
-		return run_screen(dcb, s, prio_set, e);
+		return top_start_screen(dcb, s, prio_set, e);
 	if (!err)
-		err = run_batch(dcb, s, prio_set, e);
+		err = top_run_batch(dcb, s, prio_set, e);
 	dcb_close(dcb);
 	return err;
 }
@@ -514,12 +516,12 @@ static int run_top(int argc, char **argv)
 
 	if (argc)
 		return cmd_usage(&cmd_top, "unexpected argument '%s'", argv[0]);
-	if (prio_list && !parse_prios(prio_list, &prio_set))
+	if (prio_list && !top_parse_prios(prio_list, &prio_set))
 		return cmd_usage(&cmd_top, "--prio %s: want priorities 0 to 7, as 3,4", prio_list);
 	if (interval_ms < 100 || interval_ms > 3600000)
 		return cmd_usage(&cmd_top, "--interval: want 100ms to 1h");
 	s = calloc(1, sizeof(*s));
-	err = s ? run(s, prio_set, &e) : err_set(&e, -ENOMEM, "top: out of memory");
+	err = s ? top_open(s, prio_set, &e) : err_set(&e, -ENOMEM, "top: out of memory");
 	free(s);
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
 }

@@ -43,7 +43,7 @@ const struct top_column top_columns[TOP_COLUMN_COUNT] = {
 /* clang-format on */
 
 /* Priorities that have something to say: PFC or loss at any time, traffic in this interval. */
-static uint8_t busy_prios(const struct top_port *p)
+static uint8_t top_busy_prios(const struct top_port *p)
 {
 	static const enum metric lasting[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
 					      METRIC_PRIO_RX_DISCARDS};
@@ -66,11 +66,11 @@ void top_port_update(struct top_port *p, const struct counters *now)
 	if (p->ready)
 		counters_delta(&p->total, now, &p->delta, p->reset);
 	p->total = *now;
-	p->busy |= busy_prios(p);
+	p->busy |= top_busy_prios(p);
 	p->gone = false;
 }
 
-static double scale(const struct top_column *c, uint64_t delta, uint64_t interval_ns)
+static double top_scale_rate(const struct top_column *c, uint64_t delta, uint64_t interval_ns)
 {
 	double seconds = (double)interval_ns / 1e9;
 
@@ -79,15 +79,15 @@ static double scale(const struct top_column *c, uint64_t delta, uint64_t interva
 	return (double)delta / seconds * (c->kind == TOP_KIND_BITS ? 8 : 1);
 }
 
-static enum top_level level_of(const struct top_column *c, double value)
+static enum top_level top_level_of(const struct top_column *c, double value)
 {
 	if (c->critical > 0 && value >= c->critical)
 		return TOP_CRITICAL;
 	return c->warn > 0 && value >= c->warn ? TOP_WARN : TOP_OK;
 }
 
-static struct top_cell cell_of(const struct top_port *p, const struct top_column *c, int metric,
-			       unsigned int prio)
+static struct top_cell top_cell_make(const struct top_port *p, const struct top_column *c,
+				     int metric, unsigned int prio)
 {
 	struct top_cell cell = {.state = TOP_ABSENT};
 
@@ -99,8 +99,8 @@ static struct top_cell cell_of(const struct top_port *p, const struct top_column
 		cell.state = TOP_RESET;
 	} else if (counters_has(&p->delta, metric, prio)) {
 		cell.state = TOP_VALUE;
-		cell.value = scale(c, p->delta.value[metric][prio], p->delta.when_ns);
-		cell.level = level_of(c, cell.value);
+		cell.value = top_scale_rate(c, p->delta.value[metric][prio], p->delta.when_ns);
+		cell.level = top_level_of(c, cell.value);
 	} else {
 		cell.state = TOP_WAITING; /* it has appeared with this reading */
 	}
@@ -108,12 +108,12 @@ static struct top_cell cell_of(const struct top_port *p, const struct top_column
 }
 
 /* The row of the port out of its priorities: sums, and of percentages the worst. */
-static struct top_cell cell_of_prios(const struct top_port *p, const struct top_column *c)
+static struct top_cell top_cell_sum(const struct top_port *p, const struct top_column *c)
 {
 	struct top_cell all = {.state = TOP_ABSENT};
 
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
-		struct top_cell one = cell_of(p, c, c->prio_metric, prio);
+		struct top_cell one = top_cell_make(p, c, c->prio_metric, prio);
 
 		if (one.state > all.state)
 			all.state = one.state;
@@ -125,29 +125,29 @@ static struct top_cell cell_of_prios(const struct top_port *p, const struct top_
 			all.value = one.value;
 	}
 	if (all.state == TOP_VALUE)
-		all.level = level_of(c, all.value);
+		all.level = top_level_of(c, all.value);
 	return all;
 }
 
-static struct top_cell make_cell(const struct top_row *row, const struct top_column *c)
+static struct top_cell top_row_cell(const struct top_row *row, const struct top_column *c)
 {
 	static const struct top_cell blank = {.state = TOP_BLANK};
 
 	if (c->kind == TOP_KIND_TEXT)
 		return blank;
 	if (row->prio != TOP_ALL)
-		return c->prio_metric < 0
-			       ? blank
-			       : cell_of(row->port, c, c->prio_metric, (unsigned int)row->prio);
-	return c->port_metric < 0 ? cell_of_prios(row->port, c)
-				  : cell_of(row->port, c, c->port_metric, 0);
+		return c->prio_metric < 0 ? blank
+					  : top_cell_make(row->port, c, c->prio_metric,
+							  (unsigned int)row->prio);
+	return c->port_metric < 0 ? top_cell_sum(row->port, c)
+				  : top_cell_make(row->port, c, c->port_metric, 0);
 }
 
-static void make_row(const struct top_port *p, int prio, bool stale, struct top_row *row)
+static void top_row_make(const struct top_port *p, int prio, bool stale, struct top_row *row)
 {
 	*row = (struct top_row){.port = p, .prio = prio, .stale = stale};
 	for (unsigned int i = 0; i < TOP_COLUMN_COUNT; i++) {
-		row->cell[i] = make_cell(row, &top_columns[i]);
+		row->cell[i] = top_row_cell(row, &top_columns[i]);
 		if (row->cell[i].level > row->level)
 			row->level = row->cell[i].level;
 	}
@@ -163,10 +163,10 @@ unsigned int top_rows_make(const struct top_sample *s, uint8_t prio_set, uint64_
 		uint8_t prios = prio_set ? prio_set : p->lossless | p->busy;
 		bool stale = p->gone || (p->total.when_ns && now_ns > p->total.when_ns + stale_ns);
 
-		make_row(p, TOP_ALL, stale, &rows[n++]);
+		top_row_make(p, TOP_ALL, stale, &rows[n++]);
 		for (int prio = 0; prio < QOS_PRIOS; prio++)
 			if (prios & (1u << prio))
-				make_row(p, prio, stale, &rows[n++]);
+				top_row_make(p, prio, stale, &rows[n++]);
 	}
 	return n;
 }
@@ -190,7 +190,7 @@ uint32_t top_columns_fit(unsigned int width)
 }
 
 /* At most 6 characters: 0, 0.3, 12, 999, 1.2k, 18.2k, 371.2G. */
-static void number_text(double value, char *buf, size_t size)
+static void top_number_text(double value, char *buf, size_t size)
 {
 	static const char unit[] = {' ', 'k', 'M', 'G', 'T', 'P', 'E'};
 	unsigned int i = 0;
@@ -210,7 +210,8 @@ static void number_text(double value, char *buf, size_t size)
 		snprintf(buf, size, "%.*f", value < 9.95 && value != (double)(int)value, value);
 }
 
-static void text_column(const struct top_row *row, enum top_column_id id, char *buf, size_t size)
+static void top_text_column(const struct top_row *row, enum top_column_id id, char *buf,
+			    size_t size)
 {
 	const struct top_port *p = row->port;
 
@@ -237,13 +238,13 @@ void top_cell_text(const struct top_row *row, enum top_column_id id, char *buf, 
 	const struct top_cell *cell = &row->cell[id];
 
 	if (top_columns[id].kind == TOP_KIND_TEXT)
-		text_column(row, id, buf, size);
+		top_text_column(row, id, buf, size);
 	else if (cell->state != TOP_VALUE)
 		snprintf(buf, size, "%s", words[cell->state]);
 	else if (top_columns[id].kind == TOP_KIND_PERCENT)
 		snprintf(buf, size, "%.1f", cell->value);
 	else
-		number_text(cell->value, buf, size);
+		top_number_text(cell->value, buf, size);
 }
 
 char top_row_mark(const struct top_row *row)
@@ -254,7 +255,7 @@ char top_row_mark(const struct top_row *row)
 }
 
 /* Names start at the left, numbers end at the right. */
-static size_t pad(enum top_column_id id, const char *text, char *buf, size_t size)
+static size_t top_pad_cell(enum top_column_id id, const char *text, char *buf, size_t size)
 {
 	int width = top_columns[id].width;
 	int n = snprintf(buf, size, id == TOP_PORT ? " %-*.*s" : " %*.*s", width, width, text);
@@ -268,8 +269,8 @@ void top_head_line(uint32_t show, bool units, char *buf, size_t size)
 
 	for (unsigned int i = 0; i < TOP_COLUMN_COUNT; i++)
 		if (show & (1u << i))
-			used += pad(i, units ? top_columns[i].unit : top_columns[i].head,
-				    buf + used, size - used);
+			used += top_pad_cell(i, units ? top_columns[i].unit : top_columns[i].head,
+					     buf + used, size - used);
 }
 
 void top_row_line(const struct top_row *row, uint32_t show, char *buf, size_t size)
@@ -281,18 +282,18 @@ void top_row_line(const struct top_row *row, uint32_t show, char *buf, size_t si
 		if (!(show & (1u << i)))
 			continue;
 		top_cell_text(row, i, text, sizeof(text));
-		used += pad(i, text, buf + used, size - used);
+		used += top_pad_cell(i, text, buf + used, size - used);
 	}
 }
 
-static json_t *rate_to_json(const struct top_port *p, enum metric m, unsigned int prio)
+static json_t *top_rate_to_json(const struct top_port *p, enum metric m, unsigned int prio)
 {
 	if (!p->ready || !p->delta.when_ns || !counters_has(&p->delta, m, prio))
 		return json_null();
 	return json_real((double)p->delta.value[m][prio] / ((double)p->delta.when_ns / 1e9));
 }
 
-static json_t *rates_to_json(const struct top_port *p)
+static json_t *top_rates_to_json(const struct top_port *p)
 {
 	json_t *rates = json_object();
 	int err = 0;
@@ -302,12 +303,12 @@ static json_t *rates_to_json(const struct top_port *p)
 
 		if (!metric_table[m].by_prio || !p->total.has[m]) {
 			err = json_object_set_new(rates, metric_table[m].name,
-						  rate_to_json(p, m, 0));
+						  top_rate_to_json(p, m, 0));
 			continue;
 		}
 		list = json_array();
 		for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++)
-			err = json_array_append_new(list, rate_to_json(p, m, prio));
+			err = json_array_append_new(list, top_rate_to_json(p, m, prio));
 		if (json_object_set_new(rates, metric_table[m].name, list))
 			err = -1;
 	}
@@ -327,5 +328,5 @@ json_t *top_port_to_json(const struct top_port *p, uint64_t number, int64_t unix
 			 "rocecheck.top/1", "number", (json_int_t)number, "time_unix_ns",
 			 (json_int_t)unix_ns, "port", p->netdev, "ibdev", p->ibdev, "speed_mbps",
 			 speed, "interval_s", interval, "stale", stale, "totals",
-			 counters_to_json(&p->total), "rates", rates_to_json(p));
+			 counters_to_json(&p->total), "rates", top_rates_to_json(p));
 }

@@ -30,7 +30,7 @@ struct top_sampler {
 	bool stop;
 };
 
-static bool is_wanted(const struct port *p, const char *const *names, unsigned int n)
+static bool sampler_is_wanted(const struct port *p, const char *const *names, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		if (!strcmp(names[i], p->netdev) || !strcmp(names[i], p->ibdev))
@@ -38,7 +38,7 @@ static bool is_wanted(const struct port *p, const char *const *names, unsigned i
 	return !n;
 }
 
-static void port_init(struct top_port *to, const struct port *from)
+static void sampler_port_init(struct top_port *to, const struct port *from)
 {
 	memset(to, 0, sizeof(*to));
 	memcpy(to->netdev, from->netdev, sizeof(to->netdev));
@@ -55,7 +55,7 @@ int top_ports_find(struct dcb *dcb, const char *const *names, unsigned int name_
 		   struct top_sample *s, struct err *e)
 {
 	struct snapshot snapshot;
-	int err = snapshot_take(dcb, names, name_count, &snapshot, e);
+	int err = snapshot_read(dcb, names, name_count, &snapshot, e);
 
 	if (err)
 		return err;
@@ -63,10 +63,10 @@ int top_ports_find(struct dcb *dcb, const char *const *names, unsigned int name_
 	s->count = 0;
 	s->left_out = 0;
 	for (unsigned int i = 0; i < snapshot.port_count; i++) {
-		if (!is_wanted(&snapshot.port[i], names, name_count))
+		if (!sampler_is_wanted(&snapshot.port[i], names, name_count))
 			continue;
 		if (s->count < TOP_PORTS_MAX)
-			port_init(&s->port[s->count++], &snapshot.port[i]);
+			sampler_port_init(&s->port[s->count++], &snapshot.port[i]);
 		else
 			s->left_out++;
 	}
@@ -78,7 +78,7 @@ int top_ports_find(struct dcb *dcb, const char *const *names, unsigned int name_
 	return err;
 }
 
-static void read_settings(struct dcb *dcb, struct top_port *p)
+static void sampler_read_settings(struct dcb *dcb, struct top_port *p)
 {
 	struct qos qos = {0};
 	bool has_dcb;
@@ -91,14 +91,14 @@ static void read_settings(struct dcb *dcb, struct top_port *p)
 		p->lossless = qos_has(&qos, QOS_PFC_ENABLED) ? qos.pfc_enabled : 0;
 }
 
-int top_sample_take(struct dcb *dcb, struct top_sample *s, struct err *e)
+int top_sample_read(struct dcb *dcb, struct top_sample *s, struct err *e)
 {
 	struct counters c;
 
 	for (unsigned int i = 0; i < s->count; i++) {
 		struct top_port *p = &s->port[i];
 		uint64_t before = p->total.when_ns;
-		int err = counters_take(dcb, p->netdev, p->ibdev, p->ib_port, &c, e);
+		int err = counters_read(dcb, p->netdev, p->ibdev, p->ib_port, &c, e);
 
 		if (err == -ENOMEM)
 			return err;
@@ -109,7 +109,7 @@ int top_sample_take(struct dcb *dcb, struct top_sample *s, struct err *e)
 		}
 		top_port_update(p, &c);
 		if (before / SETTINGS_EVERY_NS != c.when_ns / SETTINGS_EVERY_NS)
-			read_settings(dcb, p);
+			sampler_read_settings(dcb, p);
 	}
 	s->number++;
 	return 0;
@@ -117,7 +117,7 @@ int top_sample_take(struct dcb *dcb, struct top_sample *s, struct err *e)
 
 /* Publishes and waits for the next turn, one interval after the one that was due at *turn_ns. The
  * interval may change meanwhile. False when it is time to end. */
-static bool publish_and_wait(struct top_sampler *t, uint64_t *turn_ns)
+static bool sampler_publish_wait(struct top_sampler *t, uint64_t *turn_ns)
 {
 	bool stop;
 
@@ -144,27 +144,27 @@ static bool publish_and_wait(struct top_sampler *t, uint64_t *turn_ns)
 	return !stop;
 }
 
-static void *run(void *arg)
+static void *sampler_run(void *arg)
 {
 	struct top_sampler *t = arg;
 	uint64_t turn_ns = counters_now_ns();
 
 	do {
-		if (top_sample_take(t->dcb, &t->own, NULL))
+		if (top_sample_read(t->dcb, &t->own, NULL))
 			break; /* out of memory: the screen shows the data as stale */
-	} while (publish_and_wait(t, &turn_ns));
+	} while (sampler_publish_wait(t, &turn_ns));
 	return NULL;
 }
 
 /* Signals are for the thread that has the terminal. */
-static int start_thread(struct top_sampler *t)
+static int sampler_start_thread(struct top_sampler *t)
 {
 	sigset_t all, old;
 	int err;
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &old);
-	err = -pthread_create(&t->thread, NULL, run, t);
+	err = -pthread_create(&t->thread, NULL, sampler_run, t);
 	pthread_sigmask(SIG_SETMASK, &old, NULL);
 	return err;
 }
@@ -187,7 +187,7 @@ int top_sampler_start(struct dcb *dcb, const struct top_sample *s, unsigned int 
 	pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
 	pthread_cond_init(&t->wake, &attr);
 	pthread_condattr_destroy(&attr);
-	err = start_thread(t);
+	err = sampler_start_thread(t);
 	if (err) {
 		free(t);
 		return err_sys(e, err, "top: thread");

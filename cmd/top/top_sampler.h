@@ -17,7 +17,7 @@ int top_ports_find(struct dcb *dcb, const char *const *names, unsigned int name_
 		   struct top_sample *s, struct err *e);
 
 /* One reading of every port. A port that is gone is marked; only -ENOMEM is an error. */
-int top_sample_take(struct dcb *dcb, struct top_sample *s, struct err *e);
+int top_sample_read(struct dcb *dcb, struct top_sample *s, struct err *e);
 
 /* Starts a thread that takes over dcb and reads *s and on, each interval_ms. */
 int top_sampler_start(struct dcb *dcb, const struct top_sample *s, unsigned int interval_ms,

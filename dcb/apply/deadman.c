@@ -45,13 +45,13 @@ struct ready {
 
 /* What is asked later; the answer is a struct err. */
 struct question {
-	enum { ASK_DONE, ASK_CHECK, ASK_CONFIRM, ASK_END } what;
+	enum { ASK_DONE, ASK_CHECK, ASK_CONFIRM, ASK_STOP } what;
 	uint64_t confirm_by_ms; /* ASK_DONE */
 	uint64_t until_ms;	/* who asks waits so long */
 };
 
 struct deadman {
-	int talk;
+	int sock;
 	struct state_at at;
 	struct tx tx; /* id, deadline and state alone */
 };
@@ -61,7 +61,7 @@ struct watcher {
 	const struct deadman_start *d;
 	struct state state;
 	struct tx tx;
-	int talk, listener; /* talk -1: the tool has gone */
+	int sock, listener; /* talk -1: the tool has gone */
 	pid_t tool;
 	unsigned int tries;
 	uint64_t retry_ms;
@@ -70,7 +70,7 @@ struct watcher {
 };
 
 /* Writes one line to a file of the cgroup tree. */
-static int write_line(const char *path, const char *text)
+static int deadman_write_line(const char *path, const char *text)
 {
 	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
 
@@ -87,17 +87,17 @@ static const char *const cgroup_roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/uni
 					   "/sys/fs/cgroup/systemd"};
 
 /* Moves this process; the cgroup of no name is the top of the tree. */
-static int enter_cgroup(const char *root, const char *name)
+static int deadman_enter_cgroup(const char *root, const char *name)
 {
 	char path[192], pid[16];
 
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	snprintf(path, sizeof(path), "%s/%s%scgroup.procs", root, name, name[0] ? "/" : "");
-	return write_line(path, pid);
+	return deadman_write_line(path, pid);
 }
 
 /* Cgroups at the top of the trees: what ends with the login is below user.slice. */
-static bool leave_cgroups(const char *name)
+static bool deadman_leave_cgroups(const char *name)
 {
 	bool left = false;
 	char dir[192];
@@ -106,7 +106,7 @@ static bool leave_cgroups(const char *name)
 		snprintf(dir, sizeof(dir), "%s/%s", cgroup_roots[i], name);
 		if (mkdir(dir, 0755) && errno != EEXIST)
 			continue;
-		if (enter_cgroup(cgroup_roots[i], name))
+		if (deadman_enter_cgroup(cgroup_roots[i], name))
 			(void)rmdir(dir);
 		else
 			left = true;
@@ -114,7 +114,7 @@ static bool leave_cgroups(const char *name)
 	return left;
 }
 
-static void remove_cgroups(const char *name)
+static void deadman_remove_cgroups(const char *name)
 {
 	char dir[192];
 
@@ -122,16 +122,16 @@ static void remove_cgroups(const char *name)
 		snprintf(dir, sizeof(dir), "%s/%s", cgroup_roots[i], name);
 		if (access(dir, F_OK))
 			continue;
-		(void)enter_cgroup(cgroup_roots[i], "");
+		(void)deadman_enter_cgroup(cgroup_roots[i], "");
 		(void)rmdir(dir);
 	}
 }
 
 /* Nothing of the tool stays open: its lock would never be free, its terminal never be left. */
-static int detach(struct watcher *w)
+static int deadman_detach(struct watcher *w)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP};
-	int *const kept[] = {&w->talk, &w->state.dir.fd, &w->state.tx.fd};
+	int *const kept[] = {&w->sock, &w->state.dir.fd, &w->state.tx.fd};
 	int null = open("/dev/null", O_RDWR);
 	sigset_t none;
 
@@ -147,7 +147,7 @@ static int detach(struct watcher *w)
 	return descriptors_keep(STDERR_FILENO + 1, kept, ARRAY_SIZE(kept));
 }
 
-static int socket_address(const char *run, const char *id, struct sockaddr_un *a)
+static int deadman_address(const char *run, const char *id, struct sockaddr_un *a)
 {
 	int n = snprintf(a->sun_path, sizeof(a->sun_path), "%s/%s", run, id);
 
@@ -155,10 +155,10 @@ static int socket_address(const char *run, const char *id, struct sockaddr_un *a
 	return n < (int)sizeof(a->sun_path) ? 0 : -ENAMETOOLONG;
 }
 
-static int listen_at(const char *run, const char *id, int *listener)
+static int deadman_listen(const char *run, const char *id, int *listener)
 {
 	struct sockaddr_un a = {0};
-	int fd, err = socket_address(run, id, &a);
+	int fd, err = deadman_address(run, id, &a);
 
 	if (err)
 		return err;
@@ -174,7 +174,7 @@ static int listen_at(const char *run, const char *id, int *listener)
 	return 0;
 }
 
-static void unlisten(const struct watcher *w)
+static void deadman_unlisten(const struct watcher *w)
 {
 	struct folder run;
 
@@ -185,25 +185,25 @@ static void unlisten(const struct watcher *w)
 	folder_close(&run);
 }
 
-static bool is_ready(int fd, short events, int wait_ms)
+static bool deadman_poll(int fd, short events, int deadman_wait_ms)
 {
 	struct pollfd p = {.fd = fd, .events = events};
 	int n;
 
-	while ((n = poll(&p, 1, wait_ms)) < 0 && errno == EINTR)
+	while ((n = poll(&p, 1, deadman_wait_ms)) < 0 && errno == EINTR)
 		;
 	return n > 0 && p.revents;
 }
 
-static struct tx_view view_now(const struct watcher *w)
+static struct tx_view deadman_view(const struct watcher *w)
 {
 	struct tx_view v = tx_view(&w->tx, true, journal_clock_ms());
 
-	v.tool_gone = w->talk < 0;
+	v.tool_gone = w->sock < 0;
 	return v;
 }
 
-static int done(struct watcher *w, uint64_t confirm_by_ms, struct err *e)
+static int deadman_on_done(struct watcher *w, uint64_t confirm_by_ms, struct err *e)
 {
 	struct dcb *dcb;
 	int err;
@@ -224,7 +224,7 @@ static int done(struct watcher *w, uint64_t confirm_by_ms, struct err *e)
 }
 
 /* unsure: the record may still reach the disk. */
-static int confirm(struct watcher *w, const struct question *q, struct err *e)
+static int deadman_on_confirm(struct watcher *w, const struct question *q, struct err *e)
 {
 	struct dcb *dcb;
 	int err = w->d->open(&dcb, e);
@@ -237,23 +237,23 @@ static int confirm(struct watcher *w, const struct question *q, struct err *e)
 	return err;
 }
 
-static void answer(struct watcher *w, int fd, const struct question *q)
+static void deadman_answer(struct watcher *w, int fd, const struct question *q)
 {
-	struct tx_view v = view_now(w);
+	struct tx_view v = deadman_view(w);
 	struct err e = {0};
 	int err = 0;
 
 	switch (q->what) {
 	case ASK_DONE:
-		err = done(w, q->confirm_by_ms, &e);
+		err = deadman_on_done(w, q->confirm_by_ms, &e);
 		break;
 	case ASK_CHECK:
 		err = tx_refuse(tx_decide(&v, TX_PROMISE), &w->tx, &e);
 		break;
 	case ASK_CONFIRM:
-		err = confirm(w, q, &e);
+		err = deadman_on_confirm(w, q, &e);
 		break;
-	case ASK_END:
+	case ASK_STOP:
 		w->tx.state = TX_UNDONE;
 		w->recorded = true;
 		break;
@@ -262,19 +262,19 @@ static void answer(struct watcher *w, int fd, const struct question *q)
 	(void)send(fd, &e, sizeof(e), MSG_NOSIGNAL | MSG_DONTWAIT); /* it may have gone */
 }
 
-static void answer_tool(struct watcher *w)
+static void deadman_answer_tool(struct watcher *w)
 {
 	struct question q;
 
-	if (recv(w->talk, &q, sizeof(q), MSG_DONTWAIT) == sizeof(q)) {
-		answer(w, w->talk, &q);
+	if (recv(w->sock, &q, sizeof(q), MSG_DONTWAIT) == sizeof(q)) {
+		deadman_answer(w, w->sock, &q);
 		return;
 	}
-	close(w->talk);
-	w->talk = -1;
+	close(w->sock);
+	w->sock = -1;
 }
 
-static void answer_caller(struct watcher *w)
+static void deadman_answer_client(struct watcher *w)
 {
 	int fd = accept4(w->listener, NULL, NULL, SOCK_CLOEXEC);
 	struct question q;
@@ -282,13 +282,14 @@ static void answer_caller(struct watcher *w)
 	if (fd < 0)
 		return;
 	/* The tool that is heard first may have ended its transaction. */
-	if (is_ready(fd, POLLIN, CHECK_MS) && recv(fd, &q, sizeof(q), MSG_DONTWAIT) == sizeof(q))
-		answer(w, fd, &q);
+	if (deadman_poll(fd, POLLIN, CHECK_MS) &&
+	    recv(fd, &q, sizeof(q), MSG_DONTWAIT) == sizeof(q))
+		deadman_answer(w, fd, &q);
 	close(fd);
 }
 
 /* When there is something to do without news. */
-static int wait_ms(const struct watcher *w)
+static int deadman_wait_ms(const struct watcher *w)
 {
 	uint64_t now = journal_clock_ms(), at = w->tx.deadline_ms;
 
@@ -299,38 +300,38 @@ static int wait_ms(const struct watcher *w)
 	return at <= now ? 0 : at - now > INT_MAX ? INT_MAX : (int)(at - now);
 }
 
-static void wait_for_news(struct watcher *w)
+static void deadman_wait(struct watcher *w)
 {
 	/* poll(2) passes over negative descriptors. */
-	struct pollfd fds[] = {{.fd = w->talk, .events = POLLIN},
+	struct pollfd fds[] = {{.fd = w->sock, .events = POLLIN},
 			       {.fd = w->listener, .events = POLLIN}};
 
-	if (poll(fds, ARRAY_SIZE(fds), wait_ms(w)) <= 0)
+	if (poll(fds, ARRAY_SIZE(fds), deadman_wait_ms(w)) <= 0)
 		return;
 	if (fds[0].revents)
-		answer_tool(w);
+		deadman_answer_tool(w);
 	if (fds[1].revents)
-		answer_caller(w);
+		deadman_answer_client(w);
 }
 
 /* A tool that hangs in its midst must not write behind the undo. Its pid is its own as long as its
  * end of the talk is open. */
-static void stop_tool(struct watcher *w)
+static void deadman_stop_tool(struct watcher *w)
 {
 	struct question q;
 
-	if (w->talk < 0 || w->tx.state != TX_RUNNING)
+	if (w->sock < 0 || w->tx.state != TX_RUNNING)
 		return;
 	(void)kill(w->tool, SIGKILL);
-	while (is_ready(w->talk, POLLIN, DIE_MS))
-		if (recv(w->talk, &q, sizeof(q), MSG_DONTWAIT) <= 0)
+	while (deadman_poll(w->sock, POLLIN, DIE_MS))
+		if (recv(w->sock, &q, sizeof(q), MSG_DONTWAIT) <= 0)
 			break;
-	close(w->talk);
-	w->talk = -1;
+	close(w->sock);
+	w->sock = -1;
 }
 
 /* The machine counts, not the record of it: storage that hangs has held up nothing by now. */
-static int record(struct watcher *w, unsigned int within_ms, const struct err *e)
+static int deadman_record(struct watcher *w, unsigned int within_ms, const struct err *e)
 {
 	char log[ERR_TEXT_MAX];
 
@@ -344,20 +345,20 @@ static int record(struct watcher *w, unsigned int within_ms, const struct err *e
 }
 
 /* What undoes it on the disk, too, where a confirmation may stand: as long as it takes. */
-static void record_end(struct watcher *w, const struct err *e)
+static void deadman_record_result(struct watcher *w, const struct err *e)
 {
 	if (w->recorded || (w->tx.state != TX_UNDONE && w->tx.state != TX_LOST))
 		return;
-	while (record(w, END_MS, e) && w->unsure)
+	while (deadman_record(w, END_MS, e) && w->unsure)
 		(void)poll(NULL, 0, PAUSE_MS);
 }
 
-static void undo(struct watcher *w, struct err *e)
+static void deadman_undo(struct watcher *w, struct err *e)
 {
 	struct dcb *dcb;
 	int err;
 
-	stop_tool(w);
+	deadman_stop_tool(w);
 	err = w->d->open(&dcb, e);
 	if (!err) {
 		err = tx_restore(dcb, &w->tx, TX_WAIT_LINK_S, e);
@@ -367,36 +368,36 @@ static void undo(struct watcher *w, struct err *e)
 	w->retry_ms = journal_clock_ms() + PAUSE_MS;
 	w->tries++;
 	if (err && w->tries == 1)
-		(void)record(w, RECORD_MS, e);
+		(void)deadman_record(w, RECORD_MS, e);
 }
 
 /* Until it is confirmed or undone, or nothing more can be done. */
-static void watch(struct watcher *w, struct err *e)
+static void deadman_watch(struct watcher *w, struct err *e)
 {
 	enum tx_act act;
 
 	for (;;) {
-		const struct tx_view v = view_now(w);
+		const struct tx_view v = deadman_view(w);
 
 		act = tx_decide(&v, TX_LOOK);
-		if (act == TX_END || w->tries == TRIES)
+		if (act == TX_STOP || w->tries == TRIES)
 			return;
 		if (act == TX_UNDO && (!w->tries || journal_clock_ms() >= w->retry_ms))
-			undo(w, e);
+			deadman_undo(w, e);
 		else
-			wait_for_news(w);
+			deadman_wait(w);
 	}
 }
 
 /* What cannot be opened now could not be undone then. */
-static int prepare(struct watcher *w, unsigned int *lacks, struct err *e)
+static int deadman_prepare(struct watcher *w, unsigned int *lacks, struct err *e)
 {
 	struct dcb *dcb;
-	int err = detach(w);
+	int err = deadman_detach(w);
 
 	if (err)
 		return err_sys(e, err, "leaving what the tool has open");
-	err = listen_at(w->d->at.run, w->tx.id, &w->listener);
+	err = deadman_listen(w->d->at.run, w->tx.id, &w->listener);
 	if (err)
 		return err_sys(e, err, "%s/%s", w->d->at.run, w->tx.id);
 	openlog("rocecheck", LOG_PID, LOG_DAEMON);
@@ -411,39 +412,39 @@ static int prepare(struct watcher *w, unsigned int *lacks, struct err *e)
 	return err;
 }
 
-static _Noreturn void live(const struct deadman_start *d, int talk, pid_t tool)
+static _Noreturn void deadman_main(const struct deadman_start *d, int talk, pid_t tool)
 {
 	struct watcher w = {.d = d,
 			    .state = *d->state,
 			    .tx = *d->tx,
-			    .talk = talk,
+			    .sock = talk,
 			    .listener = -1,
 			    .tool = tool};
 	struct ready ready = {0};
 	struct err e = {0};
 	char cgroup[JOURNAL_ID_MAX + 16];
 
-	ready.e.code = prepare(&w, &ready.lacks, &ready.e);
+	ready.e.code = deadman_prepare(&w, &ready.lacks, &ready.e);
 	snprintf(cgroup, sizeof(cgroup), "rocecheck-%s", d->tx->id);
-	if (!leave_cgroups(cgroup))
+	if (!deadman_leave_cgroups(cgroup))
 		ready.lacks |= DEADMAN_LACKS_CGROUP;
-	(void)send(w.talk, &ready, sizeof(ready), MSG_NOSIGNAL); /* a tool that has gone: undone */
+	(void)send(w.sock, &ready, sizeof(ready), MSG_NOSIGNAL); /* a tool that has gone: undone */
 	if (!ready.e.code)
-		watch(&w, &e);
+		deadman_watch(&w, &e);
 	if (w.listener >= 0)
-		unlisten(&w);
-	record_end(&w, &e);
-	remove_cgroups(cgroup);
+		deadman_unlisten(&w);
+	deadman_record_result(&w, &e);
+	deadman_remove_cgroups(cgroup);
 	_exit(0);
 }
 
-static int open_host(struct dcb **dcb, struct err *e)
+static int deadman_open_host(struct dcb **dcb, struct err *e)
 {
 	return dcb_open(NULL, dcb, e);
 }
 
 /* The child of a child: init is its parent, and nobody waits for it. */
-static int start(const struct deadman_start *d, int talk)
+static int deadman_fork(const struct deadman_start *d, int talk)
 {
 	pid_t tool = getpid(), child = fork();
 	int status;
@@ -454,7 +455,7 @@ static int start(const struct deadman_start *d, int talk)
 		child = fork();
 		if (child)
 			_exit(child < 0);
-		live(d, talk, tool);
+		deadman_main(d, talk, tool);
 	}
 	if (child < 0)
 		return -errno;
@@ -465,29 +466,29 @@ static int start(const struct deadman_start *d, int talk)
 }
 
 /* One question and its answer. -EPIPE: nobody is there; -ETIMEDOUT. */
-static int ask(int fd, struct question q, int wait, struct err *e)
+static int deadman_request(int fd, struct question q, int wait, struct err *e)
 {
-	struct err said;
+	struct err reply;
 	ssize_t n;
 
 	q.until_ms = journal_clock_ms() + wait;
 	if (send(fd, &q, sizeof(q), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(q))
 		return -EPIPE;
-	if (!is_ready(fd, POLLIN, wait))
+	if (!deadman_poll(fd, POLLIN, wait))
 		return -ETIMEDOUT;
-	n = recv(fd, &said, sizeof(said), MSG_DONTWAIT);
-	if (n != sizeof(said))
+	n = recv(fd, &reply, sizeof(reply), MSG_DONTWAIT);
+	if (n != sizeof(reply))
 		return -EPIPE;
-	if (said.code && e)
-		*e = said;
-	return said.code;
+	if (reply.code && e)
+		*e = reply;
+	return reply.code;
 }
 
-static int await_ready(int talk, struct ready *ready)
+static int deadman_await_ready(int talk, struct ready *ready)
 {
 	ssize_t n;
 
-	if (!is_ready(talk, POLLIN, READY_MS))
+	if (!deadman_poll(talk, POLLIN, READY_MS))
 		return -ETIMEDOUT;
 	n = recv(talk, ready, sizeof(*ready), MSG_DONTWAIT);
 	return n == sizeof(*ready) ? ready->e.code : -EPIPE;
@@ -504,15 +505,15 @@ int deadman_arm(const struct deadman_start *start_of, struct deadman **d, unsign
 	if (!made)
 		return err_sys(e, -ENOMEM, "dead-man");
 	if (!mine.open)
-		mine.open = open_host;
+		mine.open = deadman_open_host;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, talk) < 0) {
 		free(made);
 		return err_sys(e, -errno, "dead-man");
 	}
-	err = start(&mine, talk[1]);
+	err = deadman_fork(&mine, talk[1]);
 	close(talk[1]);
 	if (!err)
-		err = await_ready(talk[0], &ready);
+		err = deadman_await_ready(talk[0], &ready);
 	if (err) {
 		close(talk[0]);
 		free(made);
@@ -522,7 +523,7 @@ int deadman_arm(const struct deadman_start *start_of, struct deadman **d, unsign
 				       ready.e.text);
 		return err_sys(e, err, "the process that would undo this cannot start");
 	}
-	made->talk = talk[0];
+	made->sock = talk[0];
 	made->at = start_of->at;
 	made->tx = *start_of->tx;
 	*lacks = ready.lacks;
@@ -534,7 +535,7 @@ int deadman_done(struct deadman *d, uint64_t confirm_by_ms, struct err *e)
 {
 	const struct question q = {.what = ASK_DONE, .confirm_by_ms = confirm_by_ms};
 	struct err why = {0};
-	int err = ask(d->talk, q, ASK_MS, &why);
+	int err = deadman_request(d->sock, q, ASK_MS, &why);
 
 	d->tx.state = TX_DONE;
 	d->tx.confirm_by_ms = confirm_by_ms;
@@ -552,7 +553,7 @@ int deadman_check(struct deadman *d, struct err *e)
 	struct tx_view v;
 	struct tx now = {0};
 	enum tx_act act;
-	int err = d ? ask(d->talk, q, CHECK_MS, e) : 0;
+	int err = d ? deadman_request(d->sock, q, CHECK_MS, e) : 0;
 
 	if (err != -EPIPE && err != -ETIMEDOUT)
 		return err;
@@ -575,14 +576,14 @@ void deadman_free(struct deadman *d)
 {
 	if (!d)
 		return;
-	close(d->talk);
+	close(d->sock);
 	free(d);
 }
 
-static int connect_to(const char *run, const char *id, int *fd)
+static int deadman_connect(const char *run, const char *id, int *fd)
 {
 	struct sockaddr_un a = {0};
-	int s, err = socket_address(run, id, &a);
+	int s, err = deadman_address(run, id, &a);
 
 	if (err)
 		return err;
@@ -600,7 +601,7 @@ static int connect_to(const char *run, const char *id, int *fd)
 
 bool deadman_lives(const char *run, const char *id)
 {
-	int fd, err = connect_to(run, id, &fd);
+	int fd, err = deadman_connect(run, id, &fd);
 
 	if (!err)
 		close(fd);
@@ -629,11 +630,11 @@ int deadman_confirm(const char *run, const char *id, struct err *e)
 {
 	const struct question q = {.what = ASK_CONFIRM};
 	struct err why = {0};
-	int fd, err = connect_to(run, id, &fd);
+	int fd, err = deadman_connect(run, id, &fd);
 
 	if (err)
 		return err == -ECONNREFUSED ? err : err_sys(e, err, "%s/%s", run, id);
-	err = ask(fd, q, ASK_MS, &why);
+	err = deadman_request(fd, q, ASK_MS, &why);
 	close(fd);
 	if (why.code && e)
 		*e = why;
@@ -644,18 +645,18 @@ int deadman_confirm(const char *run, const char *id, struct err *e)
 	return err == -EPIPE ? -ECONNREFUSED : err;
 }
 
-void deadman_end(const char *run, const char *id)
+void deadman_stop(const char *run, const char *id)
 {
-	const struct question q = {.what = ASK_END};
+	const struct question q = {.what = ASK_STOP};
 	socklen_t size = sizeof(struct ucred);
 	struct ucred peer;
 	uint64_t end = journal_clock_ms() + 2 * CHECK_MS;
 	int fd;
 
-	if (connect_to(run, id, &fd))
+	if (deadman_connect(run, id, &fd))
 		return;
 	/* The process that listens: its pid is its own as long as the connection is there. */
-	if (ask(fd, q, CHECK_MS, NULL) == -ETIMEDOUT &&
+	if (deadman_request(fd, q, CHECK_MS, NULL) == -ETIMEDOUT &&
 	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.pid > 0)
 		(void)kill(peer.pid, SIGKILL);
 	close(fd);

@@ -57,6 +57,6 @@ bool deadman_find(const char *run, char id[JOURNAL_ID_MAX]);
 int deadman_confirm(const char *run, const char *id, struct err *e);
 
 /* The transaction is undone and recorded: it ends. One that does not answer is killed. */
-void deadman_end(const char *run, const char *id);
+void deadman_stop(const char *run, const char *id);
 
 #endif

@@ -46,7 +46,7 @@ static enum tx_act decide_promise(const struct tx_view *v)
 static enum tx_act decide_look(const struct tx_view *v)
 {
 	if (v->state == TX_UNDONE || v->confirmed)
-		return TX_END;
+		return TX_STOP;
 	if (v->state == TX_LOST || v->late)
 		return TX_UNDO;
 	return v->state == TX_RUNNING && v->tool_gone ? TX_UNDO : TX_WAIT;
@@ -73,7 +73,7 @@ static enum tx_act decide_boot(const struct tx_view *v)
 	if (v->state == TX_DONE && (v->confirmed || !v->guarded))
 		return TX_KEEP;
 	if (v->state == TX_EMPTY || v->state == TX_UNDONE)
-		return TX_END;
+		return TX_STOP;
 	return v->other_boot ? TX_UNDO : TX_WAIT;
 }
 

@@ -40,7 +40,7 @@ enum tx_act {
 	TX_GO_ON, /* nothing is in the way */
 	TX_UNDO,
 	TX_KEEP, /* record that it stands; at boot: what it staged is kept */
-	TX_END,	 /* nothing is left to do */
+	TX_STOP, /* nothing is left to do */
 	TX_REFUSE_WAITS,
 	TX_REFUSE_OVERDUE,
 	TX_REFUSE_INTERRUPTED,

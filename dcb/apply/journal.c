@@ -50,7 +50,7 @@ void tx_clear(struct tx *tx)
 
 struct dcb_port tx_port_names(const struct tx_port *p)
 {
-	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->agent};
+	return (struct dcb_port){p->ifname, p->ibdev, p->ib_port, p->lldp_agent};
 }
 
 uint64_t tx_planned(const struct tx *tx, unsigned int port)
@@ -88,7 +88,7 @@ void journal_boot_id(char boot[JOURNAL_BOOT_MAX])
 }
 
 /* An id is one path element of digits and dashes. */
-static bool id_valid(const char *id)
+static bool journal_id_valid(const char *id)
 {
 	size_t n = strspn(id, "0123456789-");
 
@@ -99,7 +99,7 @@ static bool id_valid(const char *id)
 
 /* Takes away what an append left that failed: its caller acts as if the line were not there, and so
  * must those who read it. Not where somebody else has appended behind it. */
-static void take_back(int fd, off_t begin, size_t done)
+static void journal_truncate(int fd, off_t begin, size_t done)
 {
 	struct stat st;
 
@@ -109,7 +109,7 @@ static void take_back(int fd, off_t begin, size_t done)
 		(void)fsync(fd); /* the disk that failed may fail again */
 }
 
-static int write_line(int fd, const char *line, size_t size, size_t *done)
+static int journal_write_line(int fd, const char *line, size_t size, size_t *done)
 {
 	while (*done < size) {
 		ssize_t n = write(fd, line + *done, size - *done);
@@ -124,7 +124,7 @@ static int write_line(int fd, const char *line, size_t size, size_t *done)
 
 /* Appends one line and waits until it is on disk. Takes the reference; NULL is -ENOMEM. On failure
  * nothing of it stays. */
-static int append_line(int fd, const char *id, json_t *line, struct err *e)
+static int journal_append_line(int fd, const char *id, json_t *line, struct err *e)
 {
 	char *text = line ? json_dumps(line, JSON_COMPACT) : NULL;
 	int err = text ? 0 : -ENOMEM;
@@ -135,34 +135,34 @@ static int append_line(int fd, const char *id, json_t *line, struct err *e)
 	if (text) {
 		size = strlen(text);
 		text[size++] = '\n'; /* in the place of the terminator: text is not read on */
-		err = write_line(fd, text, size, &done);
+		err = journal_write_line(fd, text, size, &done);
 	}
 	if (err)
-		take_back(fd, begin, done);
+		journal_truncate(fd, begin, done);
 	free(text);
 	return err ? err_sys(e, err, "journal of transaction %s", id) : 0;
 }
 
-static json_t *port_to_json(const struct tx_port *p)
+static json_t *journal_port_json(const struct tx_port *p)
 {
 	json_t *j = json_pack("{s:s, s:s, s:i, s:s, s:o}", "netdev", p->ifname, "ibdev", p->ibdev,
 			      "ib_port", (int)p->ib_port, "driver", p->driver, "before",
 			      qos_to_json(&p->before));
 
-	if (j && p->revealed && json_object_set_new(j, "revealed", json_true())) {
+	if (j && p->cm_dir_made && json_object_set_new(j, "revealed", json_true())) {
 		json_decref(j);
 		return NULL;
 	}
-	if (!j || p->agent == DCB_AGENT_NONE)
+	if (!j || p->lldp_agent == LLDP_AGENT_NONE)
 		return j;
-	if (!json_object_set_new(j, "agent", json_string(dcb_agent_word(p->agent))) &&
+	if (!json_object_set_new(j, "agent", json_string(lldp_agent_word(p->lldp_agent))) &&
 	    !json_object_set_new(j, "live", qos_to_json(&p->live)))
 		return j;
 	json_decref(j);
 	return NULL;
 }
 
-static json_t *steps_to_json(const struct tx *tx)
+static json_t *journal_steps_json(const struct tx *tx)
 {
 	json_t *plan = json_array();
 	int err = plan ? 0 : -1;
@@ -177,7 +177,7 @@ static json_t *steps_to_json(const struct tx *tx)
 	return NULL;
 }
 
-static json_t *header_to_json(const struct tx *tx)
+static json_t *journal_header_json(const struct tx *tx)
 {
 	json_t *ports = json_array();
 	int err = ports ? 0 : -1;
@@ -185,18 +185,18 @@ static json_t *header_to_json(const struct tx *tx)
 
 	journal_boot_id(boot);
 	for (unsigned int i = 0; !err && i < tx->port_count; i++)
-		err = json_array_append_new(ports, port_to_json(&tx->port[i]));
+		err = json_array_append_new(ports, journal_port_json(&tx->port[i]));
 	if (!err)
 		return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:o}", "schema",
 				 JOURNAL_SCHEMA, "id", tx->id, "time", tx->time, "boot", boot,
 				 "confirm_within", (int)tx->confirm_within_s, "deadline",
 				 (json_int_t)tx->deadline_ms, "ports", ports, "plan",
-				 steps_to_json(tx));
+				 journal_steps_json(tx));
 	json_decref(ports);
 	return NULL;
 }
 
-static json_t *end_to_json(const struct tx *tx)
+static json_t *journal_result_json(const struct tx *tx)
 {
 	json_t *line = json_pack("{s:s}", "state", tx_state_word(tx->state)), *after;
 	int err = line ? 0 : -1;
@@ -219,7 +219,7 @@ static json_t *end_to_json(const struct tx *tx)
 }
 
 /* The newest id begins with when it was made. */
-static time_t newest_time(const struct state *s)
+static time_t journal_newest_time(const struct state *s)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	struct tm tm = {0};
@@ -234,9 +234,10 @@ static time_t newest_time(const struct state *s)
 
 /* A new folder for the transaction, named after the time; more in one second get a suffix. The
  * newest one has the last name, also when the clock was set back. */
-static int make_id(const struct state *s, struct tx *tx, struct folder *folder, struct err *e)
+static int journal_make_folder(const struct state *s, struct tx *tx, struct folder *folder,
+			       struct err *e)
 {
-	time_t now = time(NULL), newest = newest_time(s);
+	time_t now = time(NULL), newest = journal_newest_time(s);
 	int err = -EEXIST, n;
 	struct tm tm;
 
@@ -254,14 +255,14 @@ static int make_id(const struct state *s, struct tx *tx, struct folder *folder, 
 }
 
 /* What is read back makes the same line. */
-static int verify(const struct state *s, const struct tx *tx, struct err *e)
+static int journal_verify(const struct state *s, const struct tx *tx, struct err *e)
 {
 	struct tx read = {0};
-	json_t *want = header_to_json(tx), *got = NULL;
+	json_t *want = journal_header_json(tx), *got = NULL;
 	int err = want ? journal_read(s, tx->id, &read, e) : err_sys(e, -ENOMEM, "journal");
 
 	if (!err) {
-		got = header_to_json(&read);
+		got = journal_header_json(&read);
 		if (!json_equal(want, got))
 			err = err_set(e, -EIO,
 				      "transaction %s: its journal does not hold the former values",
@@ -274,19 +275,19 @@ static int verify(const struct state *s, const struct tx *tx, struct err *e)
 }
 
 /* The first line in a new file, or once more in an open one. */
-static int append_header(const struct state *s, const struct folder *folder, int flags,
-			 const struct tx *tx, struct err *e)
+static int journal_append_header(const struct state *s, const struct folder *folder, int flags,
+				 const struct tx *tx, struct err *e)
 {
 	int fd, err = file_descriptor(folder, JOURNAL_FILE, flags | O_RDWR | O_APPEND, 0600, &fd,
 				      e);
 
 	if (err)
 		return err;
-	err = append_line(fd, tx->id, header_to_json(tx), e);
+	err = journal_append_line(fd, tx->id, journal_header_json(tx), e);
 	if (!err)
 		err = folder_flush(folder, e);
 	if (!err)
-		err = verify(s, tx, e);
+		err = journal_verify(s, tx, e);
 	close(fd);
 	return err;
 }
@@ -294,11 +295,11 @@ static int append_header(const struct state *s, const struct folder *folder, int
 int journal_make(const struct state *s, struct tx *tx, struct err *e)
 {
 	struct folder folder;
-	int err = make_id(s, tx, &folder, e);
+	int err = journal_make_folder(s, tx, &folder, e);
 
 	if (err)
 		return err;
-	err = append_header(s, &folder, O_CREAT | O_EXCL, tx, e);
+	err = journal_append_header(s, &folder, O_CREAT | O_EXCL, tx, e);
 	if (err) {
 		/* A full disk must not leave an empty one to be listed; one that stays is harmless.
 		 */
@@ -313,7 +314,7 @@ int journal_make(const struct state *s, struct tx *tx, struct err *e)
 }
 
 /* Takes a last line away that its writer did not finish, so that the next one starts a line. */
-static int drop_torn_line(int fd)
+static int journal_drop_torn_line(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_END);
 	char c;
@@ -334,23 +335,24 @@ static int drop_torn_line(int fd)
 	return ftruncate(fd, whole) < 0 ? -errno : 0;
 }
 
-static int find_folder(const struct state *s, const char *id, struct folder *folder, struct err *e)
+static int journal_find_folder(const struct state *s, const char *id, struct folder *folder,
+			       struct err *e)
 {
-	int err = id_valid(id) && s->tx.path ? folder_find(&s->tx, id, folder, e) : -ENOENT;
+	int err = journal_id_valid(id) && s->tx.path ? folder_find(&s->tx, id, folder, e) : -ENOENT;
 
 	if (err != -ENOENT)
 		return err;
 	return err_set(e, -ENOENT, "there is no transaction '%.40s' in %s", id, s->dir.path);
 }
 
-int journal_make_again(const struct state *s, const struct tx *tx, struct err *e)
+int journal_rewrite_header(const struct state *s, const struct tx *tx, struct err *e)
 {
 	struct folder folder;
-	int err = find_folder(s, tx->id, &folder, e);
+	int err = journal_find_folder(s, tx->id, &folder, e);
 
 	if (err)
 		return err;
-	err = append_header(s, &folder, 0, tx, e);
+	err = journal_append_header(s, &folder, 0, tx, e);
 	folder_close(&folder);
 	return err;
 }
@@ -358,17 +360,17 @@ int journal_make_again(const struct state *s, const struct tx *tx, struct err *e
 int journal_append(const struct state *s, const struct tx *tx, struct err *e)
 {
 	struct folder folder;
-	int fd, err = find_folder(s, tx->id, &folder, e);
+	int fd, err = journal_find_folder(s, tx->id, &folder, e);
 
 	if (err)
 		return err;
 	err = file_descriptor(&folder, JOURNAL_FILE, O_RDWR | O_APPEND, 0600, &fd, e);
 	if (!err) {
-		err = drop_torn_line(fd);
+		err = journal_drop_torn_line(fd);
 		if (err)
 			err_sys(e, err, "%s/" JOURNAL_FILE, folder.path);
 		else
-			err = append_line(fd, tx->id, end_to_json(tx), e);
+			err = journal_append_line(fd, tx->id, journal_result_json(tx), e);
 		close(fd);
 	}
 	folder_close(&folder);
@@ -376,7 +378,8 @@ int journal_append(const struct state *s, const struct tx *tx, struct err *e)
 }
 
 /* In the child. Its exit code is the positive errno. */
-static _Noreturn void append_child(const struct state *s, const struct tx *tx, const char *log)
+static _Noreturn void journal_append_child(const struct state *s, const struct tx *tx,
+					   const char *log)
 {
 	struct state mine = *s;
 	int *const kept[] = {&mine.dir.fd, &mine.tx.fd};
@@ -406,7 +409,7 @@ int journal_append_within(const struct state *s, const struct tx *tx, unsigned i
 	int status = 0;
 
 	if (!child)
-		append_child(s, tx, log);
+		journal_append_child(s, tx, log);
 	if (child < 0)
 		return err_sys(e, -errno, "journal of transaction %s", tx->id);
 	while (!(ended = waitpid(child, &status, WNOHANG)) && monotonic_ms() < end)
@@ -425,40 +428,40 @@ int journal_append_within(const struct state *s, const struct tx *tx, unsigned i
 /* Reading. */
 
 /* What an agent sets, and what was in the kernel meanwhile. */
-static int read_agent(const json_t *j, struct tx_port *p)
+static int journal_parse_lldp_agent(const json_t *j, struct tx_port *p)
 {
 	const json_t *agent = json_object_get(j, "agent");
 
 	if (!agent)
 		return 0;
 	if (!json_is_string(agent) ||
-	    strcmp(json_string_value(agent), dcb_agent_word(DCB_AGENT_LLDPAD)))
+	    strcmp(json_string_value(agent), lldp_agent_word(LLDP_AGENT_LLDPAD)))
 		return -EBADMSG;
-	p->agent = DCB_AGENT_LLDPAD;
+	p->lldp_agent = LLDP_AGENT_LLDPAD;
 	return qos_from_json(json_object_get(j, "live"), &p->live, NULL) ? -EBADMSG : 0;
 }
 
-static int read_port(const json_t *j, struct tx_port *p)
+static int journal_parse_port(const json_t *j, struct tx_port *p)
 {
 	uint64_t ib_port;
 
-	if (json_take_string(j, "netdev", p->ifname, sizeof(p->ifname), NULL) ||
-	    json_take_string(j, "ibdev", p->ibdev, sizeof(p->ibdev), NULL) ||
-	    json_take_string(j, "driver", p->driver, sizeof(p->driver), NULL) ||
-	    json_take_uint_or(j, "ib_port", 0, 0, UINT8_MAX, &ib_port, NULL))
+	if (json_get_string(j, "netdev", p->ifname, sizeof(p->ifname), NULL) ||
+	    json_get_string(j, "ibdev", p->ibdev, sizeof(p->ibdev), NULL) ||
+	    json_get_string(j, "driver", p->driver, sizeof(p->driver), NULL) ||
+	    json_get_uint_or(j, "ib_port", 0, 0, UINT8_MAX, &ib_port, NULL))
 		return -EBADMSG;
 	p->ib_port = ib_port;
-	p->revealed = json_is_true(json_object_get(j, "revealed"));
-	if (read_agent(j, p))
+	p->cm_dir_made = json_is_true(json_object_get(j, "revealed"));
+	if (journal_parse_lldp_agent(j, p))
 		return -EBADMSG;
 	return qos_from_json(json_object_get(j, "before"), &p->before, NULL) ? -EBADMSG : 0;
 }
 
-static int read_step(const json_t *j, const struct tx *tx, struct tx_step *s)
+static int journal_parse_step(const json_t *j, const struct tx *tx, struct tx_step *s)
 {
 	uint64_t port;
 
-	if (json_take_uint(j, "port", 0, tx->port_count - 1, &port, NULL))
+	if (json_get_uint(j, "port", 0, tx->port_count - 1, &port, NULL))
 		return -EBADMSG;
 	s->port = port;
 	if (qos_from_json(json_object_get(j, "to"), &s->to, NULL))
@@ -467,7 +470,7 @@ static int read_step(const json_t *j, const struct tx *tx, struct tx_step *s)
 	return 0;
 }
 
-static int read_ports(const json_t *ports, const json_t *plan, struct tx *tx)
+static int journal_parse_ports(const json_t *ports, const json_t *plan, struct tx *tx)
 {
 	size_t n = json_array_size(ports), steps = json_array_size(plan);
 	int err = 0;
@@ -483,13 +486,13 @@ static int read_ports(const json_t *ports, const json_t *plan, struct tx *tx)
 	tx->port_count = n;
 	tx->step_count = steps;
 	for (size_t i = 0; !err && i < n; i++)
-		err = read_port(json_array_get(ports, i), &tx->port[i]);
+		err = journal_parse_port(json_array_get(ports, i), &tx->port[i]);
 	for (size_t i = 0; !err && i < steps; i++)
-		err = read_step(json_array_get(plan, i), tx, &tx->step[i]);
+		err = journal_parse_step(json_array_get(plan, i), tx, &tx->step[i]);
 	return err;
 }
 
-static int read_header(const json_t *j, struct tx *tx)
+static int journal_parse_header(const json_t *j, struct tx *tx)
 {
 	const char *schema = json_string_value(json_object_get(j, "schema"));
 	const char *boot = json_string_value(json_object_get(j, "boot"));
@@ -498,12 +501,12 @@ static int read_header(const json_t *j, struct tx *tx)
 	int err;
 
 	if (!schema || strcmp(schema, JOURNAL_SCHEMA) ||
-	    json_take_string(j, "time", tx->time, sizeof(tx->time), NULL) ||
-	    json_take_uint(j, "confirm_within", 0, INT_MAX, &within, NULL) ||
-	    json_take_uint(j, "deadline", 0, LLONG_MAX, &tx->deadline_ms, NULL))
+	    json_get_string(j, "time", tx->time, sizeof(tx->time), NULL) ||
+	    json_get_uint(j, "confirm_within", 0, INT_MAX, &within, NULL) ||
+	    json_get_uint(j, "deadline", 0, LLONG_MAX, &tx->deadline_ms, NULL))
 		return -EBADMSG;
 	tx->confirm_within_s = within;
-	err = read_ports(json_object_get(j, "ports"), json_object_get(j, "plan"), tx);
+	err = journal_parse_ports(json_object_get(j, "ports"), json_object_get(j, "plan"), tx);
 	if (err)
 		return err;
 	journal_boot_id(this_boot);
@@ -512,7 +515,7 @@ static int read_header(const json_t *j, struct tx *tx)
 	return 0;
 }
 
-static int read_after(const json_t *after, struct tx *tx)
+static int journal_parse_after(const json_t *after, struct tx *tx)
 {
 	if (json_array_size(after) != tx->port_count)
 		return -EBADMSG;
@@ -526,7 +529,7 @@ static int read_after(const json_t *after, struct tx *tx)
 	return 0;
 }
 
-static int read_end(const json_t *line, struct tx *tx)
+static int journal_parse_result(const json_t *line, struct tx *tx)
 {
 	const json_t *value = json_object_get(line, "state");
 	const char *word = json_string_value(value);
@@ -540,11 +543,11 @@ static int read_end(const json_t *line, struct tx *tx)
 	if (!word || state == ARRAY_SIZE(state_words))
 		return -EBADMSG;
 	if (state == TX_DONE) {
-		err = read_after(json_object_get(line, "after"), tx);
+		err = journal_parse_after(json_object_get(line, "after"), tx);
 		if (err)
 			return err;
 		if (tx->confirm_within_s &&
-		    json_take_uint(line, "confirm_by", 0, LLONG_MAX, &tx->confirm_by_ms, NULL))
+		    json_get_uint(line, "confirm_by", 0, LLONG_MAX, &tx->confirm_by_ms, NULL))
 			return -EBADMSG;
 		tx->confirmed = json_is_true(json_object_get(line, "confirmed"));
 	}
@@ -552,27 +555,27 @@ static int read_end(const json_t *line, struct tx *tx)
 	return 0;
 }
 
-static int read_line(const char *text, size_t size, struct tx *tx)
+static int journal_parse_line(const char *text, size_t size, struct tx *tx)
 {
 	json_t *line = json_loadb(text, size, JSON_REJECT_DUPLICATES, NULL);
 	int err = json_is_object(line) ? 0 : -EBADMSG;
 
 	if (!err && (!tx->port || json_object_get(line, "schema")))
-		err = read_header(line, tx);
+		err = journal_parse_header(line, tx);
 	else if (!err)
-		err = read_end(line, tx);
+		err = journal_parse_result(line, tx);
 	json_decref(line);
 	return err;
 }
 
 /* What a power loss leaves of a file: NULs, in which nothing can be found. A last line
  * that is torn behind a header says nothing. */
-static bool is_blank(const char *text, size_t size, const struct tx *tx)
+static bool journal_is_blank(const char *text, size_t size, const struct tx *tx)
 {
 	return !tx->port && memchr(text, 0, size);
 }
 
-static int read_lines(FILE *file, struct tx *tx)
+static int journal_read_lines(FILE *file, struct tx *tx)
 {
 	char *text = NULL;
 	size_t room = 0;
@@ -586,10 +589,10 @@ static int read_lines(FILE *file, struct tx *tx)
 		return -EBADMSG;
 	while (!err && (n = getline(&text, &room, file)) > 0) {
 		if (text[n - 1] != '\n') {
-			err = is_blank(text, n, tx) ? -EBADMSG : 0;
+			err = journal_is_blank(text, n, tx) ? -EBADMSG : 0;
 			break;
 		}
-		err = read_line(text, n, tx);
+		err = journal_parse_line(text, n, tx);
 	}
 	if (!err && ferror(file))
 		err = -EIO;
@@ -597,7 +600,7 @@ static int read_lines(FILE *file, struct tx *tx)
 	return err;
 }
 
-static int read_file(const struct folder *folder, struct tx *tx, struct err *e)
+static int journal_read_file(const struct folder *folder, struct tx *tx, struct err *e)
 {
 	FILE *file;
 	int fd, err = file_descriptor(folder, JOURNAL_FILE, O_RDONLY, 0, &fd, e);
@@ -613,7 +616,7 @@ static int read_file(const struct folder *folder, struct tx *tx, struct err *e)
 		close(fd);
 		return err;
 	}
-	err = read_lines(file, tx);
+	err = journal_read_lines(file, tx);
 	fclose(file);
 	if (!err)
 		return 0;
@@ -626,18 +629,18 @@ int journal_read(const struct state *s, const char *id, struct tx *tx, struct er
 	int err;
 
 	memset(tx, 0, sizeof(*tx));
-	err = find_folder(s, id, &folder, e);
+	err = journal_find_folder(s, id, &folder, e);
 	if (err)
 		return err;
 	snprintf(tx->id, sizeof(tx->id), "%s", id);
-	err = read_file(&folder, tx, e);
+	err = journal_read_file(&folder, tx, e);
 	folder_close(&folder);
 	if (err)
 		tx_clear(tx);
 	return err;
 }
 
-static int compare_ids(const void *a, const void *b)
+static int journal_compare_ids(const void *a, const void *b)
 {
 	return strcmp(a, b);
 }
@@ -652,7 +655,7 @@ int journal_ids(const struct state *s, char (**ids)[JOURNAL_ID_MAX], unsigned in
 	if (s->tx.path && !dir)
 		return e ? e->code : -EIO;
 	while (dir && (d = readdir(dir))) {
-		if (!id_valid(d->d_name))
+		if (!journal_id_valid(d->d_name))
 			continue;
 		more = realloc(list, (count + 1) * sizeof(*list));
 		if (!more) {
@@ -661,19 +664,19 @@ int journal_ids(const struct state *s, char (**ids)[JOURNAL_ID_MAX], unsigned in
 			return err_sys(e, -ENOMEM, "%s", s->tx.path);
 		}
 		list = more;
-		/* id_valid(): it fits. */
+		/* journal_id_valid(): it fits. */
 		memcpy(list[count++], d->d_name, strlen(d->d_name) + 1);
 	}
 	if (dir)
 		closedir(dir);
 	if (count)
-		qsort(list, count, sizeof(*list), compare_ids);
+		qsort(list, count, sizeof(*list), journal_compare_ids);
 	*ids = list;
 	*n = count;
 	return 0;
 }
 
-int journal_none(const struct state_at *at, const char *id, struct err *e)
+int journal_not_found(const struct state_at *at, const char *id, struct err *e)
 {
 	if (id)
 		err_set(e, -ENOENT, "there is no transaction %.*s in %s", JOURNAL_ID_MAX, id,
@@ -686,7 +689,7 @@ int journal_none(const struct state_at *at, const char *id, struct err *e)
 
 /* Whether the journal itself is the reason, not a lack of memory, descriptors or rights here, nor a
  * disk that may be well again. */
-static bool is_unusable(int err)
+static bool journal_is_unusable(int err)
 {
 	return err && err != -ENOENT && err != -ENOMEM && err != -EMFILE && err != -ENFILE &&
 	       err != -EIO && err != -EACCES;
@@ -704,18 +707,19 @@ int journal_newest(const struct state *s, struct tx *tx, struct err *e)
 		if (!err &&
 		    (tx->state == TX_RUNNING || tx->state == TX_DONE || tx->state == TX_LOST))
 			break;
-		if (is_unusable(err) || err == -ENOENT)
+		if (journal_is_unusable(err) || err == -ENOENT)
 			err = 0;
 		tx_clear(tx);
 	}
 	if (!err && !tx->port)
-		err = journal_none(&(struct state_at){.dir = s->dir.path}, NULL, e);
+		err = journal_not_found(&(struct state_at){.dir = s->dir.path}, NULL, e);
 	free(ids);
 	return err;
 }
 
 /* Under the lock: no writer is in the middle of a line. */
-static void set_aside(const struct state *s, const char *id, journal_report *report, void *arg)
+static void journal_set_aside(const struct state *s, const char *id, journal_report *report,
+			      void *arg)
 {
 	char aside[JOURNAL_ID_MAX + sizeof(JOURNAL_ASIDE)];
 	struct err e = {0}, failed = {0};
@@ -723,7 +727,7 @@ static void set_aside(const struct state *s, const char *id, journal_report *rep
 	int err = journal_read(s, id, &tx, &e);
 
 	tx_clear(&tx);
-	if (!is_unusable(err))
+	if (!journal_is_unusable(err))
 		return;
 	snprintf(aside, sizeof(aside), "%s" JOURNAL_ASIDE, id);
 	if (file_rename(&s->tx, id, &s->tx, aside, &failed))
@@ -733,7 +737,8 @@ static void set_aside(const struct state *s, const char *id, journal_report *rep
 	report(&e, arg);
 }
 
-int journal_tidy(const struct state_at *at, journal_report *report, void *arg, struct err *e)
+int journal_set_aside_all(const struct state_at *at, journal_report *report, void *arg,
+			  struct err *e)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	unsigned int n = 0;
@@ -746,7 +751,7 @@ int journal_tidy(const struct state_at *at, journal_report *report, void *arg, s
 	if (!err)
 		err = journal_ids(&s, &ids, &n, e);
 	for (unsigned int i = 0; i < n; i++)
-		set_aside(&s, ids[i], report, arg);
+		journal_set_aside(&s, ids[i], report, arg);
 	free(ids);
 	if (lock >= 0)
 		close(lock);

@@ -19,7 +19,7 @@
 #ifndef DCB_JOURNAL_H
 #define DCB_JOURNAL_H
 
-#include "dcb/apply/presence.h"
+#include "dcb/apply/port_wait.h"
 #include "dcb/apply/state.h"
 #include "dcb/plan/plan.h"
 
@@ -42,15 +42,15 @@ const char *tx_state_word(enum tx_state state);
 struct tx_port {
 	char ifname[16], ibdev[64], driver[32];
 	unsigned int ib_port;
-	enum dcb_agent agent;
+	enum lldp_agent lldp_agent;
 	struct qos before, after; /* after: only when the transaction is done */
 	struct qos live;	  /* with an agent: what dcbnl said before; else nothing */
 	bool has_after;
-	bool revealed; /* its rdma_cm directory was made by this transaction */
+	bool cm_dir_made; /* its rdma_cm directory was made by this transaction */
 	/* In memory alone: the port as it was before its first step, and what of that did not come
 	 * back after the undo (NULL: all of it did). */
-	bool seen;
-	struct presence was;
+	bool has_state_before;
+	struct port_state state_before;
 	const char *missing;
 };
 
@@ -98,7 +98,7 @@ void journal_boot_id(char boot[JOURNAL_BOOT_MAX]);
 int journal_make(const struct state *s, struct tx *tx, struct err *e);
 
 /* Its first line once more, which takes the place of the one before: with what was hidden. */
-int journal_make_again(const struct state *s, const struct tx *tx, struct err *e);
+int journal_rewrite_header(const struct state *s, const struct tx *tx, struct err *e);
 
 /* Appends how it ended: state, confirmed, confirm_by_ms and what the ports have after. On failure
  * nothing of the line stays. */
@@ -123,9 +123,10 @@ int journal_newest(const struct state *s, struct tx *tx, struct err *e);
 /* Sets the journals aside that cannot be used, so that they block nothing, and reports each one.
  * Does nothing while another process changes the host. */
 typedef void journal_report(const struct err *why, void *arg);
-int journal_tidy(const struct state_at *at, journal_report *report, void *arg, struct err *e);
+int journal_set_aside_all(const struct state_at *at, journal_report *report, void *arg,
+			  struct err *e);
 
 /* The error of a missing transaction: -ENOENT with its id (NULL: any) and the next step. */
-int journal_none(const struct state_at *at, const char *id, struct err *e);
+int journal_not_found(const struct state_at *at, const char *id, struct err *e);
 
 #endif

@@ -18,16 +18,17 @@
 #include "profiles/base/oom.h"
 #include "profiles/base/signals.h"
 
-struct run {
+struct tx_exec {
 	struct dcb *dcb;
 	struct state state;
 	const struct plan **plan; /* those with changes; same order as tx.port */
 	struct tx tx;
 	struct deadman *deadman; /* NULL: none was asked for */
-	const struct plan_run *how;
+	const struct apply_options *how;
 };
 
-static int read_before(struct dcb *dcb, const struct plan *plan, struct tx_port *p, struct err *e)
+static int apply_read_before(struct dcb *dcb, const struct plan *plan, struct tx_port *p,
+			     struct err *e)
 {
 	struct dcb_port port;
 	bool has_dcb;
@@ -37,17 +38,17 @@ static int read_before(struct dcb *dcb, const struct plan *plan, struct tx_port 
 	snprintf(p->ibdev, sizeof(p->ibdev), "%s", plan->ibdev);
 	snprintf(p->driver, sizeof(p->driver), "%s", plan->driver);
 	p->ib_port = plan->ib_port;
-	p->agent = plan->agent;
+	p->lldp_agent = plan->lldp_agent;
 	port = tx_port_names(p);
 	err = dcb_read_port(dcb, &port, &p->before, &has_dcb, e);
 	/* An undo has to give both back, what the agent was told and what the kernel had. */
-	if (!err && p->agent != DCB_AGENT_NONE)
+	if (!err && p->lldp_agent != LLDP_AGENT_NONE)
 		err = dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, &p->live, &has_dcb, e);
 	return err;
 }
 
 /* The plan was made from a state that must still be there. */
-static int check_fresh(const struct plan *plan, const struct tx_port *p, struct err *e)
+static int apply_check_fresh(const struct plan *plan, const struct tx_port *p, struct err *e)
 {
 	for (unsigned int i = 0; i < plan->count; i++) {
 		const struct plan_step *s = &plan->step[i];
@@ -63,7 +64,7 @@ static int check_fresh(const struct plan *plan, const struct tx_port *p, struct 
 
 /* The write of the object that plan step `first` belongs to, with all steps of the plan in the same
  * object. None where it turns out to be right already. */
-static void add_step(struct run *r, unsigned int port, uint64_t fields)
+static void apply_add_step(struct tx_exec *r, unsigned int port, uint64_t fields)
 {
 	const struct plan *plan = r->plan[port];
 	const struct qos *before = &r->tx.port[port].before;
@@ -77,54 +78,54 @@ static void add_step(struct run *r, unsigned int port, uint64_t fields)
 		if (!(fields & QOS_BIT(id)))
 			continue;
 		qos_copy_field(&s->to, &plan->step[i].to, id);
-		differs |= plan->step[i].again || !qos_field_equal(&s->to, before, id);
+		differs |= plan->step[i].rewrite || !qos_field_equal(&s->to, before, id);
 	}
 	r->tx.step_count += differs;
 }
 
-static int prepare_port(struct run *r, const struct plan *plan, struct err *e)
+static int apply_prepare_port(struct tx_exec *r, const struct plan *plan, struct err *e)
 {
 	struct tx_port *p = &r->tx.port[r->tx.port_count];
-	struct dcb_port names = {plan->ifname, plan->ibdev, plan->ib_port, plan->agent};
+	struct dcb_port names = {plan->ifname, plan->ibdev, plan->ib_port, plan->lldp_agent};
 	uint64_t tables = QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO);
-	int err = read_before(r->dcb, plan, p, e);
+	int err = apply_read_before(r->dcb, plan, p, e);
 
 	if (!err)
-		err = check_fresh(plan, p, e);
+		err = apply_check_fresh(plan, p, e);
 	if (!err && plan_fields(plan) & tables)
 		err = r->dcb->backend->check(r->dcb, &names, e);
 	if (err)
 		return err;
-	p->revealed = plan_fields(plan) & PLAN_RDMA_CM & ~p->before.has;
+	p->cm_dir_made = plan_fields(plan) & PLAN_RDMA_CM & ~p->before.has;
 	r->plan[r->tx.port_count++] = plan;
 	return 0;
 }
 
 /* The former values of rdma_cm can be read only behind a directory that we make: recorded first, so
  * that a tool that dies behind it leaves none. */
-static int reveal(struct run *r, struct err *e)
+static int apply_create_cm_dirs(struct tx_exec *r, struct err *e)
 {
 	bool hidden = false, has_dcb, made;
 	int err = 0;
 
 	for (unsigned int i = 0; i < r->tx.port_count; i++)
-		hidden |= r->tx.port[i].revealed;
+		hidden |= r->tx.port[i].cm_dir_made;
 	if (hidden)
 		err = journal_make(&r->state, &r->tx, e);
 	for (unsigned int i = 0; !err && i < r->tx.port_count; i++) {
 		struct tx_port *p = &r->tx.port[i];
 		struct dcb_port names = tx_port_names(p);
 
-		if (!p->revealed)
+		if (!p->cm_dir_made)
 			continue;
-		err = r->dcb->backend->reveal(r->dcb, &names, &made, e);
+		err = r->dcb->backend->cm_dir_create(r->dcb, &names, &made, e);
 		if (!err)
 			err = dcb_read_port(r->dcb, &names, &p->before, &has_dcb, e);
 	}
 	return err;
 }
 
-static int add_steps(struct run *r, unsigned int port, struct err *e)
+static int apply_add_steps(struct tx_exec *r, unsigned int port, struct err *e)
 {
 	const struct plan *plan = r->plan[port];
 	uint64_t left = plan_fields(plan);
@@ -137,13 +138,13 @@ static int add_steps(struct run *r, unsigned int port, struct err *e)
 		if (r->tx.step_count == JOURNAL_STEPS_MAX)
 			return err_set(e, -ENOSPC, "more than %u writes", JOURNAL_STEPS_MAX);
 		left &= ~fields;
-		add_step(r, port, fields);
+		apply_add_step(r, port, fields);
 	}
 	return 0;
 }
 
 /* One that was interrupted, or waits for a confirmation, comes first. */
-static int check_last(const struct run *r, struct err *e)
+static int apply_check_newest(const struct tx_exec *r, struct err *e)
 {
 	struct tx last = {0};
 	struct tx_view v;
@@ -160,7 +161,7 @@ static int check_last(const struct run *r, struct err *e)
 }
 
 /* What no apply takes: a minute, and for each port the time it has to come back, twice. */
-static uint64_t deadline_ms(const struct run *r)
+static uint64_t apply_deadline_ms(const struct tx_exec *r)
 {
 	uint64_t seconds = (uint64_t)r->how->wait_link_s * r->tx.port_count * 2;
 
@@ -168,13 +169,13 @@ static uint64_t deadline_ms(const struct run *r)
 }
 
 /* Nothing of it is to be written. */
-static void give_up(struct run *r)
+static void apply_abandon(struct tx_exec *r)
 {
 	for (unsigned int i = 0; r->tx.id[0] && i < r->tx.port_count; i++) {
 		struct dcb_port names = tx_port_names(&r->tx.port[i]);
 
-		if (r->tx.port[i].revealed)
-			(void)r->dcb->backend->hide(r->dcb, &names, NULL);
+		if (r->tx.port[i].cm_dir_made)
+			(void)r->dcb->backend->cm_dir_remove(r->dcb, &names, NULL);
 	}
 	r->tx.state = TX_UNDONE;
 	if (r->tx.id[0])
@@ -182,31 +183,31 @@ static void give_up(struct run *r)
 }
 
 /* Up to the record: nothing is written yet. */
-static int prepare(struct run *r, const struct plan *plans, unsigned int n, struct err *e)
+static int apply_prepare(struct tx_exec *r, const struct plan *plans, unsigned int n, struct err *e)
 {
-	int err = check_last(r, e);
+	int err = apply_check_newest(r, e);
 
 	if (err)
 		return err;
 	for (unsigned int i = 0; !err && i < n; i++)
 		if (plan_changes(&plans[i]))
-			err = prepare_port(r, &plans[i], e);
+			err = apply_prepare_port(r, &plans[i], e);
 	r->tx.confirm_within_s = r->how->confirm_within_s;
-	r->tx.deadline_ms = deadline_ms(r);
+	r->tx.deadline_ms = apply_deadline_ms(r);
 	if (!err)
-		err = reveal(r, e);
+		err = apply_create_cm_dirs(r, e);
 	for (unsigned int i = 0; !err && i < r->tx.port_count; i++)
-		err = add_steps(r, i, e);
+		err = apply_add_steps(r, i, e);
 	if (!err && r->tx.step_count)
-		err = r->tx.id[0] ? journal_make_again(&r->state, &r->tx, e)
+		err = r->tx.id[0] ? journal_rewrite_header(&r->state, &r->tx, e)
 				  : journal_make(&r->state, &r->tx, e);
 	if (err || !r->tx.step_count)
-		give_up(r);
+		apply_abandon(r);
 	return err;
 }
 
 /* From here on the host comes back by itself. */
-static int arm(struct run *r, struct err *e)
+static int apply_arm_deadman(struct tx_exec *r, struct err *e)
 {
 	const struct deadman_start start = {
 		.state = &r->state, .at = r->how->at, .tx = &r->tx, .open = r->how->open};
@@ -221,15 +222,16 @@ static int arm(struct run *r, struct err *e)
 	return err;
 }
 
-static void report_steps(const struct run *r, const struct plan *plan, uint64_t fields, bool done)
+static void apply_report_steps(const struct tx_exec *r, const struct plan *plan, uint64_t fields,
+			       bool done)
 {
 	for (unsigned int i = 0; r->how->progress && i < plan->count; i++)
 		if (!plan->step[i].cannot && fields & QOS_BIT(plan->step[i].field))
 			r->how->progress(plan, i, done, r->how->arg);
 }
 
-static int write_steps(struct run *r, unsigned int port, const struct signals_held *held,
-		       struct err *e)
+static int apply_write_steps(struct tx_exec *r, unsigned int port, const struct signals_held *held,
+			     struct err *e)
 {
 	const struct plan *plan = r->plan[port];
 	struct dcb_port names = tx_port_names(&r->tx.port[port]);
@@ -237,41 +239,41 @@ static int write_steps(struct run *r, unsigned int port, const struct signals_he
 
 	for (unsigned int i = 0; i < r->tx.step_count; i++) {
 		const struct tx_step *s = &r->tx.step[i];
-		int sig = signals_take(held), err;
+		int sig = signals_consume(held), err;
 
 		if (sig)
 			return err_set(e, -EINTR, "stopped by signal %d", sig);
 		if (s->port != port)
 			continue;
-		report_steps(r, plan, s->fields, false);
+		apply_report_steps(r, plan, s->fields, false);
 		err = dcb_write(r->dcb, &names, &s->to, s->fields, e);
 		if (err)
 			return err;
-		report_steps(r, plan, s->fields, true);
+		apply_report_steps(r, plan, s->fields, true);
 	}
-	report_steps(r, plan, right, false);
-	report_steps(r, plan, right, true);
+	apply_report_steps(r, plan, right, false);
+	apply_report_steps(r, plan, right, true);
 	return 0;
 }
 
 /* One port at a time: the next is not disturbed before this one is back. */
-static int write_port(struct run *r, unsigned int port, const struct signals_held *held,
-		      struct err *e)
+static int apply_write_port(struct tx_exec *r, unsigned int port, const struct signals_held *held,
+			    struct err *e)
 {
 	struct tx_port *p = &r->tx.port[port];
 	struct dcb_port names = tx_port_names(p);
 	int err;
 
 	if (!plan_disrupts(r->plan[port]))
-		return write_steps(r, port, held, e);
-	presence_read(r->dcb, &names, &p->was);
-	p->seen = true;
-	err = write_steps(r, port, held, e);
-	return err ? err : presence_await(r->dcb, &names, &p->was, r->how->wait_link_s, e);
+		return apply_write_steps(r, port, held, e);
+	port_state_read(r->dcb, &names, &p->state_before);
+	p->has_state_before = true;
+	err = apply_write_steps(r, port, held, e);
+	return err ? err : port_wait(r->dcb, &names, &p->state_before, r->how->wait_link_s, e);
 }
 
 /* The dead-man learns it first: a tool that is stopped behind its record holds up no deadline. */
-static int finish(struct run *r, struct err *e)
+static int apply_finish(struct tx_exec *r, struct err *e)
 {
 	int err = tx_read_after(r->dcb, &r->tx, e);
 
@@ -286,7 +288,7 @@ static int finish(struct run *r, struct err *e)
 }
 
 /* The settings are back, and yet somebody may miss the port. */
-static void report_missing(const struct tx *tx, int err, struct err *e)
+static void apply_report_missing(const struct tx *tx, int err, struct err *e)
 {
 	for (unsigned int i = 0; e && i < tx->port_count; i++)
 		if (tx->port[i].missing)
@@ -295,7 +297,7 @@ static void report_missing(const struct tx *tx, int err, struct err *e)
 }
 
 /* All or nothing. */
-static int undo_failed(struct run *r, int err, enum apply_outcome *outcome, struct err *e)
+static int apply_undo_failed(struct tx_exec *r, int err, enum apply_outcome *outcome, struct err *e)
 {
 	struct err undo = {0};
 
@@ -305,29 +307,29 @@ static int undo_failed(struct run *r, int err, enum apply_outcome *outcome, stru
 		if (e)
 			err_set(e, err, "%.480s; and %.480s", e->text, undo.text);
 	} else if (err != -ETIMEDOUT) {
-		report_missing(&r->tx, err, e);
+		apply_report_missing(&r->tx, err, e);
 	}
 	r->tx.state = *outcome == APPLY_LOST ? TX_LOST : TX_UNDONE;
 	/* If this fails too, the journal says interrupted: a rollback finds everything in place. */
 	(void)journal_append(&r->state, &r->tx, NULL);
 	if (r->tx.state == TX_UNDONE)
-		deadman_end(r->how->at.run, r->tx.id);
+		deadman_stop(r->how->at.run, r->tx.id);
 	return err;
 }
 
 /* The transaction between its record and its end. */
-static int run_recorded(struct run *r, enum apply_outcome *outcome, struct err *e)
+static int apply_recorded(struct tx_exec *r, enum apply_outcome *outcome, struct err *e)
 {
 	struct signals_held held;
 	int err = 0, oom = oom_set(OOM_LATE);
 
 	signals_hold(&held);
 	for (unsigned int i = 0; !err && i < r->tx.port_count; i++)
-		err = write_port(r, i, &held, e);
+		err = apply_write_port(r, i, &held, e);
 	if (!err)
-		err = finish(r, e);
+		err = apply_finish(r, e);
 	if (err)
-		err = undo_failed(r, err, outcome, e);
+		err = apply_undo_failed(r, err, outcome, e);
 	else
 		*outcome = APPLY_DONE;
 	signals_release(&held);
@@ -336,32 +338,32 @@ static int run_recorded(struct run *r, enum apply_outcome *outcome, struct err *
 }
 
 /* Under the lock. */
-static int run_locked(struct run *r, const struct plan *plans, unsigned int n, char tx_id[32],
-		      enum apply_outcome *outcome, struct err *e)
+static int apply_locked(struct tx_exec *r, const struct plan *plans, unsigned int n, char tx_id[32],
+			enum apply_outcome *outcome, struct err *e)
 {
-	int err = prepare(r, plans, n, e);
+	int err = apply_prepare(r, plans, n, e);
 
 	if (err || !r->tx.step_count) {
 		*outcome = err ? *outcome : APPLY_DONE; /* nothing to change or to remember */
 		return err;
 	}
 	/* Without a dead-man that was asked for nothing is written. */
-	err = arm(r, e);
+	err = apply_arm_deadman(r, e);
 	if (err) {
-		give_up(r);
+		apply_abandon(r);
 		return err;
 	}
 	snprintf(tx_id, JOURNAL_ID_MAX, "%s", r->tx.id);
 	if (r->how->prepared)
 		r->how->prepared(tx_id, r->how->arg);
-	return run_recorded(r, outcome, e);
+	return apply_recorded(r, outcome, e);
 }
 
 int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
-	       const struct plan_run *how, char tx_id[32], enum apply_outcome *outcome,
+	       const struct apply_options *how, char tx_id[32], enum apply_outcome *outcome,
 	       struct err *e)
 {
-	struct run r = {.dcb = dcb, .how = how};
+	struct tx_exec r = {.dcb = dcb, .how = how};
 	int lock = -1, err;
 
 	tx_id[0] = '\0';
@@ -376,7 +378,7 @@ int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
 	if (!err)
 		err = state_lock(&how->at, STATE_LOCK, 0, &lock, e);
 	if (!err)
-		err = run_locked(&r, plans, n, tx_id, outcome, e);
+		err = apply_locked(&r, plans, n, tx_id, outcome, e);
 	if (!err && how->deadman) {
 		*how->deadman = r.deadman;
 		r.deadman = NULL;

@@ -13,7 +13,7 @@
 typedef void plan_progress(const struct plan *plan, unsigned int step, bool done, void *arg);
 
 /* How a plan is run. */
-struct plan_run {
+struct apply_options {
 	struct state_at at;
 	unsigned int confirm_within_s; /* 0: it stands without confirmation */
 	unsigned int wait_link_s;      /* in which a disrupted port has to be back */
@@ -36,7 +36,7 @@ struct plan_run {
  * tx_id is "" where nothing was written.
  */
 int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
-	       const struct plan_run *how, char tx_id[JOURNAL_ID_MAX], enum apply_outcome *outcome,
-	       struct err *e);
+	       const struct apply_options *how, char tx_id[JOURNAL_ID_MAX],
+	       enum apply_outcome *outcome, struct err *e);
 
 #endif

@@ -22,12 +22,12 @@ static const struct {
 	size_t at;
 } parts[] = {
 	{"tx", offsetof(struct state, tx)},
-	{"last", offsetof(struct state, last)},
+	{"last", offsetof(struct state, saved)},
 };
 
 /* Takes the rights of other users away. What belongs to root a user who only reads leaves as it is.
  */
-static int make_private(int fd, unsigned int mode)
+static int state_make_private(int fd, unsigned int mode)
 {
 	struct stat st;
 
@@ -38,7 +38,7 @@ static int make_private(int fd, unsigned int mode)
 
 /* make: what is missing is made, and all of it must become private. Else of one that only reads, or
  * of a file system that is read-only, it stays as it is. */
-static int open_parts(const struct folder *dir, bool make, struct state *s, struct err *e)
+static int state_open_parts(const struct folder *dir, bool make, struct state *s, struct err *e)
 {
 	int err = 0;
 
@@ -50,31 +50,31 @@ static int open_parts(const struct folder *dir, bool make, struct state *s, stru
 			err = 0;
 			continue;
 		}
-		if (!err && make_private(part->fd, 0700) && make)
+		if (!err && state_make_private(part->fd, 0700) && make)
 			err = err_sys(e, -EPERM, "%s: cannot make it private", part->path);
 	}
 	return err;
 }
 
-static int open_fail(int err, struct err *e)
+static int state_open_error(int err, struct err *e)
 {
 	if (err == -EACCES)
 		err_hint(e, "run as root: the transactions of a host are readable by root alone");
 	return err;
 }
 
-static int open_all(const struct state_at *at, bool make, struct state *s, struct err *e)
+static int state_open_all(const struct state_at *at, bool make, struct state *s, struct err *e)
 {
 	struct state made = {0};
 	int err = (make ? folder_make : folder_open)(at->dir, &made.dir, e);
 
-	if (!err && make_private(made.dir.fd, 0700) && make)
+	if (!err && state_make_private(made.dir.fd, 0700) && make)
 		err = err_sys(e, -EPERM, "%s: cannot make it private", at->dir);
 	if (!err)
-		err = open_parts(&made.dir, make, &made, e);
+		err = state_open_parts(&made.dir, make, &made, e);
 	if (err) {
 		state_close(&made);
-		return open_fail(err, e);
+		return state_open_error(err, e);
 	}
 	*s = made;
 	return 0;
@@ -82,23 +82,23 @@ static int open_all(const struct state_at *at, bool make, struct state *s, struc
 
 int state_open(const struct state_at *at, struct state *s, struct err *e)
 {
-	return open_all(at, false, s, e);
+	return state_open_all(at, false, s, e);
 }
 
 int state_make(const struct state_at *at, struct state *s, struct err *e)
 {
-	return open_all(at, true, s, e);
+	return state_open_all(at, true, s, e);
 }
 
 void state_close(struct state *s)
 {
 	folder_close(&s->tx);
-	folder_close(&s->last);
+	folder_close(&s->saved);
 	folder_close(&s->dir);
 }
 
 /* The holder writes its pid into the lock, for the message of those who wait. */
-static long holder_of(int fd)
+static long state_read_holder(int fd)
 {
 	char text[16] = "";
 	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
@@ -107,7 +107,7 @@ static long holder_of(int fd)
 	return pid > 0 && pid <= INT_MAX && (!kill((pid_t)pid, 0) || errno == EPERM) ? pid : 0;
 }
 
-static void write_holder(int fd)
+static void state_write_holder(int fd)
 {
 	char text[16];
 	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
@@ -116,7 +116,7 @@ static void write_holder(int fd)
 		(void)!ftruncate(fd, n); /* the lock holds without it, too */
 }
 
-static int lock_within(int fd, unsigned int wait_ms)
+static int state_lock_within(int fd, unsigned int wait_ms)
 {
 	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
@@ -132,7 +132,7 @@ static int lock_within(int fd, unsigned int wait_ms)
 	return 0;
 }
 
-static int busy_fail(const char *path, const char *name, long pid, struct err *e)
+static int state_busy_error(const char *path, const char *name, long pid, struct err *e)
 {
 	char who[32] = "";
 
@@ -148,22 +148,22 @@ int state_lock(const struct state_at *at, const char *name, unsigned int wait_ms
 	int lock, err = folder_make(at->run, &run, e);
 
 	if (err)
-		return open_fail(err, e);
-	(void)make_private(run.fd, 0700); /* as systemd may have made it */
+		return state_open_error(err, e);
+	(void)state_make_private(run.fd, 0700); /* as systemd may have made it */
 	err = file_descriptor(&run, name, O_RDWR | O_CREAT, 0600, &lock, e);
 	folder_close(&run);
 	if (err)
-		return open_fail(err, e);
-	err = lock_within(lock, wait_ms);
+		return state_open_error(err, e);
+	err = state_lock_within(lock, wait_ms);
 	if (err) {
 		if (err == -EBUSY)
-			busy_fail(at->run, name, holder_of(lock), e);
+			state_busy_error(at->run, name, state_read_holder(lock), e);
 		else
 			err_sys(e, err, "%s/%s", at->run, name);
 		close(lock);
 		return err;
 	}
-	write_holder(lock);
+	state_write_holder(lock);
 	*fd = lock;
 	return 0;
 }

@@ -23,7 +23,7 @@ struct state_at {
 
 /* A zeroed struct and one after state_close() hold nothing. */
 struct state {
-	struct folder dir, tx, last; /* path NULL: not there */
+	struct folder dir, tx, saved; /* path NULL: not there */
 };
 
 /* Opens an existing one. -ENOENT; -EACCES with the hint to run as root; -EPERM when it belongs to

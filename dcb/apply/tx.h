@@ -42,13 +42,13 @@ int tx_rollback(struct dcb *dcb, const struct state_at *at, const char *id, stru
 
 /* Undoes one of this tool's own whose dead-man is not there any more, as tx_rollback(). APPLY_DONE:
  * it was confirmed meanwhile, and stands. */
-int tx_undo_unpromised(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
-		       enum apply_outcome *outcome, struct err *e);
+int tx_undo_orphaned(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
+		     enum apply_outcome *outcome, struct err *e);
 
 /* Undoes one that another boot left, as tx_rollback(), but for what a newer transaction that stands
  * has set since. Waits wait_s for each port that it disturbs. */
-int tx_undo_left(struct dcb *dcb, const struct state_at *at, const char *id, unsigned int wait_s,
-		 struct err *e);
+int tx_undo_other_boot(struct dcb *dcb, const struct state_at *at, const char *id,
+		       unsigned int wait_s, struct err *e);
 
 /* Confirms tx, which no other process may decide: reads the ports back first, then records the
  * confirmation, which takes within_ms at most. -ECANCELED, and nothing is recorded, where that

@@ -16,7 +16,7 @@
 
 #define CONFIRM_MS 10000 /* for the storage */
 
-static void leave_fields(struct tx *tx, unsigned int port, uint64_t fields)
+static void tx_drop_fields(struct tx *tx, unsigned int port, uint64_t fields)
 {
 	struct tx_port *p = &tx->port[port];
 
@@ -26,11 +26,11 @@ static void leave_fields(struct tx *tx, unsigned int port, uint64_t fields)
 	p->before.has &= ~fields;
 	p->live.has &= ~fields;
 	if (fields & PLAN_RDMA_CM)
-		p->revealed = false;
+		p->cm_dir_made = false;
 }
 
 /* Leaves out of an undo what a newer transaction, which stands, has set since. */
-static void leave_newer(const struct state *s, struct tx *tx)
+static void tx_drop_newer(const struct state *s, struct tx *tx)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
 	unsigned int n = 0;
@@ -44,15 +44,15 @@ static void leave_newer(const struct state *s, struct tx *tx)
 		for (unsigned int i = 0; newer.state == TX_DONE && i < newer.port_count; i++)
 			for (unsigned int k = 0; k < tx->port_count; k++)
 				if (!strcmp(newer.port[i].ifname, tx->port[k].ifname))
-					leave_fields(tx, k, tx_planned(&newer, i));
+					tx_drop_fields(tx, k, tx_planned(&newer, i));
 		tx_clear(&newer);
 	}
 	free(ids);
 }
 
 /* Signals are held back as in apply: half of an undo is of use to nobody. */
-static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int wait_s,
-		enum apply_outcome *outcome, struct err *e)
+static int tx_undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int wait_s,
+		   enum apply_outcome *outcome, struct err *e)
 {
 	struct signals_held held;
 	struct err record = {0};
@@ -74,13 +74,13 @@ static int undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned 
 	return err;
 }
 
-static int find(const struct state *s, const char *id, struct tx *tx, struct err *e)
+static int tx_find(const struct state *s, const char *id, struct tx *tx, struct err *e)
 {
 	return id ? journal_read(s, id, tx, e) : journal_newest(s, tx, e);
 }
 
 /* One that waits for its confirmation has its own values of the ports. */
-static int check_others(const struct state_at *at, const struct tx *tx, struct err *e)
+static int tx_check_others(const struct state_at *at, const struct tx *tx, struct err *e)
 {
 	struct tx other = {0};
 
@@ -96,8 +96,9 @@ enum rollback_of {
 	OF_TOOL, /* which could not promise it: not what was confirmed meanwhile */
 };
 
-static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, enum rollback_of of,
-		    unsigned int wait_s, struct tx *tx, enum apply_outcome *outcome, struct err *e)
+static int tx_rollback_for(struct dcb *dcb, const struct state_at *at, const char *id,
+			   enum rollback_of of, unsigned int wait_s, struct tx *tx,
+			   enum apply_outcome *outcome, struct err *e)
 {
 	struct tx_view v;
 	struct state s;
@@ -107,7 +108,7 @@ static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, 
 	memset(tx, 0, sizeof(*tx));
 	*outcome = APPLY_LOST;
 	if (err == -ENOENT)
-		return journal_none(at, id, e);
+		return journal_not_found(at, id, e);
 	if (err)
 		return err;
 	err = state_lock(at, STATE_LOCK, STATE_LOCK_MS, &lock, e);
@@ -115,7 +116,7 @@ static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, 
 		state_close(&s);
 		return err;
 	}
-	err = find(&s, id, tx, e);
+	err = tx_find(&s, id, tx, e);
 	v = tx_view(tx, false, journal_clock_ms());
 	stands = !err && of == OF_TOOL && tx_decide(&v, TX_PROMISE) == TX_GO_ON;
 	if (stands)
@@ -124,16 +125,16 @@ static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, 
 		err = tx_refuse(tx_decide(&v, TX_ROLLBACK), tx, e);
 	/* Whoever undid it was killed before he could end it. */
 	if (err && tx->state == TX_UNDONE)
-		deadman_end(at->run, tx->id);
+		deadman_stop(at->run, tx->id);
 	if (!err)
-		err = check_others(at, tx, e);
+		err = tx_check_others(at, tx, e);
 	if (!err && of == OF_BOOT)
-		leave_newer(&s, tx);
+		tx_drop_newer(&s, tx);
 	if (!err && !stands) {
-		err = undo(dcb, &s, tx, wait_s, outcome, e);
+		err = tx_undo(dcb, &s, tx, wait_s, outcome, e);
 		/* What is not back it goes on to undo. */
 		if (tx->state == TX_UNDONE)
-			deadman_end(at->run, tx->id);
+			deadman_stop(at->run, tx->id);
 	}
 	close(lock);
 	state_close(&s);
@@ -143,21 +144,21 @@ static int rollback(struct dcb *dcb, const struct state_at *at, const char *id, 
 int tx_rollback(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
 		enum apply_outcome *outcome, struct err *e)
 {
-	return rollback(dcb, at, id, OF_USER, TX_WAIT_LINK_S, tx, outcome, e);
+	return tx_rollback_for(dcb, at, id, OF_USER, TX_WAIT_LINK_S, tx, outcome, e);
 }
 
-int tx_undo_unpromised(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
-		       enum apply_outcome *outcome, struct err *e)
+int tx_undo_orphaned(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
+		     enum apply_outcome *outcome, struct err *e)
 {
-	return rollback(dcb, at, id, OF_TOOL, TX_WAIT_LINK_S, tx, outcome, e);
+	return tx_rollback_for(dcb, at, id, OF_TOOL, TX_WAIT_LINK_S, tx, outcome, e);
 }
 
-int tx_undo_left(struct dcb *dcb, const struct state_at *at, const char *id, unsigned int wait_s,
-		 struct err *e)
+int tx_undo_other_boot(struct dcb *dcb, const struct state_at *at, const char *id,
+		       unsigned int wait_s, struct err *e)
 {
 	enum apply_outcome outcome;
 	struct tx tx;
-	int err = rollback(dcb, at, id, OF_BOOT, wait_s, &tx, &outcome, e);
+	int err = tx_rollback_for(dcb, at, id, OF_BOOT, wait_s, &tx, &outcome, e);
 
 	tx_clear(&tx);
 	return err;
@@ -191,11 +192,11 @@ int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsi
 }
 
 /* Under the lock: a tool that has not recorded its end yet may still undo it. */
-static int confirm(struct dcb *dcb, const struct state_at *at, const struct state *s,
-		   const char *id, struct tx *tx, struct err *e)
+static int tx_confirm_locked(struct dcb *dcb, const struct state_at *at, const struct state *s,
+			     const char *id, struct tx *tx, struct err *e)
 {
 	char asked[JOURNAL_ID_MAX];
-	int err = find(s, id, tx, e);
+	int err = tx_find(s, id, tx, e);
 
 	if (err)
 		return err;
@@ -220,7 +221,7 @@ int tx_confirm(struct dcb *dcb, const struct state_at *at, const char *id, struc
 	if (!err) {
 		err = state_lock(at, STATE_LOCK, STATE_LOCK_MS, &lock, e);
 		if (!err) {
-			err = confirm(dcb, at, &s, id, tx, e);
+			err = tx_confirm_locked(dcb, at, &s, id, tx, e);
 			close(lock);
 		}
 		state_close(&s);

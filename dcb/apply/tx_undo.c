@@ -13,13 +13,13 @@
 #include <time.h>
 
 #include "dcb/kernel/backend.h"
-#include "dcb/lldpad/agent.h"
+#include "dcb/lldpad/lldp_agent.h"
 
 #define LIVE_TRIES    15
 #define LIVE_PAUSE_MS 200
 
 /* Fields that have to be as before: what was planned and what went along with it. */
-static uint64_t scope_of(const struct tx *tx, unsigned int port)
+static uint64_t tx_scope(const struct tx *tx, unsigned int port)
 {
 	const struct tx_port *p = &tx->port[port];
 	uint64_t fields = tx_planned(tx, port), along = 0;
@@ -39,9 +39,9 @@ static uint64_t scope_of(const struct tx *tx, unsigned int port)
 
 /* What the port is now. An RDMA device that has gone takes its own fields with it, not the others.
  */
-static int read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, struct err *e)
+static int tx_read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, struct err *e)
 {
-	struct dcb_port port = tx_port_names(p), alone = {p->ifname, NULL, 0, p->agent};
+	struct dcb_port port = tx_port_names(p), alone = {p->ifname, NULL, 0, p->lldp_agent};
 	bool has_dcb;
 	int err = dcb_read_port(dcb, &port, now, &has_dcb, e);
 
@@ -51,7 +51,7 @@ static int read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, s
 }
 
 /* Fields of mask with a known former value that differ from it now, or cannot be read any more. */
-static uint64_t differing(const struct tx_port *p, uint64_t mask, const struct qos *now)
+static uint64_t tx_differing(const struct tx_port *p, uint64_t mask, const struct qos *now)
 {
 	uint64_t diff = 0;
 
@@ -62,21 +62,21 @@ static uint64_t differing(const struct tx_port *p, uint64_t mask, const struct q
 }
 
 /* Writes one object if it differs. */
-static int restore_object(struct dcb *dcb, const struct tx_port *p, uint64_t mask, struct err *e)
+static int tx_restore_object(struct dcb *dcb, const struct tx_port *p, uint64_t mask, struct err *e)
 {
 	struct dcb_port port = tx_port_names(p);
 	struct qos now;
 	uint64_t diff;
-	int err = read_now(dcb, p, &now, e);
+	int err = tx_read_now(dcb, p, &now, e);
 
 	if (err)
 		return err;
-	diff = differing(p, mask, &now);
+	diff = tx_differing(p, mask, &now);
 	return diff ? dcb_restore(dcb, &port, &p->before, diff, e) : 0;
 }
 
 /* The second pass over a port; errors of single objects are left to the judgement at the end. */
-static void restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scope)
+static void tx_restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scope)
 {
 	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
 
@@ -84,23 +84,23 @@ static void restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scop
 		uint64_t mask = dcb_object_fields(driver_order(quirk)[i]) & scope;
 
 		if (mask)
-			(void)restore_object(dcb, p, mask, NULL);
+			(void)tx_restore_object(dcb, p, mask, NULL);
 	}
 }
 
 /* All fields that are not as before, each with the value it should have. */
-static int judge(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint64_t steps,
-		 struct err *e)
+static int tx_verify_port(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint64_t steps,
+			  struct err *e)
 {
 	uint64_t unknown, diff;
 	char list[ERR_TEXT_MAX - 32] = "";
 	struct qos now;
 	size_t used = 0;
-	int err = read_now(dcb, p, &now, e);
+	int err = tx_read_now(dcb, p, &now, e);
 
 	if (err)
 		return err;
-	diff = differing(p, scope, &now);
+	diff = tx_differing(p, scope, &now);
 	/* What could not be read then and cannot be read now was not written. */
 	unknown = steps & ~p->before.has & now.has;
 	for (int id = 0; id < QOS_FIELD_COUNT && used < sizeof(list); id++) {
@@ -121,25 +121,26 @@ static int judge(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint6
 	return err_set(e, unknown ? -ENODATA : -EREMOTEIO, "%s: %s", p->ifname, list);
 }
 
-/* An earlier rollback may have died behind its hide(). Errors show when the values are judged. */
-static void reveal(struct dcb *dcb, const struct tx_port *p)
+/* An earlier rollback may have died behind its tx_remove_cm_dir(). Errors show when the values are
+ * judged. */
+static void tx_create_cm_dir(struct dcb *dcb, const struct tx_port *p)
 {
 	struct dcb_port port = tx_port_names(p);
 	bool made;
 
-	if (p->revealed)
-		(void)dcb->backend->reveal(dcb, &port, &made, NULL);
+	if (p->cm_dir_made)
+		(void)dcb->backend->cm_dir_create(dcb, &port, &made, NULL);
 }
 
-static int hide(struct dcb *dcb, const struct tx_port *p, struct err *e)
+static int tx_remove_cm_dir(struct dcb *dcb, const struct tx_port *p, struct err *e)
 {
 	struct dcb_port port = tx_port_names(p);
 
-	return p->revealed ? dcb->backend->hide(dcb, &port, e) : 0;
+	return p->cm_dir_made ? dcb->backend->cm_dir_remove(dcb, &port, e) : 0;
 }
 
 /* The last step of a port that wrote any of these fields, from 1; 0 for none. */
-static unsigned int last_step(const struct tx *tx, unsigned int port, uint64_t fields)
+static unsigned int tx_last_step(const struct tx *tx, unsigned int port, uint64_t fields)
 {
 	for (unsigned int i = tx->step_count; i-- > 0;)
 		if (tx->step[i].port == port && tx->step[i].fields & fields)
@@ -151,40 +152,40 @@ static unsigned int last_step(const struct tx *tx, unsigned int port, uint64_t f
  * Where APP entries were written after PFC they go back before it, and what they bring to a
  * priority on the way would be paused. So PFC of priorities that get it no more goes off first.
  */
-static void quiet_pfc(struct dcb *dcb, const struct tx *tx, unsigned int port)
+static void tx_clear_pfc(struct dcb *dcb, const struct tx *tx, unsigned int port)
 {
 	const struct tx_port *p = &tx->port[port];
 	struct dcb_port names = tx_port_names(p);
-	unsigned int pfc = last_step(tx, port, QOS_BIT(QOS_PFC_ENABLED));
-	unsigned int app =
-		last_step(tx, port, QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP));
+	unsigned int pfc = tx_last_step(tx, port, QOS_BIT(QOS_PFC_ENABLED));
+	unsigned int app = tx_last_step(
+		tx, port, QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP));
 	struct qos now;
 
 	if (!pfc || pfc > app || !qos_has(&p->before, QOS_PFC_ENABLED) ||
-	    read_now(dcb, p, &now, NULL) || !(now.pfc_enabled & ~p->before.pfc_enabled))
+	    tx_read_now(dcb, p, &now, NULL) || !(now.pfc_enabled & ~p->before.pfc_enabled))
 		return;
 	now.pfc_enabled &= p->before.pfc_enabled;
 	(void)dcb->backend->write(dcb, &names, &now, QOS_BIT(QOS_PFC_ENABLED), NULL);
 }
 
 /* Whether what was written flaps or resets the port, and so does putting it back. */
-static bool disturbs(const struct tx_port *p, uint64_t fields)
+static bool tx_disrupts(const struct tx_port *p, uint64_t fields)
 {
 	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
 
 	return fields & (quirk->flaps | quirk->resets);
 }
 
-static void await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_s)
+static void tx_await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_s)
 {
 	struct dcb_port port = tx_port_names(p);
-	struct presence now;
+	struct port_state now;
 
 	p->missing = NULL;
-	if (!presence_await(dcb, &port, &p->was, wait_s, NULL))
+	if (!port_wait(dcb, &port, &p->state_before, wait_s, NULL))
 		return;
-	presence_read(dcb, &port, &now);
-	p->missing = presence_missing(&p->was, &now);
+	port_state_read(dcb, &port, &now);
+	p->missing = port_state_missing(&p->state_before, &now);
 }
 
 /*
@@ -192,54 +193,56 @@ static void await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_s)
  * sends nothing, does not do it. One that is about to may come in between. Told to speak, or to be
  * willing, it sets fields that it was told nothing about: so it is all that it can set.
  */
-static int restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t written, struct err *e)
+static int tx_restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t written,
+			   struct err *e)
 {
 	const struct timespec pause = {.tv_nsec = LIVE_PAUSE_MS * 1000000L};
-	uint64_t scope = written & agent_fields() ? agent_fields() & dcb_dcbnl_fields() : 0;
+	uint64_t scope = written & lldp_agent_fields() ? lldp_agent_fields() & dcb_dcbnl_fields()
+						       : 0;
 	struct tx_port kernel = *p;
 	int err = 0;
 
 	scope &= p->live.has;
-	kernel.agent = DCB_AGENT_NONE;
+	kernel.lldp_agent = LLDP_AGENT_NONE;
 	kernel.before = p->live;
 	for (unsigned int i = 0; scope && i < LIVE_TRIES; i++) {
 		if (i)
 			nanosleep(&pause, NULL);
-		restore_rest(dcb, &kernel, scope);
-		err = judge(dcb, &kernel, scope, 0, e);
+		tx_restore_rest(dcb, &kernel, scope);
+		err = tx_verify_port(dcb, &kernel, scope, 0, e);
 		if (!err)
 			break;
 	}
 	return err;
 }
 
-static int restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsigned int wait_s,
-			struct err *e)
+static int tx_restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, unsigned int wait_s,
+			   struct err *e)
 {
 	struct tx_port *p = &tx->port[port];
-	uint64_t scope = scope_of(tx, port), steps = tx_planned(tx, port);
+	uint64_t scope = tx_scope(tx, port), steps = tx_planned(tx, port);
 	struct dcb_port names = tx_port_names(p);
 	int err;
 
 	if (!steps) /* a port that may have gone */
-		return hide(dcb, p, e);
-	if (disturbs(p, steps) && !p->seen)
-		presence_read(dcb, &names, &p->was);
-	quiet_pfc(dcb, tx, port);
+		return tx_remove_cm_dir(dcb, p, e);
+	if (tx_disrupts(p, steps) && !p->has_state_before)
+		port_state_read(dcb, &names, &p->state_before);
+	tx_clear_pfc(dcb, tx, port);
 	for (unsigned int i = tx->step_count; i-- > 0;)
 		if (tx->step[i].port == port) /* judged below */
-			(void)restore_object(dcb, p, tx->step[i].fields, NULL);
-	restore_rest(dcb, p, scope);
-	if (disturbs(p, steps))
-		await_port(dcb, p, wait_s);
-	err = judge(dcb, p, scope, steps, e);
+			(void)tx_restore_object(dcb, p, tx->step[i].fields, NULL);
+	tx_restore_rest(dcb, p, scope);
+	if (tx_disrupts(p, steps))
+		tx_await_port(dcb, p, wait_s);
+	err = tx_verify_port(dcb, p, scope, steps, e);
 	/* Also where what the agent was told is not back. */
-	if (p->agent != DCB_AGENT_NONE) {
-		int live = restore_live(dcb, p, scope, err ? NULL : e);
+	if (p->lldp_agent != LLDP_AGENT_NONE) {
+		int live = tx_restore_live(dcb, p, scope, err ? NULL : e);
 
 		err = err ? err : live;
 	}
-	return err ? err : hide(dcb, p, e);
+	return err ? err : tx_remove_cm_dir(dcb, p, e);
 }
 
 int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct err *e)
@@ -247,10 +250,10 @@ int tx_restore(struct dcb *dcb, struct tx *tx, unsigned int wait_link_s, struct 
 	int result = 0;
 
 	for (unsigned int i = 0; i < tx->port_count; i++)
-		reveal(dcb, &tx->port[i]);
+		tx_create_cm_dir(dcb, &tx->port[i]);
 	for (unsigned int i = tx->port_count; i-- > 0;) {
 		struct err one = {0};
-		int err = restore_port(dcb, tx, i, wait_link_s, &one);
+		int err = tx_restore_port(dcb, tx, i, wait_link_s, &one);
 
 		if (err && !result) {
 			result = err;
@@ -282,7 +285,7 @@ int tx_compare_after(struct dcb *dcb, const struct tx *tx, struct err *e)
 		const struct tx_port *p = &tx->port[i];
 		uint64_t fields = tx_planned(tx, i);
 		struct qos now;
-		int err = read_now(dcb, p, &now, e);
+		int err = tx_read_now(dcb, p, &now, e);
 
 		if (err)
 			return err;

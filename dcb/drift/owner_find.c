@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/drift/reapply.h"
+#include "dcb/drift/boot_config.h"
 #include "dcb/lldpad/owner.h"
 #include "profiles/base/boot_unit.h"
 #include "profiles/base/daemon.h"
@@ -30,25 +30,25 @@ struct search {
 	unsigned int port_count;
 };
 
-static unsigned int find_lldpad(const struct search *s, struct owner *found, unsigned int max)
+static unsigned int owner_find_lldpad(const struct search *s, struct owner *found, unsigned int max)
 {
-	found->pid = owner_lldpad(s->proc);
+	found->pid = lldpad_find_pid(s->proc);
 	return found->pid && max;
 }
 
-static unsigned int find_socket(const struct search *s, struct owner *found, unsigned int max)
+static unsigned int owner_find_socket(const struct search *s, struct owner *found, unsigned int max)
 {
 	(void)found;
-	return max && owner_lldpad_waits(s->proc);
+	return max && lldpad_socket_activated(s->proc);
 }
 
-static unsigned int find_boot(const struct search *s, struct owner *found, unsigned int max)
+static unsigned int owner_find_boot(const struct search *s, struct owner *found, unsigned int max)
 {
 	static const char *const units[] = {"lldpad.service", "lldpad.socket"};
 	char path[PATH_MAX];
 
 	/* It is told already. */
-	if (!max || owner_lldpad(s->proc) || owner_lldpad_waits(s->proc))
+	if (!max || lldpad_find_pid(s->proc) || lldpad_socket_activated(s->proc))
 		return 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
 		if (boot_unit_enabled(s->root, units[i], path)) {
@@ -61,10 +61,11 @@ static unsigned int find_boot(const struct search *s, struct owner *found, unsig
 /* Names of the files in a folder that fit the pattern, to fn until it says yes. */
 typedef bool look(const struct search *s, const char *path, struct owner *found);
 
-static unsigned int find_in(const struct search *s, const char *folder, const char *pattern,
-			    look *fn, struct owner *found, unsigned int max)
+static unsigned int owner_find_in_folder(const struct search *s, const char *folder,
+					 const char *pattern, look *fn, struct owner *found,
+					 unsigned int max)
 {
-	DIR *dir = folder_read(s->root, folder);
+	DIR *dir = small_file_opendir(s->root, folder);
 	unsigned int count = 0, files = 0;
 	struct dirent *d;
 	char path[256];
@@ -82,7 +83,7 @@ static unsigned int find_in(const struct search *s, const char *folder, const ch
 }
 
 /* The next word of a line, "" at its end; commas and blanks part them. */
-static const char *word(const char **at, const char *end, char *buf, size_t size)
+static const char *owner_next_word(const char **at, const char *end, char *buf, size_t size)
 {
 	const char *begin;
 
@@ -96,7 +97,7 @@ static const char *word(const char **at, const char *end, char *buf, size_t size
 }
 
 /* lldpcli takes the beginning of a command for it. */
-static bool is_short_for(const char *token, const char *command)
+static bool owner_is_abbreviation(const char *token, const char *command)
 {
 	size_t length = strlen(token);
 
@@ -108,22 +109,22 @@ static bool is_short_for(const char *token, const char *command)
  *
  * OUI 00-80-C2 with subtypes 9 to 12 is 802.1Qaz (802.1Q annex D), 00-1B-21 is DCBX before it.
  */
-static bool sends_dcbx(const char *line, size_t length)
+static bool owner_line_sends_dcbx(const char *line, size_t length)
 {
 	static const char *const ieee[] = {"9", "10", "11", "12"};
 	const char *at = line, *end = line + length;
 	char token[32], oui[16] = "", subtype[16] = "";
 	bool custom = false;
 
-	if (!is_short_for(word(&at, end, token, sizeof(token)), "configure"))
+	if (!owner_is_abbreviation(owner_next_word(&at, end, token, sizeof(token)), "configure"))
 		return false;
-	while (word(&at, end, token, sizeof(token))[0]) {
-		if (is_short_for(token, "custom-tlv"))
+	while (owner_next_word(&at, end, token, sizeof(token))[0]) {
+		if (owner_is_abbreviation(token, "custom-tlv"))
 			custom = true;
-		else if (is_short_for(token, "oui"))
-			word(&at, end, oui, sizeof(oui));
-		else if (is_short_for(token, "subtype"))
-			word(&at, end, subtype, sizeof(subtype));
+		else if (owner_is_abbreviation(token, "oui"))
+			owner_next_word(&at, end, oui, sizeof(oui));
+		else if (owner_is_abbreviation(token, "subtype"))
+			owner_next_word(&at, end, subtype, sizeof(subtype));
 	}
 	if (!custom)
 		return false;
@@ -133,27 +134,28 @@ static bool sends_dcbx(const char *line, size_t length)
 	return !strcasecmp(oui, "00,1b,21");
 }
 
-static bool look_lldpd(const struct search *s, const char *path, struct owner *found)
+static bool owner_read_lldpd_conf(const struct search *s, const char *path, struct owner *found)
 {
 	char text[TEXT_FILE_MAX + 1];
 
 	if (!text_file_read(s->root, path, text))
 		return false;
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n')
-		if (sends_dcbx(line, strcspn(line, "\n"))) {
+		if (owner_line_sends_dcbx(line, strcspn(line, "\n"))) {
 			snprintf(found->path, sizeof(found->path), "%s", path);
 			return true;
 		}
 	return false;
 }
 
-static unsigned int find_lldpd(const struct search *s, struct owner *found, unsigned int max)
+static unsigned int owner_find_lldpd(const struct search *s, struct owner *found, unsigned int max)
 {
-	unsigned int count = max && look_lldpd(s, "etc/lldpd.conf", found);
+	unsigned int count = max && owner_read_lldpd_conf(s, "etc/lldpd.conf", found);
 	char path[PATH_MAX];
 
 	if (max && !count)
-		count = find_in(s, "etc/lldpd.d", "*.conf", look_lldpd, found, 1);
+		count = owner_find_in_folder(s, "etc/lldpd.d", "*.conf", owner_read_lldpd_conf,
+					     found, 1);
 	/* Processes are many, and mostly there is nothing to ask them for. */
 	if (!count)
 		return 0;
@@ -167,7 +169,8 @@ struct connection {
 	char id[64], interface[16];
 };
 
-static bool take_value(const char *line, size_t length, const char *key, char *value, size_t size)
+static bool owner_parse_value(const char *line, size_t length, const char *key, char *value,
+			      size_t size)
 {
 	size_t at = strlen(key);
 
@@ -184,7 +187,7 @@ static bool take_value(const char *line, size_t length, const char *key, char *v
 	return true;
 }
 
-static void read_keyfile(const char *text, struct connection *c)
+static void owner_parse_keyfile(const char *text, struct connection *c)
 {
 	bool general = false;
 
@@ -196,14 +199,14 @@ static void read_keyfile(const char *text, struct connection *c)
 			general = length == 12 && !strncmp(line, "[connection]", length);
 			c->dcb |= length == 5 && !strncmp(line, "[dcb]", length);
 		} else if (general) {
-			(void)(take_value(line, length, "id", c->id, sizeof(c->id)) ||
-			       take_value(line, length, "interface-name", c->interface,
-					  sizeof(c->interface)));
+			(void)(owner_parse_value(line, length, "id", c->id, sizeof(c->id)) ||
+			       owner_parse_value(line, length, "interface-name", c->interface,
+						 sizeof(c->interface)));
 		}
 	}
 }
 
-static bool look_connection(const struct search *s, const char *path, struct owner *found)
+static bool owner_read_connection(const struct search *s, const char *path, struct owner *found)
 {
 	char text[TEXT_FILE_MAX + 1];
 	struct connection c;
@@ -211,7 +214,7 @@ static bool look_connection(const struct search *s, const char *path, struct own
 
 	if (!text_file_read(s->root, path, text))
 		return false;
-	read_keyfile(text, &c);
+	owner_parse_keyfile(text, &c);
 	/* One without a device's name may be anybody's. */
 	ours = !c.interface[0] || !s->port_count;
 	for (unsigned int i = 0; i < s->port_count; i++)
@@ -227,7 +230,8 @@ static bool look_connection(const struct search *s, const char *path, struct own
 	return true;
 }
 
-static unsigned int find_connections(const struct search *s, struct owner *found, unsigned int max)
+static unsigned int owner_find_connections(const struct search *s, struct owner *found,
+					   unsigned int max)
 {
 	static const char *const folders[] = {"etc/NetworkManager/system-connections",
 					      "run/NetworkManager/system-connections",
@@ -236,23 +240,26 @@ static unsigned int find_connections(const struct search *s, struct owner *found
 	char path[PATH_MAX];
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(folders) && count < max; i++)
-		count += find_in(s, folders[i], "*", look_connection, found + count, max - count);
+		count += owner_find_in_folder(s, folders[i], "*", owner_read_connection,
+					      found + count, max - count);
 	if (!count || daemon_find(s->proc, "NetworkManager") ||
 	    boot_unit_enabled(s->root, "NetworkManager.service", path))
 		return count;
 	return 0;
 }
 
-static unsigned int find_reapply(const struct search *s, struct owner *found, unsigned int max)
+static unsigned int owner_find_boot_config(const struct search *s, struct owner *found,
+					   unsigned int max)
 {
-	return reapply_find(s->root_path, found, max);
+	return boot_config_find(s->root_path, found, max);
 }
 
-static unsigned int find_stranger(const struct search *s, struct owner *found, unsigned int max)
+static unsigned int owner_find_foreign(const struct search *s, struct owner *found,
+				       unsigned int max)
 {
 	uid_t uid;
 
-	if (!max || !owner_lldpad_stranger(s->proc, &uid))
+	if (!max || !lldpad_socket_foreign(s->proc, &uid))
 		return 0;
 	if (uid == (uid_t)-1)
 		snprintf(found->name, sizeof(found->name), "uid unknown");
@@ -261,7 +268,7 @@ static unsigned int find_stranger(const struct search *s, struct owner *found, u
 	return 1;
 }
 
-static void tell_lldpad(const struct owner *o, struct err *e)
+static void owner_report_lldpad(const struct owner *o, struct err *e)
 {
 	err_set(e, -EBUSY,
 		"lldpad (pid %d) is running: it writes its own ETS and PFC with every LLDPDU",
@@ -270,7 +277,7 @@ static void tell_lldpad(const struct owner *o, struct err *e)
 		    "'dcbx.agent: lldpad'");
 }
 
-static void tell_socket(const struct owner *o, struct err *e)
+static void owner_report_socket(const struct owner *o, struct err *e)
 {
 	(void)o;
 	err_set(e, -EBUSY,
@@ -280,7 +287,7 @@ static void tell_socket(const struct owner *o, struct err *e)
 		    "'dcbx.agent: lldpad'");
 }
 
-static void tell_boot(const struct owner *o, struct err *e)
+static void owner_report_boot(const struct owner *o, struct err *e)
 {
 	err_set(e, -EBUSY,
 		"lldpad does not run now, but /%s starts it at boot, and then it writes its own "
@@ -290,7 +297,7 @@ static void tell_boot(const struct owner *o, struct err *e)
 		    "'dcbx.agent: lldpad'");
 }
 
-static void tell_lldpd(const struct owner *o, struct err *e)
+static void owner_report_lldpd(const struct owner *o, struct err *e)
 {
 	err_set(e, -EBUSY,
 		"lldpd sends DCBX TLVs of its own (/%s): the switch believes those, not what is "
@@ -300,14 +307,14 @@ static void tell_lldpd(const struct owner *o, struct err *e)
 		    "sends nothing of DCB");
 }
 
-static void tell_connection(const struct owner *o, struct err *e)
+static void owner_report_connection(const struct owner *o, struct err *e)
 {
 	err_set(e, -EBUSY, "NetworkManager's connection '%s' (/%s) sets DCB whenever it comes up",
 		o->name, o->path);
 	err_hint(e, "nmcli connection modify '%s' remove dcb", o->name);
 }
 
-static void tell_reapply(const struct owner *o, struct err *e)
+static void owner_report_boot_config(const struct owner *o, struct err *e)
 {
 	if (o->via[0])
 		err_set(e, -EBUSY, "/%s calls %s, in %s: it sets these ports again, or others",
@@ -318,7 +325,7 @@ static void tell_reapply(const struct owner *o, struct err *e)
 	err_hint(e, "disable it, or let it call 'rocecheck apply'");
 }
 
-static void tell_stranger(const struct owner *o, struct err *e)
+static void owner_report_foreign(const struct owner *o, struct err *e)
 {
 	err_set(e, -EBUSY,
 		"a process (%s) has the name of lldpad's socket and is not lldpad: lldpad cannot "
@@ -329,15 +336,15 @@ static void tell_stranger(const struct owner *o, struct err *e)
 
 static const struct row {
 	unsigned int (*find)(const struct search *s, struct owner *found, unsigned int max);
-	void (*tell)(const struct owner *o, struct err *e);
+	void (*report)(const struct owner *o, struct err *e);
 } rows[OWNER_KIND_COUNT] = {
-	[OWNER_LLDPAD] = {find_lldpad, tell_lldpad},
-	[OWNER_LLDPAD_SOCKET] = {find_socket, tell_socket},
-	[OWNER_LLDPAD_BOOT] = {find_boot, tell_boot},
-	[OWNER_LLDPD] = {find_lldpd, tell_lldpd},
-	[OWNER_NETWORKMANAGER] = {find_connections, tell_connection},
-	[OWNER_REAPPLY] = {find_reapply, tell_reapply},
-	[OWNER_STRANGER] = {find_stranger, tell_stranger},
+	[OWNER_LLDPAD] = {owner_find_lldpad, owner_report_lldpad},
+	[OWNER_LLDPAD_SOCKET] = {owner_find_socket, owner_report_socket},
+	[OWNER_LLDPAD_BOOT] = {owner_find_boot, owner_report_boot},
+	[OWNER_LLDPD] = {owner_find_lldpd, owner_report_lldpd},
+	[OWNER_NETWORKMANAGER] = {owner_find_connections, owner_report_connection},
+	[OWNER_BOOT_CONFIG] = {owner_find_boot_config, owner_report_boot_config},
+	[OWNER_FOREIGN_SOCKET] = {owner_find_foreign, owner_report_foreign},
 };
 
 unsigned int owner_find(const struct owner_roots *roots, const char *const *ports,
@@ -374,11 +381,11 @@ bool owner_is_lldpad(const struct owner *owner)
 
 bool owner_blocks(const struct owner *owner)
 {
-	return owner->kind != OWNER_STRANGER;
+	return owner->kind != OWNER_FOREIGN_SOCKET;
 }
 
-int owner_tell(const struct owner *owner, struct err *e)
+int owner_report(const struct owner *owner, struct err *e)
 {
-	rows[owner->kind].tell(owner, e);
+	rows[owner->kind].report(owner, e);
 	return -EBUSY;
 }

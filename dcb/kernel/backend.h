@@ -21,15 +21,16 @@ struct dcb_backend {
 	/* -ENOTUNIQ when the former state is one that struct qos cannot hold. */
 	int (*check)(struct dcb *dcb, const struct dcb_port *port, struct err *e);
 	/* Makes readable what only a change can make readable; *made when there was a change. */
-	int (*reveal)(struct dcb *dcb, const struct dcb_port *port, bool *made, struct err *e);
+	int (*cm_dir_create)(struct dcb *dcb, const struct dcb_port *port, bool *made,
+			     struct err *e);
 	/* Takes that change back. */
-	int (*hide)(struct dcb *dcb, const struct dcb_port *port, struct err *e);
+	int (*cm_dir_remove)(struct dcb *dcb, const struct dcb_port *port, struct err *e);
 };
 
 extern const struct dcb_backend dcb_kernel;
 
 /* Who sets ETS, PFC and APP of a port with port->agent, in the place of dcbnl. */
-struct dcb_agent_backend {
+struct lldp_agent_backend {
 	uint64_t (*fields)(void); /* that it sets */
 	/* Puts what the agent was told in the place of what the kernel says. */
 	int (*read)(const char *ifname, struct qos *q, struct err *e);
@@ -37,7 +38,7 @@ struct dcb_agent_backend {
 	int (*write)(const char *ifname, const struct qos *q, uint64_t mask, struct err *e);
 };
 
-extern const struct dcb_agent_backend dcb_lldpad; /* dcb/lldpad/agent.c */
+extern const struct lldp_agent_backend dcb_lldpad; /* dcb/lldpad/lldp_agent.c */
 
 struct dcb {
 	const struct dcb_backend *backend;

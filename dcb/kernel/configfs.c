@@ -17,12 +17,12 @@
 
 #define CM_PATH_MAX 256
 
-bool configfs_rdma_cm(int root)
+bool configfs_has_rdma_cm(int root)
 {
 	return root >= 0 && !faccessat(root, "rdma_cm", F_OK, 0);
 }
 
-static int device_path(char *path, const char *ibdev)
+static int configfs_device_path(char *path, const char *ibdev)
 {
 	int n;
 
@@ -32,11 +32,11 @@ static int device_path(char *path, const char *ibdev)
 	return n < CM_PATH_MAX ? 0 : -ENAMETOOLONG;
 }
 
-static int file_path(char path[CM_PATH_MAX + 64], int root, const char *ibdev, unsigned int ib_port,
-		     const char *name)
+static int configfs_file_path(char path[CM_PATH_MAX + 64], int root, const char *ibdev,
+			      unsigned int ib_port, const char *name)
 {
 	char device[CM_PATH_MAX];
-	int err = root < 0 ? -ENOENT : device_path(device, ibdev);
+	int err = root < 0 ? -ENOENT : configfs_device_path(device, ibdev);
 
 	if (!err)
 		snprintf(path, CM_PATH_MAX + 64, "%s/ports/%u/%s", device, ib_port, name);
@@ -58,7 +58,7 @@ static const struct cm_row {
 	{QOS_CM_TOS, "default_roce_tos", NULL},
 };
 
-static int value_parse(const struct cm_row *row, const char *text, uint8_t *value)
+static int configfs_parse_value(const struct cm_row *row, const char *text, uint8_t *value)
 {
 	unsigned long number;
 	char *end;
@@ -80,7 +80,7 @@ int configfs_read(int root, const char *ibdev, unsigned int ib_port, struct qos 
 	for (unsigned int i = 0; i < ARRAY_SIZE(cm_rows); i++) {
 		const struct cm_row *row = &cm_rows[i];
 		char path[CM_PATH_MAX + 64], text[64];
-		int err = file_path(path, root, ibdev, ib_port, row->name);
+		int err = configfs_file_path(path, root, ibdev, ib_port, row->name);
 		uint8_t value;
 
 		if (!err)
@@ -89,7 +89,7 @@ int configfs_read(int root, const char *ibdev, unsigned int ib_port, struct qos 
 			continue;
 		if (err >= 0) {
 			text[strcspn(text, "\n")] = '\0';
-			err = value_parse(row, text, &value);
+			err = configfs_parse_value(row, text, &value);
 		}
 		if (err)
 			return err_sys(e, err, "%s port %u: rdma_cm %s", ibdev, ib_port, row->name);
@@ -112,7 +112,7 @@ int configfs_write(int root, const char *ibdev, unsigned int ib_port, const stru
 		if (!(mask & QOS_BIT(row->field)))
 			continue;
 		snprintf(number, sizeof(number), "%u", *value);
-		err = file_path(path, root, ibdev, ib_port, row->name);
+		err = configfs_file_path(path, root, ibdev, ib_port, row->name);
 		if (!err)
 			err = sysfs_write(root, path, word ? word : number);
 		if (err)
@@ -121,13 +121,13 @@ int configfs_write(int root, const char *ibdev, unsigned int ib_port, const stru
 	return 0;
 }
 
-int configfs_make(int root, const char *ibdev, bool *made, struct err *e)
+int configfs_cm_dir_create(int root, const char *ibdev, bool *made, struct err *e)
 {
 	char path[CM_PATH_MAX];
-	int err = device_path(path, ibdev);
+	int err = configfs_device_path(path, ibdev);
 
 	*made = false;
-	if (!err && !configfs_rdma_cm(root)) {
+	if (!err && !configfs_has_rdma_cm(root)) {
 		err_set(e, -EOPNOTSUPP, "%s: rdma_cm has no configfs directory", ibdev);
 		err_hint(e, "mount configfs at /sys/kernel/config and load rdma_cm");
 		return -EOPNOTSUPP;
@@ -142,10 +142,10 @@ int configfs_make(int root, const char *ibdev, bool *made, struct err *e)
 	return 0;
 }
 
-int configfs_remove(int root, const char *ibdev, struct err *e)
+int configfs_cm_dir_remove(int root, const char *ibdev, struct err *e)
 {
 	char path[CM_PATH_MAX];
-	int err = device_path(path, ibdev);
+	int err = configfs_device_path(path, ibdev);
 
 	if (!err && root >= 0 && unlinkat(root, path, AT_REMOVEDIR) < 0)
 		err = -errno;

@@ -14,7 +14,7 @@
 /* root: an open configfs, -1 for none. */
 
 /* Whether rdma_cm is there at all. */
-bool configfs_rdma_cm(int root);
+bool configfs_has_rdma_cm(int root);
 
 /* Adds the fields if the directory of ibdev exists; 0 also when it does not. */
 int configfs_read(int root, const char *ibdev, unsigned int ib_port, struct qos *q, struct err *e);
@@ -22,7 +22,7 @@ int configfs_write(int root, const char *ibdev, unsigned int ib_port, const stru
 		   uint64_t mask, struct err *e);
 
 /* mkdir and rmdir of the device's directory. *made: it was not there. */
-int configfs_make(int root, const char *ibdev, bool *made, struct err *e);
-int configfs_remove(int root, const char *ibdev, struct err *e);
+int configfs_cm_dir_create(int root, const char *ibdev, bool *made, struct err *e);
+int configfs_cm_dir_remove(int root, const char *ibdev, struct err *e);
 
 #endif

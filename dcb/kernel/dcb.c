@@ -19,7 +19,7 @@
 #include "dcb/kernel/dcbnl.h"
 #include "dcb/kernel/sysfs.h"
 
-static int open_sockets(struct dcb *d, struct err *e)
+static int dcb_open_sockets(struct dcb *d, struct err *e)
 {
 	int err = nl_open(NETLINK_ROUTE, &d->route, e);
 
@@ -58,7 +58,7 @@ int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e)
 	if (d->sysfs_fd < 0)
 		err = err_sys(e, -errno, "%s", sysfs);
 	else
-		err = open_sockets(d, e);
+		err = dcb_open_sockets(d, e);
 	if (err) {
 		dcb_close(d);
 		return err;
@@ -86,15 +86,15 @@ void dcb_close(struct dcb *dcb)
 	free(dcb);
 }
 
-const char *dcb_agent_word(enum dcb_agent agent)
+const char *lldp_agent_word(enum lldp_agent agent)
 {
-	return agent == DCB_AGENT_LLDPAD ? "lldpad" : "none";
+	return agent == LLDP_AGENT_LLDPAD ? "lldpad" : "none";
 }
 
 int dcb_check(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	      struct err *e)
 {
-	struct dcb_port port = {ifname, ibdev, ib_port, DCB_AGENT_NONE};
+	struct dcb_port port = {ifname, ibdev, ib_port, LLDP_AGENT_NONE};
 
 	return dcb->backend->check(dcb, &port, e);
 }
@@ -102,7 +102,7 @@ int dcb_check(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned i
 int dcb_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	     struct qos *q, bool *has_dcb, struct err *e)
 {
-	struct dcb_port port = {ifname, ibdev, ib_port, DCB_AGENT_NONE};
+	struct dcb_port port = {ifname, ibdev, ib_port, LLDP_AGENT_NONE};
 
 	return dcb_read_port(dcb, &port, q, has_dcb, e);
 }
@@ -122,7 +122,7 @@ int dcb_read_port(struct dcb *dcb, const struct dcb_port *port, struct qos *q, b
 }
 
 /* Fields of mask that do not read back as the same value. */
-static uint64_t restore_diff(const struct qos *q, const struct qos *now, uint64_t mask)
+static uint64_t dcb_restore_diff(const struct qos *q, const struct qos *now, uint64_t mask)
 {
 	uint64_t diff = 0;
 
@@ -134,15 +134,15 @@ static uint64_t restore_diff(const struct qos *q, const struct qos *now, uint64_
 
 /* As a wish: more than the equal value can do (see qos_diff()), but the APP table is always whole.
  */
-static uint64_t wish_diff(const struct qos *q, const struct qos *now, uint64_t mask)
+static uint64_t dcb_wanted_diff(const struct qos *q, const struct qos *now, uint64_t mask)
 {
 	uint64_t tables = QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP);
 
-	return (qos_diff(q, now) & mask) | restore_diff(q, now, mask & tables);
+	return (qos_diff(q, now) & mask) | dcb_restore_diff(q, now, mask & tables);
 }
 
-static int report_diff(const struct dcb_port *port, const struct qos *q, const struct qos *now,
-		       uint64_t diff, struct err *e)
+static int dcb_report_diff(const struct dcb_port *port, const struct qos *q, const struct qos *now,
+			   uint64_t diff, struct err *e)
 {
 	char wrote[160], reads[160];
 
@@ -159,8 +159,8 @@ static int report_diff(const struct dcb_port *port, const struct qos *q, const s
 
 typedef uint64_t judge_diff(const struct qos *q, const struct qos *now, uint64_t mask);
 
-static int write_judged(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-			uint64_t mask, judge_diff *judge, struct err *e)
+static int dcb_write_verified(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			      uint64_t mask, judge_diff *judge, struct err *e)
 {
 	struct qos now = {0};
 	bool has_dcb;
@@ -180,19 +180,19 @@ static int write_judged(struct dcb *dcb, const struct dcb_port *port, const stru
 		err = dcb->backend->read(dcb, port, &now, &has_dcb, e);
 	if (err)
 		return err;
-	return report_diff(port, q, &now, judge(q, &now, mask), e);
+	return dcb_report_diff(port, q, &now, judge(q, &now, mask), e);
 }
 
 int dcb_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
 	      struct err *e)
 {
-	return write_judged(dcb, port, q, mask, wish_diff, e);
+	return dcb_write_verified(dcb, port, q, mask, dcb_wanted_diff, e);
 }
 
 int dcb_restore(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
 		struct err *e)
 {
-	return write_judged(dcb, port, q, mask, restore_diff, e);
+	return dcb_write_verified(dcb, port, q, mask, dcb_restore_diff, e);
 }
 
 int dcb_pfc_counters(struct dcb *dcb, const char *ifname, uint64_t requests[QOS_PRIOS],

@@ -21,18 +21,18 @@ struct dcb_roots {
 };
 
 /* Who sets ETS, PFC and APP of a port. */
-enum dcb_agent {
-	DCB_AGENT_NONE,	  /* we do, by dcbnl */
-	DCB_AGENT_LLDPAD, /* lldpad does, and we tell it */
+enum lldp_agent {
+	LLDP_AGENT_NONE,   /* we do, by dcbnl */
+	LLDP_AGENT_LLDPAD, /* lldpad does, and we tell it */
 };
 
-const char *dcb_agent_word(enum dcb_agent agent);
+const char *lldp_agent_word(enum lldp_agent agent);
 
 /* Names of one port; borrowed. ibdev may be NULL or empty. */
 struct dcb_port {
 	const char *ifname, *ibdev;
 	unsigned int ib_port;
-	enum dcb_agent agent;
+	enum lldp_agent lldp_agent;
 };
 
 int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e);

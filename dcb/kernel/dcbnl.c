@@ -24,7 +24,7 @@ int dcbnl_errno(uint8_t code)
 	return -value == CODE_ENOTSUPP ? -EOPNOTSUPP : value;
 }
 
-static bool take(void *to, size_t size, const struct nl_attr *a)
+static bool dcbnl_copy_attr(void *to, size_t size, const struct nl_attr *a)
 {
 	if (a->size < size)
 		return false;
@@ -33,8 +33,8 @@ static bool take(void *to, size_t size, const struct nl_attr *a)
 }
 
 /* The entries of a table. False when there are more than max. */
-static bool take_entries(const struct nl_attr *table, struct dcb_app *list, unsigned int max,
-			 unsigned int *count)
+static bool dcbnl_parse_entries(const struct nl_attr *table, struct dcb_app *list, unsigned int max,
+				unsigned int *count)
 {
 	const uint8_t *pos = table->data, *end = pos + table->size;
 	struct nl_attr a;
@@ -50,7 +50,7 @@ static bool take_entries(const struct nl_attr *table, struct dcb_app *list, unsi
 	return true;
 }
 
-static void take_trust(struct dcbnl_state *s, const struct nl_attr *table)
+static void dcbnl_parse_trust(struct dcbnl_state *s, const struct nl_attr *table)
 {
 	const uint8_t *pos = table->data, *end = pos + table->size;
 	unsigned int count = 0;
@@ -67,7 +67,7 @@ static void take_trust(struct dcbnl_state *s, const struct nl_attr *table)
 	}
 }
 
-static int take_ieee(struct dcbnl_state *s, const struct nl_attr *ieee)
+static int dcbnl_parse_ieee(struct dcbnl_state *s, const struct nl_attr *ieee)
 {
 	const uint8_t *pos = ieee->data, *end = pos + ieee->size;
 	struct nl_attr a;
@@ -76,28 +76,28 @@ static int take_ieee(struct dcbnl_state *s, const struct nl_attr *ieee)
 	while (!err && nl_attr_next(&pos, end, &a)) {
 		switch (a.type) {
 		case DCB_ATTR_IEEE_ETS:
-			s->has_ets = take(&s->ets, sizeof(s->ets), &a);
+			s->has_ets = dcbnl_copy_attr(&s->ets, sizeof(s->ets), &a);
 			break;
 		case DCB_ATTR_IEEE_PFC:
-			s->has_pfc = take(&s->pfc, sizeof(s->pfc), &a);
+			s->has_pfc = dcbnl_copy_attr(&s->pfc, sizeof(s->pfc), &a);
 			break;
 		case DCB_ATTR_IEEE_MAXRATE:
-			s->has_maxrate = take(&s->maxrate, sizeof(s->maxrate), &a);
+			s->has_maxrate = dcbnl_copy_attr(&s->maxrate, sizeof(s->maxrate), &a);
 			break;
 		case DCB_ATTR_DCB_BUFFER:
-			s->has_buffer = take(&s->buffer, sizeof(s->buffer), &a);
+			s->has_buffer = dcbnl_copy_attr(&s->buffer, sizeof(s->buffer), &a);
 			break;
 		case DCB_ATTR_IEEE_APP_TABLE:
 			s->has_app = true;
-			if (!take_entries(&a, s->app, DCBNL_APPS_MAX, &s->app_count))
+			if (!dcbnl_parse_entries(&a, s->app, DCBNL_APPS_MAX, &s->app_count))
 				err = -EMSGSIZE;
 			break;
 		case DCBNL_ATTR_TRUST:
-			take_trust(s, &a);
+			dcbnl_parse_trust(s, &a);
 			break;
 		case DCBNL_ATTR_REWR:
-			s->has_rewr = take_entries(&a, s->rewr, ARRAY_SIZE(s->rewr),
-						   &s->rewr_count);
+			s->has_rewr = dcbnl_parse_entries(&a, s->rewr, ARRAY_SIZE(s->rewr),
+							  &s->rewr_count);
 			break;
 		default:
 			break;
@@ -123,16 +123,17 @@ int dcbnl_decode(const uint8_t *payload, size_t size, struct dcbnl_state *s)
 		return -EBADMSG;
 	while (!err && nl_attr_next(&pos, end, &a)) {
 		if (a.type == DCB_ATTR_IEEE)
-			err = take_ieee(s, &a);
+			err = dcbnl_parse_ieee(s, &a);
 		else if (a.type == DCB_ATTR_DCBX)
-			s->has_dcbx = take(&s->dcbx, sizeof(s->dcbx), &a);
+			s->has_dcbx = dcbnl_copy_attr(&s->dcbx, sizeof(s->dcbx), &a);
 	}
 	return err;
 }
 
 /* Requests. */
 
-static void request_start(struct nl_request *r, uint16_t type, uint8_t cmd, const char *ifname)
+static void dcbnl_request_start(struct nl_request *r, uint16_t type, uint8_t cmd,
+				const char *ifname)
 {
 	struct dcbmsg d = {.cmd = cmd};
 
@@ -146,7 +147,7 @@ struct get {
 	bool answered;
 };
 
-static int take_state(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int dcbnl_parse_state(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	struct get *g = arg;
 
@@ -162,8 +163,8 @@ int dcbnl_get(struct nl *nl, const char *ifname, struct dcbnl_state *s, struct e
 	struct nl_request r;
 	int err;
 
-	request_start(&r, RTM_GETDCB, DCB_CMD_IEEE_GET, ifname);
-	err = nl_talk(nl, &r, take_state, &g, e);
+	dcbnl_request_start(&r, RTM_GETDCB, DCB_CMD_IEEE_GET, ifname);
+	err = nl_talk(nl, &r, dcbnl_parse_state, &g, e);
 	if (err) {
 		err_prefix(e, "%s: DCB", ifname);
 		return err;
@@ -180,7 +181,7 @@ struct status {
 	uint8_t code;
 };
 
-static int take_status(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int dcbnl_parse_status(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	const uint8_t *pos = payload + sizeof(struct dcbmsg), *end = payload + size;
 	struct status *s = arg;
@@ -195,10 +196,10 @@ static int take_status(uint16_t type, const uint8_t *payload, size_t size, void 
 	return 0;
 }
 
-static int talk_status(struct nl *nl, struct nl_request *r, const char *ifname, struct status *s,
-		       struct err *e)
+static int dcbnl_talk_status(struct nl *nl, struct nl_request *r, const char *ifname,
+			     struct status *s, struct err *e)
 {
-	int err = nl_talk(nl, r, take_status, s, e);
+	int err = nl_talk(nl, r, dcbnl_parse_status, s, e);
 
 	if (err)
 		err_prefix(e, "%s", ifname);
@@ -210,11 +211,11 @@ static int talk_status(struct nl *nl, struct nl_request *r, const char *ifname, 
 
 /* The kernel reports what the driver said as a u8 in the reply, not as an error. *code, which may
  * be NULL: that. */
-static int talk_ieee(struct nl *nl, struct nl_request *r, const char *ifname, uint8_t *code,
-		     struct err *e)
+static int dcbnl_talk_ieee(struct nl *nl, struct nl_request *r, const char *ifname, uint8_t *code,
+			   struct err *e)
 {
 	struct status s = {.attr = DCB_ATTR_IEEE, .code = CODE_NONE};
-	int err = talk_status(nl, r, ifname, &s, e);
+	int err = dcbnl_talk_status(nl, r, ifname, &s, e);
 
 	if (err)
 		return err;
@@ -234,14 +235,14 @@ int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const voi
 	struct nl_request r;
 	size_t nest;
 
-	request_start(&r, RTM_SETDCB, DCB_CMD_IEEE_SET, ifname);
+	dcbnl_request_start(&r, RTM_SETDCB, DCB_CMD_IEEE_SET, ifname);
 	nest = nl_nest_start(&r, DCB_ATTR_IEEE);
 	nl_put_attr(&r, attr, data, size);
 	nl_nest_end(&r, nest);
-	return talk_ieee(nl, &r, ifname, NULL, e);
+	return dcbnl_talk_ieee(nl, &r, ifname, NULL, e);
 }
 
-static uint16_t entry_attr(uint8_t selector)
+static uint16_t dcbnl_entry_attr(uint8_t selector)
 {
 	return selector == QOS_APP_PCP ? DCBNL_ATTR_PCP : DCB_ATTR_IEEE_APP;
 }
@@ -252,35 +253,36 @@ int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_S
 	struct nl_request r;
 	size_t ieee, table;
 
-	request_start(&r, RTM_SETDCB, DCB_CMD_IEEE_SET, ifname);
+	dcbnl_request_start(&r, RTM_SETDCB, DCB_CMD_IEEE_SET, ifname);
 	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
 	table = nl_nest_start(&r, DCBNL_ATTR_TRUST);
 	for (unsigned int i = 0; i < QOS_SELECTORS && trust[i]; i++)
-		nl_put_attr(&r, entry_attr(trust[i]), &trust[i], 1);
+		nl_put_attr(&r, dcbnl_entry_attr(trust[i]), &trust[i], 1);
 	nl_nest_end(&r, table);
 	nl_nest_end(&r, ieee);
-	return talk_ieee(nl, &r, ifname, NULL, e);
+	return dcbnl_talk_ieee(nl, &r, ifname, NULL, e);
 }
 
 /* 1: not all of it may be done. A driver that says more than 0 has done this one, and the kernel
  * leaves the rest out. */
-static int change_run(struct nl *nl, const char *ifname, uint16_t table_attr,
-		      const struct app_change *change, unsigned int n, struct err *e)
+static int dcbnl_change_entries(struct nl *nl, const char *ifname, uint16_t table_attr,
+				const struct app_change *change, unsigned int n, struct err *e)
 {
 	struct nl_request r;
 	size_t ieee, table;
 	uint8_t code = CODE_NONE;
 	int err;
 
-	request_start(&r, RTM_SETDCB, change->add ? DCB_CMD_IEEE_SET : DCB_CMD_IEEE_DEL, ifname);
+	dcbnl_request_start(&r, RTM_SETDCB, change->add ? DCB_CMD_IEEE_SET : DCB_CMD_IEEE_DEL,
+			    ifname);
 	ieee = nl_nest_start(&r, DCB_ATTR_IEEE);
 	table = nl_nest_start(&r, table_attr);
 	for (unsigned int i = 0; i < n; i++)
-		nl_put_attr(&r, entry_attr(change[i].app.selector), &change[i].app,
+		nl_put_attr(&r, dcbnl_entry_attr(change[i].app.selector), &change[i].app,
 			    sizeof(change[i].app));
 	nl_nest_end(&r, table);
 	nl_nest_end(&r, ieee);
-	err = talk_ieee(nl, &r, ifname, &code, e);
+	err = dcbnl_talk_ieee(nl, &r, ifname, &code, e);
 	/* Another writer was faster, or the driver replaced it by itself: the readback judges. */
 	if (err == (change->add ? -EEXIST : -ENOENT))
 		return 1;
@@ -295,7 +297,8 @@ int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change
 	for (unsigned int i = 0, end; !err && i < n; i = end) {
 		for (end = i + 1; end < n && change[end].add == change[i].add; end++)
 			;
-		err = change_run(nl, ifname, DCB_ATTR_IEEE_APP_TABLE, &change[i], end - i, e);
+		err = dcbnl_change_entries(nl, ifname, DCB_ATTR_IEEE_APP_TABLE, &change[i], end - i,
+					   e);
 	}
 	return err;
 }
@@ -303,7 +306,7 @@ int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change
 int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
 		      struct err *e)
 {
-	int err = change_run(nl, ifname, DCBNL_ATTR_REWR, change, 1, e);
+	int err = dcbnl_change_entries(nl, ifname, DCBNL_ATTR_REWR, change, 1, e);
 
 	if (err < 0)
 		err_prefix(e, "rewrite entry priority %u -> %s %u", change->app.priority,
@@ -318,9 +321,9 @@ int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *
 	struct nl_request r;
 	int err;
 
-	request_start(&r, RTM_SETDCB, DCB_CMD_SDCBX, ifname);
+	dcbnl_request_start(&r, RTM_SETDCB, DCB_CMD_SDCBX, ifname);
 	nl_put_attr(&r, DCB_ATTR_DCBX, &mode, sizeof(mode));
-	err = talk_status(nl, &r, ifname, &s, e);
+	err = dcbnl_talk_status(nl, &r, ifname, &s, e);
 	if (err)
 		return err;
 	if (s.code)

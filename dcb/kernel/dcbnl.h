@@ -59,7 +59,7 @@ struct app_change {
 };
 
 /* What a driver does by itself as entries come and go: bits of habits. */
-enum app_habit {
+enum app_quirk {
 	APP_REPLACES = 1,    /* the old entry of the same key goes */
 	APP_LAST_RESETS = 2, /* with the last DSCP entry other settings go */
 };
@@ -73,7 +73,7 @@ enum app_habit {
  * entry of a DSCP that has none. Returns the number, -ENOSPC.
  */
 int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
-		      unsigned int habits, struct app_change *out, unsigned int max);
+		      unsigned int quirks, struct app_change *out, unsigned int max);
 
 /* -ENOTUNIQ with the DSCP in e when one has several priorities. */
 int dcbnl_app_unique(const struct dcbnl_state *s, struct err *e);
@@ -90,7 +90,7 @@ int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change
 		      unsigned int n, struct err *e);
 /* Pure. Puts the first change that is not there, which was the one refused, before the error. */
 void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *change, unsigned int n,
-		    struct err *e);
+		     struct err *e);
 int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
 		      struct err *e);
 int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_SELECTORS],

@@ -34,7 +34,7 @@ static const struct member {
 };
 
 /* Whether each byte of a member is a value of the field. Of other kinds all values are. */
-static bool is_in_range(const struct qos_field *f, const uint8_t *v, size_t size)
+static bool dcbnl_in_range(const struct qos_field *f, const uint8_t *v, size_t size)
 {
 	bool number = f->kind == QOS_KIND_U8 || f->kind == QOS_KIND_PRIO_U8 ||
 		      f->kind == QOS_KIND_TC_U8;
@@ -51,7 +51,7 @@ static void member_to_qos(const struct dcbnl_state *s, const struct member *m, s
 	const struct qos_field *f = &qos_fields[m->field];
 	const uint8_t *v = (const uint8_t *)s + m->offset;
 
-	if (!*((const bool *)s + m->has) || !is_in_range(f, v, m->size))
+	if (!*((const bool *)s + m->has) || !dcbnl_in_range(f, v, m->size))
 		return;
 	memcpy(qos_slot(q, f), v, m->size);
 	q->has |= QOS_BIT(m->field);
@@ -124,15 +124,16 @@ static void rewr_to_qos(const struct dcbnl_state *s, struct qos *q)
 	}
 }
 
-static bool same_key(const struct dcb_app *a, const struct dcb_app *b)
+static bool dcbnl_app_same_key(const struct dcb_app *a, const struct dcb_app *b)
 {
 	return a->selector == b->selector && a->protocol == b->protocol;
 }
 
-static bool has_app(const struct dcb_app *list, unsigned int n, const struct dcb_app *a, bool exact)
+static bool dcbnl_has_app(const struct dcb_app *list, unsigned int n, const struct dcb_app *a,
+			  bool exact)
 {
 	for (unsigned int i = 0; i < n; i++)
-		if (same_key(&list[i], a) && (!exact || list[i].priority == a->priority))
+		if (dcbnl_app_same_key(&list[i], a) && (!exact || list[i].priority == a->priority))
 			return true;
 	return false;
 }
@@ -158,7 +159,7 @@ unsigned int dcbnl_rewr_changes(const struct dcbnl_state *have, const struct qos
 			struct dcb_app a = {rewrites[k].selector, prio, map[prio]};
 
 			if (map[prio] != QOS_UNMAPPED &&
-			    !has_app(have->rewr, have->rewr_count, &a, true))
+			    !dcbnl_has_app(have->rewr, have->rewr_count, &a, true))
 				out[n++] = (struct app_change){true, a};
 		}
 	}
@@ -196,7 +197,7 @@ void dcbnl_fill(struct dcbnl_state *s, const struct qos *q, uint64_t mask)
 /* The APP table as a set of entries. */
 
 /* Entries as q wants them, of the selectors that mask covers. */
-static unsigned int wanted_apps(const struct qos *q, uint64_t mask, struct dcb_app *out)
+static unsigned int dcbnl_wanted_apps(const struct qos *q, uint64_t mask, struct dcb_app *out)
 {
 	unsigned int n = 0;
 
@@ -209,7 +210,7 @@ static unsigned int wanted_apps(const struct qos *q, uint64_t mask, struct dcb_a
 }
 
 /* Whether an entry the device has is one that mask speaks about; others are left alone. */
-static bool covered(const struct dcb_app *a, const struct qos *q, uint64_t mask)
+static bool dcbnl_app_covered(const struct dcb_app *a, const struct qos *q, uint64_t mask)
 {
 	if (a->priority >= QOS_PRIOS)
 		return false;
@@ -227,7 +228,7 @@ struct change_list {
 	unsigned int count, max;
 };
 
-static int push(struct change_list *l, bool add, const struct dcb_app *a)
+static int dcbnl_add_change(struct change_list *l, bool add, const struct dcb_app *a)
 {
 	if (l->count == l->max)
 		return -ENOSPC;
@@ -237,26 +238,26 @@ static int push(struct change_list *l, bool add, const struct dcb_app *a)
 
 /* Deletes what the device has under the key of `want` (NULL: under no key of the list) and should
  * not. */
-static int push_deletes(struct change_list *l, const struct dcbnl_state *have, const struct qos *q,
-			uint64_t mask, const struct dcb_app *want, const struct dcb_app *list,
-			unsigned int n)
+static int dcbnl_add_deletes(struct change_list *l, const struct dcbnl_state *have,
+			     const struct qos *q, uint64_t mask, const struct dcb_app *want,
+			     const struct dcb_app *list, unsigned int n)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < have->app_count; i++) {
 		const struct dcb_app *a = &have->app[i];
 
-		if (!covered(a, q, mask) || has_app(list, n, a, true))
+		if (!dcbnl_app_covered(a, q, mask) || dcbnl_has_app(list, n, a, true))
 			continue;
-		if (want ? same_key(want, a) : !has_app(list, n, a, false))
-			err = push(l, false, a);
+		if (want ? dcbnl_app_same_key(want, a) : !dcbnl_has_app(list, n, a, false))
+			err = dcbnl_add_change(l, false, a);
 	}
 	return err;
 }
 
 /* The change that adds a DSCP entry when the last one has just been deleted, else NULL. */
-static const struct app_change *find_gap(const struct change_list *l,
-					 const struct dcbnl_state *have)
+static const struct app_change *dcbnl_find_gap(const struct change_list *l,
+					       const struct dcbnl_state *have)
 {
 	unsigned int count = 0;
 	bool deleted = false;
@@ -277,9 +278,9 @@ static const struct app_change *find_gap(const struct change_list *l,
 }
 
 /* Then it was the only one, so that any other DSCP is free for a guard. */
-static int guard_gap(struct change_list *l, const struct dcbnl_state *have)
+static int dcbnl_guard_gap(struct change_list *l, const struct dcbnl_state *have)
 {
-	const struct app_change *gap = find_gap(l, have);
+	const struct app_change *gap = dcbnl_find_gap(l, have);
 	struct app_change guard = {true, {QOS_APP_DSCP, 0, 0}};
 
 	if (!gap)
@@ -291,34 +292,34 @@ static int guard_gap(struct change_list *l, const struct dcbnl_state *have)
 	memmove(&l->out[1], &l->out[0], l->count * sizeof(l->out[0]));
 	l->out[0] = guard;
 	l->count++;
-	return push(l, false, &guard.app);
+	return dcbnl_add_change(l, false, &guard.app);
 }
 
 int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
-		      unsigned int habits, struct app_change *out, unsigned int max)
+		      unsigned int quirks, struct app_change *out, unsigned int max)
 {
 	struct change_list l = {.out = out, .max = max};
 	struct dcb_app list[QOS_DSCPS + QOS_APPS_MAX];
-	unsigned int n = wanted_apps(q, mask, list);
+	unsigned int n = dcbnl_wanted_apps(q, mask, list);
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < n; i++)
-		if (!has_app(have->app, have->app_count, &list[i], false))
-			err = push(&l, true, &list[i]);
+		if (!dcbnl_has_app(have->app, have->app_count, &list[i], false))
+			err = dcbnl_add_change(&l, true, &list[i]);
 	for (unsigned int i = 0; !err && i < n; i++) {
-		bool there = has_app(have->app, have->app_count, &list[i], true);
+		bool there = dcbnl_has_app(have->app, have->app_count, &list[i], true);
 
-		if (!has_app(have->app, have->app_count, &list[i], false))
+		if (!dcbnl_has_app(have->app, have->app_count, &list[i], false))
 			continue;
-		if (!(habits & APP_REPLACES) || there)
-			err = push_deletes(&l, have, q, mask, &list[i], list, n);
+		if (!(quirks & APP_REPLACES) || there)
+			err = dcbnl_add_deletes(&l, have, q, mask, &list[i], list, n);
 		if (!err && !there)
-			err = push(&l, true, &list[i]);
+			err = dcbnl_add_change(&l, true, &list[i]);
 	}
 	if (!err)
-		err = push_deletes(&l, have, q, mask, NULL, list, n);
-	if (!err && habits & APP_LAST_RESETS)
-		err = guard_gap(&l, have);
+		err = dcbnl_add_deletes(&l, have, q, mask, NULL, list, n);
+	if (!err && quirks & APP_LAST_RESETS)
+		err = dcbnl_guard_gap(&l, have);
 	return err ? err : (int)l.count;
 }
 
@@ -328,7 +329,7 @@ void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *cha
 	for (unsigned int i = 0; i < n; i++) {
 		const struct dcb_app *a = &change[i].app;
 
-		if (has_app(now->app, now->app_count, a, true) == change[i].add)
+		if (dcbnl_has_app(now->app, now->app_count, a, true) == change[i].add)
 			continue;
 		err_prefix(e, "APP entry %u:%u -> priority %u", a->selector, a->protocol,
 			   a->priority);

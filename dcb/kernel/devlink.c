@@ -15,7 +15,7 @@
 #include <time.h>
 
 #include "dcb/kernel/backend.h"
-#include "dcb/kernel/link.h"
+#include "dcb/kernel/netdev.h"
 #include "dcb/kernel/sysfs.h"
 
 #define PARAMETER "enable_roce"
@@ -28,13 +28,13 @@ struct answer {
 	uint8_t mode;
 };
 
-static bool is_text(const struct nl_attr *a, const char *text)
+static bool devlink_attr_is_text(const struct nl_attr *a, const char *text)
 {
 	return a->size >= strlen(text) + 1 && !memcmp(a->data, text, strlen(text) + 1);
 }
 
 /* One value: its mode, and for a bool a flag. */
-static int take_value(const struct nl_attr *value, struct answer *found)
+static int devlink_parse_value(const struct nl_attr *value, struct answer *found)
 {
 	struct nl_attr mode, data;
 
@@ -52,7 +52,7 @@ static int take_value(const struct nl_attr *value, struct answer *found)
 	return 0;
 }
 
-int devlink_take(const uint8_t *payload, size_t size, bool *on, uint8_t *mode)
+int devlink_parse_param(const uint8_t *payload, size_t size, bool *on, uint8_t *mode)
 {
 	struct answer found = {.err = -ENOENT};
 	struct nl_attr param, list, a;
@@ -64,13 +64,13 @@ int devlink_take(const uint8_t *payload, size_t size, bool *on, uint8_t *mode)
 	if (!nl_attr_find(payload + GENL_HDRLEN, size - GENL_HDRLEN, DEVLINK_ATTR_PARAM, &param))
 		return -EBADMSG;
 	if (!nl_attr_find(param.data, param.size, DEVLINK_ATTR_PARAM_NAME, &a) ||
-	    !is_text(&a, PARAMETER) ||
+	    !devlink_attr_is_text(&a, PARAMETER) ||
 	    !nl_attr_find(param.data, param.size, DEVLINK_ATTR_PARAM_VALUES_LIST, &list))
 		return -ENOENT;
 	pos = list.data;
 	while (!err && nl_attr_next(&pos, list.data + list.size, &a))
 		if (a.type == DEVLINK_ATTR_PARAM_VALUE)
-			err = take_value(&a, &found);
+			err = devlink_parse_value(&a, &found);
 	if (err || found.err)
 		return err ? err : found.err;
 	*on = found.on;
@@ -78,16 +78,17 @@ int devlink_take(const uint8_t *payload, size_t size, bool *on, uint8_t *mode)
 	return 0;
 }
 
-static int take_answer(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int devlink_parse_answer(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	struct answer *found = arg;
 
 	(void)type;
-	found->err = devlink_take(payload, size, &found->on, &found->mode);
+	found->err = devlink_parse_param(payload, size, &found->on, &found->mode);
 	return found->err;
 }
 
-static void request(struct nl_request *r, int family, uint8_t cmd, const struct devlink_roce *roce)
+static void devlink_request_start(struct nl_request *r, int family, uint8_t cmd,
+				  const struct devlink_roce *roce)
 {
 	const struct genlmsghdr h = {.cmd = cmd, .version = DEVLINK_GENL_VERSION};
 
@@ -97,12 +98,12 @@ static void request(struct nl_request *r, int family, uint8_t cmd, const struct 
 	nl_put_attr(r, DEVLINK_ATTR_DEV_NAME, roce->device, strlen(roce->device) + 1);
 }
 
-void devlink_put(struct nl_request *r, int family, const struct devlink_roce *roce, bool on)
+void devlink_request_set(struct nl_request *r, int family, const struct devlink_roce *roce, bool on)
 {
 	/* The type goes as that of a netlink attribute. */
 	const uint8_t type = 6; /* NLA_FLAG of linux/netlink.h: a bool */
 
-	request(r, family, DEVLINK_CMD_PARAM_SET, roce);
+	devlink_request_start(r, family, DEVLINK_CMD_PARAM_SET, roce);
 	nl_put_attr(r, DEVLINK_ATTR_PARAM_NAME, PARAMETER, sizeof(PARAMETER));
 	nl_put_attr(r, DEVLINK_ATTR_PARAM_TYPE, &type, sizeof(type));
 	nl_put_attr(r, DEVLINK_ATTR_PARAM_VALUE_CMODE, &roce->mode, sizeof(roce->mode));
@@ -111,7 +112,7 @@ void devlink_put(struct nl_request *r, int family, const struct devlink_roce *ro
 }
 
 /* The handle of the device below a netdev: the bus that sysfs names and its address there. */
-static int find_device(struct dcb *dcb, const char *ifname, struct devlink_roce *roce)
+static int devlink_find_device(struct dcb *dcb, const char *ifname, struct devlink_roce *roce)
 {
 	char path[96];
 
@@ -124,15 +125,15 @@ static int find_device(struct dcb *dcb, const char *ifname, struct devlink_roce 
 	return sysfs_link_name(dcb->sysfs_fd, path, roce->bus, sizeof(roce->bus)) ? 0 : -ENOENT;
 }
 
-static int ask(struct nl *nl, int family, struct devlink_roce *roce, struct err *e)
+static int devlink_get_param(struct nl *nl, int family, struct devlink_roce *roce, struct err *e)
 {
 	struct answer found = {.err = 1};
 	struct nl_request r;
 	int err;
 
-	request(&r, family, DEVLINK_CMD_PARAM_GET, roce);
+	devlink_request_start(&r, family, DEVLINK_CMD_PARAM_GET, roce);
 	nl_put_attr(&r, DEVLINK_ATTR_PARAM_NAME, PARAMETER, sizeof(PARAMETER));
-	err = nl_talk(nl, &r, take_answer, &found, e);
+	err = nl_talk(nl, &r, devlink_parse_answer, &found, e);
 	/* -ENODEV: the driver has no devlink; -EINVAL: no such parameter. */
 	if (err == -ENODEV || err == -EINVAL || err == -EOPNOTSUPP || (!err && found.err))
 		return -ENOENT;
@@ -146,7 +147,7 @@ static int ask(struct nl *nl, int family, struct devlink_roce *roce, struct err 
 int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *roce, struct err *e)
 {
 	struct devlink_roce found = {.on = false};
-	int err = find_device(dcb, ifname, &found);
+	int err = devlink_find_device(dcb, ifname, &found);
 
 	if (err || !dcb->generic)
 		return err_set(e, -ENOENT, "%s: no device with devlink below it", ifname);
@@ -154,7 +155,7 @@ int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *
 		dcb->devlink_family = nl_family(dcb->generic, DEVLINK_GENL_NAME, NULL);
 	if (dcb->devlink_family < 0)
 		return err_set(e, -ENOENT, "%s: no devlink in this kernel", ifname);
-	err = ask(dcb->generic, dcb->devlink_family, &found, e);
+	err = devlink_get_param(dcb->generic, dcb->devlink_family, &found, e);
 	if (err == -ENOENT)
 		return err_set(e, err, "%s: its driver has no enable_roce", ifname);
 	if (err) {
@@ -165,7 +166,7 @@ int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *
 	return 0;
 }
 
-static int await_netdev(struct dcb *dcb, const char *ifname, struct err *e)
+static int devlink_await_netdev(struct dcb *dcb, const char *ifname, struct err *e)
 {
 	struct timespec begin, now;
 	uint32_t mtu;
@@ -173,7 +174,7 @@ static int await_netdev(struct dcb *dcb, const char *ifname, struct err *e)
 
 	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
-		err = link_mtu_read(dcb->route, ifname, &mtu, e);
+		err = netdev_mtu_read(dcb->route, ifname, &mtu, e);
 		if (!err)
 			return 0;
 		(void)poll(NULL, 0, LOOK_MS);
@@ -187,28 +188,28 @@ static int await_netdev(struct dcb *dcb, const char *ifname, struct err *e)
 
 /* Everybody who asks devlink of this device waits until the reload is over, so that its answer has
  * a socket of its own, on which nobody else waits for one. */
-static int reload(struct dcb *dcb, const char *ifname, const struct devlink_roce *roce,
-		  struct err *e)
+static int devlink_reload(struct dcb *dcb, const char *ifname, const struct devlink_roce *roce,
+			  struct err *e)
 {
 	struct nl_request r;
 	struct nl *nl;
 	bool up;
-	int err = link_up_read(dcb->route, ifname, &up, e);
+	int err = netdev_up_read(dcb->route, ifname, &up, e);
 
 	if (!err)
 		err = nl_open(NETLINK_GENERIC, &nl, e);
 	if (err)
 		return err;
-	request(&r, dcb->devlink_family, DEVLINK_CMD_RELOAD, roce);
+	devlink_request_start(&r, dcb->devlink_family, DEVLINK_CMD_RELOAD, roce);
 	err = nl_talk(nl, &r, NULL, NULL, e);
 	nl_shut(nl);
 	if (err && err != -ETIMEDOUT) {
 		err_prefix(e, "%s: devlink dev reload %s/%s", ifname, roce->bus, roce->device);
 		return err;
 	}
-	err = await_netdev(dcb, ifname, e);
+	err = devlink_await_netdev(dcb, ifname, e);
 	/* A new netdev is down, and who configures the host may only wait for a link. */
-	return !err && up ? link_up(dcb->route, ifname, e) : err;
+	return !err && up ? netdev_set_up(dcb->route, ifname, e) : err;
 }
 
 int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err *e)
@@ -222,11 +223,11 @@ int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err 
 	if (roce.mode == DEVLINK_AT_RESET)
 		return err_set(e, -EOPNOTSUPP, "%s: enable_roce counts after a reset of the device",
 			       ifname);
-	devlink_put(&r, dcb->devlink_family, &roce, on);
+	devlink_request_set(&r, dcb->devlink_family, &roce, on);
 	err = nl_talk(dcb->generic, &r, NULL, NULL, e);
 	if (err) {
 		err_prefix(e, "%s: enable_roce", ifname);
 		return err;
 	}
-	return roce.mode == DEVLINK_AT_LOAD ? reload(dcb, ifname, &roce, e) : 0;
+	return roce.mode == DEVLINK_AT_LOAD ? devlink_reload(dcb, ifname, &roce, e) : 0;
 }

@@ -36,9 +36,10 @@ int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err 
 /* The value in an answer to DEVLINK_CMD_PARAM_GET; payload is what follows the nlmsghdr. Of several
  * modes the one that counts first. -ENOENT when it is another parameter or has no value, -EBADMSG.
  * For tests. */
-int devlink_take(const uint8_t *payload, size_t size, bool *on, uint8_t *mode);
+int devlink_parse_param(const uint8_t *payload, size_t size, bool *on, uint8_t *mode);
 
 /* The request that sets it. For tests. */
-void devlink_put(struct nl_request *r, int family, const struct devlink_roce *roce, bool on);
+void devlink_request_set(struct nl_request *r, int family, const struct devlink_roce *roce,
+			 bool on);
 
 #endif

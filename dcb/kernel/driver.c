@@ -153,7 +153,7 @@ const struct driver_quirk *driver_quirk_find(const char *driver)
 	return q;
 }
 
-static bool field_is_zero(const struct qos *q, enum qos_field_id id)
+static bool driver_field_is_zero(const struct qos *q, enum qos_field_id id)
 {
 	struct qos zero = {.has = QOS_BIT(id)};
 
@@ -169,7 +169,7 @@ void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q)
 		bool zero = fields != 0;
 
 		for (int id = 0; id < QOS_FIELD_COUNT; id++)
-			if (fields & QOS_BIT(id) && !field_is_zero(q, id))
+			if (fields & QOS_BIT(id) && !driver_field_is_zero(q, id))
 				zero = false;
 		if (zero)
 			q->has &= ~fields;
@@ -182,7 +182,7 @@ void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q)
 #define SHARE_FIELDS (BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
 
 /* Classes in use: those that a priority has. */
-static uint8_t classes(const struct qos *q)
+static uint8_t driver_tcs_in_use(const struct qos *q)
 {
 	uint8_t used = 0;
 
@@ -191,59 +191,61 @@ static uint8_t classes(const struct qos *q)
 	return used;
 }
 
-static bool has(const struct qos *q, uint64_t fields)
+static bool driver_has_fields(const struct qos *q, uint64_t fields)
 {
 	return (q->has & fields) == fields;
 }
 
 /* Sum of the shares, -1 where nothing is said of them. */
-static int shares(const struct qos *q)
+static int driver_share_sum(const struct qos *q)
 {
 	int sum = -1;
 
-	for (unsigned int tc = 0; has(q, BIT(TC_TSA) | BIT(TC_TX_BW)) && tc < QOS_TCS; tc++)
+	for (unsigned int tc = 0; driver_has_fields(q, BIT(TC_TSA) | BIT(TC_TX_BW)) && tc < QOS_TCS;
+	     tc++)
 		if (q->tc_tsa[tc] == QOS_TSA_ETS)
 			sum = (sum < 0 ? 0 : sum) + q->tc_tx_bw[tc];
 	return sum;
 }
 
-static bool shares_are_100(const struct qos *now, const struct qos *then)
+static bool driver_shares_are_100(const struct qos *now, const struct qos *then)
 {
-	int sum = shares(then);
+	int sum = driver_share_sum(then);
 
 	(void)now;
 	return sum < 0 || sum == 100;
 }
 
-static bool shares_are_at_most_100(const struct qos *now, const struct qos *then)
+static bool driver_shares_at_most_100(const struct qos *now, const struct qos *then)
 {
 	(void)now;
-	return shares(then) <= 100;
+	return driver_share_sum(then) <= 100;
 }
 
 /* The highest class that a priority has is the last one there is. */
-static bool ets_is_in_use(const struct qos *now, const struct qos *then)
+static bool driver_ets_in_use(const struct qos *now, const struct qos *then)
 {
-	unsigned int used = classes(then);
+	unsigned int used = driver_tcs_in_use(then);
 
 	(void)now;
-	for (unsigned int tc = 0; has(then, BIT(PRIO_TC) | BIT(TC_TSA)) && tc < QOS_TCS; tc++)
+	for (unsigned int tc = 0;
+	     driver_has_fields(then, BIT(PRIO_TC) | BIT(TC_TSA)) && tc < QOS_TCS; tc++)
 		if (then->tc_tsa[tc] == QOS_TSA_ETS && !(used >> tc))
 			return false;
 	return true;
 }
 
-static bool no_share_is_0(const struct qos *now, const struct qos *then)
+static bool driver_no_share_is_0(const struct qos *now, const struct qos *then)
 {
 	(void)now;
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
-		if (has(then, BIT(TC_TSA) | BIT(TC_TX_BW)) && then->tc_tsa[tc] == QOS_TSA_ETS &&
-		    !then->tc_tx_bw[tc])
+		if (driver_has_fields(then, BIT(TC_TSA) | BIT(TC_TX_BW)) &&
+		    then->tc_tsa[tc] == QOS_TSA_ETS && !then->tc_tx_bw[tc])
 			return false;
 	return true;
 }
 
-static bool no_tsa(const struct qos *q, uint8_t tsa)
+static bool driver_no_tsa(const struct qos *q, uint8_t tsa)
 {
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
 		if (qos_has(q, QOS_TC_TSA) && q->tc_tsa[tc] == tsa)
@@ -251,53 +253,54 @@ static bool no_tsa(const struct qos *q, uint8_t tsa)
 	return true;
 }
 
-static bool no_cbs(const struct qos *now, const struct qos *then)
+static bool driver_no_cbs(const struct qos *now, const struct qos *then)
 {
 	(void)now;
-	return no_tsa(then, QOS_TSA_CBS);
+	return driver_no_tsa(then, QOS_TSA_CBS);
 }
 
-static bool no_vendor(const struct qos *now, const struct qos *then)
+static bool driver_no_vendor_tsa(const struct qos *now, const struct qos *then)
 {
 	(void)now;
-	return no_tsa(then, QOS_TSA_VENDOR);
+	return driver_no_tsa(then, QOS_TSA_VENDOR);
 }
 
-static bool classes_have_no_gap(const struct qos *now, const struct qos *then)
+static bool driver_tcs_without_gap(const struct qos *now, const struct qos *then)
 {
-	uint8_t used = classes(then);
+	uint8_t used = driver_tcs_in_use(then);
 
 	(void)now;
 	return !qos_has(then, QOS_PRIO_TC) || !(used & (used + 1));
 }
 
-static bool trusts_dscp(const struct qos *q)
+static bool driver_dscp_trusted(const struct qos *q)
 {
 	return qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_DSCP;
 }
 
-/* With DSCP trust priorities are classes, see classes_are_prios(). */
-static bool lossless_is_one_class(const struct qos *now, const struct qos *then)
+/* With DSCP trust priorities are classes, see driver_tcs_are_prios(). */
+static bool driver_one_lossless_tc(const struct qos *now, const struct qos *then)
 {
 	uint8_t lossless = 0;
 
 	(void)now;
-	if (!has(then, BIT(PRIO_TC) | BIT(PFC_ENABLED)))
+	if (!driver_has_fields(then, BIT(PRIO_TC) | BIT(PFC_ENABLED)))
 		return true;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		if (then->pfc_enabled & 1 << prio)
 			lossless |= (uint8_t)(1
-					      << (trusts_dscp(then) ? prio : then->prio_tc[prio]));
+					      << (driver_dscp_trusted(then) ? prio
+									    : then->prio_tc[prio]));
 	return !(lossless & (lossless - 1));
 }
 
 /* PFC of a priority reads as that of all priorities of its class. */
-static bool classes_are_lossless(const struct qos *now, const struct qos *then)
+static bool driver_pfc_by_tc(const struct qos *now, const struct qos *then)
 {
 	uint8_t lossless = 0, lossy = 0;
 
 	(void)now;
-	if (!has(then, BIT(PRIO_TC) | BIT(PFC_ENABLED)))
+	if (!driver_has_fields(then, BIT(PRIO_TC) | BIT(PFC_ENABLED)))
 		return true;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		*(then->pfc_enabled & 1 << prio ? &lossless
@@ -305,24 +308,24 @@ static bool classes_are_lossless(const struct qos *now, const struct qos *then)
 	return !(lossless & lossy);
 }
 
-static bool is_willing(const struct qos *now, const struct qos *then)
+static bool driver_is_willing(const struct qos *now, const struct qos *then)
 {
 	(void)now;
 	return !qos_has(then, QOS_ETS_WILLING) || then->ets_willing;
 }
 
-static bool is_not_willing(const struct qos *now, const struct qos *then)
+static bool driver_is_not_willing(const struct qos *now, const struct qos *then)
 {
 	(void)now;
 	return !qos_has(then, QOS_ETS_WILLING) || !then->ets_willing;
 }
 
-static bool delay_stays(const struct qos *now, const struct qos *then)
+static bool driver_delay_unchanged(const struct qos *now, const struct qos *then)
 {
-	return !has(now, BIT(PFC_DELAY)) || now->pfc_delay == then->pfc_delay;
+	return !driver_has_fields(now, BIT(PFC_DELAY)) || now->pfc_delay == then->pfc_delay;
 }
 
-static bool apps_are_few(const struct qos *now, const struct qos *then)
+static bool driver_apps_at_most_32(const struct qos *now, const struct qos *then)
 {
 	unsigned int count = qos_has(then, QOS_APP) ? then->app_count : 0;
 
@@ -334,17 +337,18 @@ static bool apps_are_few(const struct qos *now, const struct qos *then)
 
 /* With DSCP trust the driver ties each priority to the class of its number, as many as there are.
  */
-static bool classes_are_prios(const struct qos *now, const struct qos *then)
+static bool driver_tcs_are_prios(const struct qos *now, const struct qos *then)
 {
 	unsigned int cap = qos_has(now, QOS_ETS_CAP) ? now->ets_cap : QOS_TCS;
 
-	for (unsigned int prio = 0; trusts_dscp(then) && prio < cap && prio < QOS_PRIOS; prio++)
+	for (unsigned int prio = 0; driver_dscp_trusted(then) && prio < cap && prio < QOS_PRIOS;
+	     prio++)
 		if (qos_has(then, QOS_PRIO_TC) && then->prio_tc[prio] != prio)
 			return false;
 	return true;
 }
 
-static bool dscp_prios_are_classes(const struct qos *now, const struct qos *then)
+static bool driver_dscp_prios_are_tcs(const struct qos *now, const struct qos *then)
 {
 	unsigned int cap = qos_has(now, QOS_ETS_CAP) ? now->ets_cap : QOS_TCS;
 
@@ -354,20 +358,20 @@ static bool dscp_prios_are_classes(const struct qos *now, const struct qos *then
 	return true;
 }
 
-static bool apps_are_dscps(const struct qos *now, const struct qos *then)
+static bool driver_apps_are_dscps(const struct qos *now, const struct qos *then)
 {
 	(void)now;
 	return !qos_has(then, QOS_APP) || !then->app_count;
 }
 
-static bool ets_is_set(const struct qos *now, const struct qos *then)
+static bool driver_ets_is_set(const struct qos *now, const struct qos *then)
 {
 	(void)now;
-	return has(then, SHARE_FIELDS);
+	return driver_has_fields(then, SHARE_FIELDS);
 }
 
 /* A rate is a byte of hardware in one of two units: en_dcbnl.c, mlx5e_dcbnl_ieee_setmaxrate(). */
-static bool rates_are_steps(const struct qos *now, const struct qos *then)
+static bool driver_rates_in_steps(const struct qos *now, const struct qos *then)
 {
 	(void)now;
 	for (unsigned int tc = 0; qos_has(then, QOS_TC_MAXRATE) && tc < QOS_TCS; tc++) {
@@ -381,7 +385,7 @@ static bool rates_are_steps(const struct qos *now, const struct qos *then)
 }
 
 /* Whether every APP entry of now is one of then, too. */
-static bool keeps_apps(const struct qos *now, const struct qos *then)
+static bool driver_keeps_apps(const struct qos *now, const struct qos *then)
 {
 	for (unsigned int d = 0; qos_has(now, QOS_DSCP_PRIO) && d < QOS_DSCPS; d++)
 		if (now->dscp_prio[d] != QOS_UNMAPPED && now->dscp_prio[d] != then->dscp_prio[d])
@@ -390,44 +394,47 @@ static bool keeps_apps(const struct qos *now, const struct qos *then)
 }
 
 const struct driver_limit_row driver_limit_rows[] = {
-	{LIMIT_SHARES_100, SHARE_FIELDS, shares_are_100,
+	{LIMIT_SHARES_100, SHARE_FIELDS, driver_shares_are_100,
 	 "takes shares of ets classes only if they "
 	 "sum to 100"},
-	{LIMIT_NO_SHARE_0, SHARE_FIELDS, no_share_is_0, "takes no ets class with a share of 0"},
-	{LIMIT_NO_CBS, SHARE_FIELDS, no_cbs, "has no credit-based shaper (cbs)"},
-	{LIMIT_NO_VENDOR, SHARE_FIELDS, no_vendor, "has no transmission selection 'vendor'"},
-	{LIMIT_NO_GAP, SHARE_FIELDS, classes_have_no_gap,
+	{LIMIT_NO_SHARE_0, SHARE_FIELDS, driver_no_share_is_0,
+	 "takes no ets class with a share of 0"},
+	{LIMIT_NO_CBS, SHARE_FIELDS, driver_no_cbs, "has no credit-based shaper (cbs)"},
+	{LIMIT_NO_VENDOR, SHARE_FIELDS, driver_no_vendor_tsa,
+	 "has no transmission selection 'vendor'"},
+	{LIMIT_NO_GAP, SHARE_FIELDS, driver_tcs_without_gap,
 	 "wants traffic classes without a gap from 0"},
-	{LIMIT_ONE_LOSSLESS, BIT(PFC_ENABLED), lossless_is_one_class,
+	{LIMIT_ONE_LOSSLESS, BIT(PFC_ENABLED), driver_one_lossless_tc,
 	 "can have one traffic class with PFC"},
-	{LIMIT_DSCP_IS_CLASS, BIT(PRIO_TC), classes_are_prios,
+	{LIMIT_DSCP_IS_CLASS, BIT(PRIO_TC), driver_tcs_are_prios,
 	 "ties priority n to class n while DSCPs are trusted: leave ets.prio_tc out"},
-	{LIMIT_DSCP_IS_CLASS, APP_FIELDS, dscp_prios_are_classes,
+	{LIMIT_DSCP_IS_CLASS, APP_FIELDS, driver_dscp_prios_are_tcs,
 	 "takes DSCP entries up to the last traffic class it has"},
-	{LIMIT_DSCP_ONLY, BIT(APP), apps_are_dscps, "takes DSCP entries alone"},
+	{LIMIT_DSCP_ONLY, BIT(APP), driver_apps_are_dscps, "takes DSCP entries alone"},
 	{LIMIT_NO_APP, APP_FIELDS, NULL,
 	 "has no APP operations: the kernel would keep app.dscp and app.entries, and show them, "
 	 "and "
 	 "the device never hear of them"},
-	{LIMIT_NO_APP_DELETE, APP_FIELDS, keeps_apps, "cannot take an APP entry back"},
+	{LIMIT_NO_APP_DELETE, APP_FIELDS, driver_keeps_apps, "cannot take an APP entry back"},
 	{LIMIT_NO_ETS, SHARE_FIELDS, NULL, "lets its firmware alone negotiate ETS"},
 	{LIMIT_NO_PFC, BIT(PFC_ENABLED) | BIT(PFC_DELAY), NULL,
 	 "lets its firmware alone negotiate PFC"},
-	{LIMIT_RATE_STEPS, BIT(TC_MAXRATE), rates_are_steps,
+	{LIMIT_RATE_STEPS, BIT(TC_MAXRATE), driver_rates_in_steps,
 	 "takes rate limits in steps of 100 Mbit/s up to 25.5 Gbit/s, of 1 Gbit/s up to 255 "
 	 "Gbit/s"},
-	{LIMIT_SHARES_MOST_100, SHARE_FIELDS, shares_are_at_most_100,
+	{LIMIT_SHARES_MOST_100, SHARE_FIELDS, driver_shares_at_most_100,
 	 "takes no shares of ets classes that sum to more than 100"},
-	{LIMIT_ETS_IN_USE, SHARE_FIELDS, ets_is_in_use,
+	{LIMIT_ETS_IN_USE, SHARE_FIELDS, driver_ets_in_use,
 	 "takes ets only for classes up to the last that a priority has"},
-	{LIMIT_PFC_BY_CLASS, BIT(PFC_ENABLED) | BIT(PRIO_TC), classes_are_lossless,
+	{LIMIT_PFC_BY_CLASS, BIT(PFC_ENABLED) | BIT(PRIO_TC), driver_pfc_by_tc,
 	 "has PFC by traffic class: all priorities of a class are lossless, or none"},
-	{LIMIT_ALWAYS_WILLING, BIT(ETS_WILLING), is_willing, "says ets.willing whatever is set"},
-	{LIMIT_NEVER_WILLING, BIT(ETS_WILLING), is_not_willing,
+	{LIMIT_ALWAYS_WILLING, BIT(ETS_WILLING), driver_is_willing,
+	 "says ets.willing whatever is set"},
+	{LIMIT_NEVER_WILLING, BIT(ETS_WILLING), driver_is_not_willing,
 	 "does not keep ets.willing: an LLDP agent states it"},
-	{LIMIT_NO_DELAY, BIT(PFC_DELAY), delay_stays, "does not let pfc.delay be set"},
-	{LIMIT_32_APPS, APP_FIELDS, apps_are_few, "has room for 32 APP entries"},
-	{LIMIT_PFC_AFTER_ETS, BIT(PFC_ENABLED) | BIT(PFC_DELAY), ets_is_set,
+	{LIMIT_NO_DELAY, BIT(PFC_DELAY), driver_delay_unchanged, "does not let pfc.delay be set"},
+	{LIMIT_32_APPS, APP_FIELDS, driver_apps_at_most_32, "has room for 32 APP entries"},
+	{LIMIT_PFC_AFTER_ETS, BIT(PFC_ENABLED) | BIT(PFC_DELAY), driver_ets_is_set,
 	 "takes PFC only after ETS was set: state ets.prio_tc, tc_tsa and tc_tx_bw"},
 };
 const unsigned int driver_limit_row_count = ARRAY_SIZE(driver_limit_rows);

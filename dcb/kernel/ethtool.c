@@ -32,7 +32,7 @@ static const struct pause_row {
 	{ETHTOOL_A_PAUSE_TX, QOS_PAUSE_TX},
 };
 
-static void pause_start(struct nl_request *r, int family, uint8_t cmd, const char *ifname)
+static void ethtool_pause_request(struct nl_request *r, int family, uint8_t cmd, const char *ifname)
 {
 	struct genlmsghdr g = {.cmd = cmd, .version = 1};
 	size_t nest;
@@ -44,7 +44,7 @@ static void pause_start(struct nl_request *r, int family, uint8_t cmd, const cha
 	nl_nest_end(r, nest);
 }
 
-static int take_pause(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int ethtool_parse_pause(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	const uint8_t *pos = payload + GENL_HDRLEN, *end = payload + size;
 	struct qos *q = arg;
@@ -73,8 +73,8 @@ int ethtool_pause_read(struct nl *nl, int family, const char *ifname, struct qos
 
 	if (!nl || family < 0)
 		return 0;
-	pause_start(&r, family, ETHTOOL_MSG_PAUSE_GET, ifname);
-	err = nl_talk(nl, &r, take_pause, q, e);
+	ethtool_pause_request(&r, family, ETHTOOL_MSG_PAUSE_GET, ifname);
+	err = nl_talk(nl, &r, ethtool_parse_pause, q, e);
 	if (err == -EOPNOTSUPP)
 		return 0;
 	if (err)
@@ -91,7 +91,7 @@ int ethtool_pause_write(struct nl *nl, int family, const char *ifname, const str
 	if (!nl || family < 0)
 		return err_set(e, -EOPNOTSUPP, "%s: link pause: the kernel has no ethtool netlink",
 			       ifname);
-	pause_start(&r, family, ETHTOOL_MSG_PAUSE_SET, ifname);
+	ethtool_pause_request(&r, family, ETHTOOL_MSG_PAUSE_SET, ifname);
 	for (unsigned int i = 0; i < ARRAY_SIZE(pause_rows); i++) {
 		enum qos_field_id id = pause_rows[i].field;
 
@@ -130,7 +130,7 @@ int dcb_driver(struct dcb *dcb, const char *ifname, struct dcb_driver_info *info
 }
 
 /* How many strings the driver has in a set, 0 when it has no such set. */
-static int strings_count(int fd, const char *ifname, enum ethtool_stringset set, uint32_t *n)
+static int ethtool_string_count(int fd, const char *ifname, enum ethtool_stringset set, uint32_t *n)
 {
 	struct {
 		struct ethtool_sset_info info;
@@ -143,7 +143,7 @@ static int strings_count(int fd, const char *ifname, enum ethtool_stringset set,
 	return err;
 }
 
-static int stats_names(int fd, const char *ifname, unsigned int n, char (*names)[32])
+static int ethtool_stats_names(int fd, const char *ifname, unsigned int n, char (*names)[32])
 {
 	size_t size = sizeof(struct ethtool_gstrings) + (n + STATS_SLACK) * ETH_GSTRING_LEN;
 	struct ethtool_gstrings *g = calloc(1, size);
@@ -164,7 +164,7 @@ static int stats_names(int fd, const char *ifname, unsigned int n, char (*names)
 	return err;
 }
 
-static int stats_values(int fd, const char *ifname, unsigned int n, uint64_t *values)
+static int ethtool_stats_values(int fd, const char *ifname, unsigned int n, uint64_t *values)
 {
 	size_t size = sizeof(struct ethtool_stats) + (n + STATS_SLACK) * sizeof(uint64_t);
 	struct ethtool_stats *s = calloc(1, size);
@@ -189,7 +189,7 @@ int dcb_ethtool_stats(struct dcb *dcb, const char *ifname, char (**names)[32], u
 	char(*text)[32] = NULL;
 	uint64_t *value = NULL;
 	uint32_t count;
-	int err = strings_count(dcb->ioctl_fd, ifname, ETH_SS_STATS, &count);
+	int err = ethtool_string_count(dcb->ioctl_fd, ifname, ETH_SS_STATS, &count);
 
 	if (!err && !count)
 		err = -EOPNOTSUPP;
@@ -199,9 +199,9 @@ int dcb_ethtool_stats(struct dcb *dcb, const char *ifname, char (**names)[32], u
 		goto fail;
 	text = calloc(count, sizeof(*text));
 	value = calloc(count, sizeof(*value));
-	err = text && value ? stats_names(dcb->ioctl_fd, ifname, count, text) : -ENOMEM;
+	err = text && value ? ethtool_stats_names(dcb->ioctl_fd, ifname, count, text) : -ENOMEM;
 	if (!err)
-		err = stats_values(dcb->ioctl_fd, ifname, count, value);
+		err = ethtool_stats_values(dcb->ioctl_fd, ifname, count, value);
 	if (err)
 		goto fail;
 	*names = text;
@@ -229,7 +229,7 @@ static const struct {
 };
 
 /* The bit of the agent's flag and the sense of it. -ENOENT: the driver has none. */
-static int find_agent(int fd, const char *ifname, uint32_t *bit, bool *on)
+static int ethtool_find_lldp_flag(int fd, const char *ifname, uint32_t *bit, bool *on)
 {
 	struct {
 		struct ethtool_gstrings head;
@@ -238,7 +238,8 @@ static int find_agent(int fd, const char *ifname, uint32_t *bit, bool *on)
 	uint32_t count;
 	int err;
 
-	if (strings_count(fd, ifname, ETH_SS_PRIV_FLAGS, &count) || !count || count > FLAGS_MAX)
+	if (ethtool_string_count(fd, ifname, ETH_SS_PRIV_FLAGS, &count) || !count ||
+	    count > FLAGS_MAX)
 		return -ENOENT;
 	strings.head.len = count;
 	err = ethtool_ioctl(fd, ifname, &strings);
@@ -259,7 +260,7 @@ struct tunable {
 	uint16_t value;
 };
 
-static void storm_fill(struct tunable *t, uint32_t cmd, uint16_t ms)
+static void ethtool_storm_fill(struct tunable *t, uint32_t cmd, uint16_t ms)
 {
 	*t = (struct tunable){
 		.head = {.cmd = cmd,
@@ -271,23 +272,23 @@ static void storm_fill(struct tunable *t, uint32_t cmd, uint16_t ms)
 }
 
 /* A value that no profile can have, and no driver takes, is unknown. */
-static bool storm_known(uint16_t ms)
+static bool ethtool_storm_known(uint16_t ms)
 {
 	const struct qos_field *f = &qos_fields[QOS_PFC_STORM];
 
 	return (ms >= f->min && ms <= f->max) || qos_word_text(f->words, ms);
 }
 
-static void storm_read(int fd, const char *ifname, struct qos *q)
+static void ethtool_storm_read(int fd, const char *ifname, struct qos *q)
 {
 	struct tunable t;
 	uint16_t ms;
 
-	storm_fill(&t, ETHTOOL_GTUNABLE, 0);
+	ethtool_storm_fill(&t, ETHTOOL_GTUNABLE, 0);
 	if (ethtool_ioctl(fd, ifname, &t))
 		return;
 	memcpy(&ms, t.head.data, sizeof(ms));
-	if (!storm_known(ms))
+	if (!ethtool_storm_known(ms))
 		return;
 	q->pfc_storm_ms = ms;
 	q->has |= QOS_BIT(QOS_PFC_STORM);
@@ -298,7 +299,7 @@ int ethtool_flags_read(int fd, const char *ifname, struct qos *q, struct err *e)
 	struct ethtool_value flags = {.cmd = ETHTOOL_GPFLAGS};
 	uint32_t bit = 0;
 	bool on = false;
-	int err = find_agent(fd, ifname, &bit, &on);
+	int err = ethtool_find_lldp_flag(fd, ifname, &bit, &on);
 
 	if (!err)
 		err = ethtool_ioctl(fd, ifname, &flags);
@@ -308,16 +309,16 @@ int ethtool_flags_read(int fd, const char *ifname, struct qos *q, struct err *e)
 		q->firmware_agent = !(flags.data & bit) != on;
 		q->has |= QOS_BIT(QOS_FIRMWARE_AGENT);
 	}
-	storm_read(fd, ifname, q);
+	ethtool_storm_read(fd, ifname, q);
 	return 0;
 }
 
-int ethtool_agent_write(int fd, const char *ifname, bool on, struct err *e)
+int ethtool_lldp_agent_write(int fd, const char *ifname, bool on, struct err *e)
 {
 	struct ethtool_value flags = {.cmd = ETHTOOL_GPFLAGS};
 	uint32_t bit = 0;
 	bool sense = false;
-	int err = find_agent(fd, ifname, &bit, &sense);
+	int err = ethtool_find_lldp_flag(fd, ifname, &bit, &sense);
 
 	if (!err)
 		err = ethtool_ioctl(fd, ifname, &flags);
@@ -334,7 +335,7 @@ int ethtool_storm_write(int fd, const char *ifname, uint16_t ms, struct err *e)
 	struct tunable t;
 	int err;
 
-	storm_fill(&t, ETHTOOL_STUNABLE, ms);
+	ethtool_storm_fill(&t, ETHTOOL_STUNABLE, ms);
 	err = ethtool_ioctl(fd, ifname, &t);
 	return err ? err_sys(e, err, "%s: PFC storm prevention", ifname) : 0;
 }

@@ -21,7 +21,7 @@ int ethtool_pause_write(struct nl *nl, int family, const char *ifname, const str
  * Sources: linux ice_ethtool.c, i40e_ethtool.c, uapi/linux/ethtool.h.
  */
 int ethtool_flags_read(int fd, const char *ifname, struct qos *q, struct err *e);
-int ethtool_agent_write(int fd, const char *ifname, bool on, struct err *e);
+int ethtool_lldp_agent_write(int fd, const char *ifname, bool on, struct err *e);
 int ethtool_storm_write(int fd, const char *ifname, uint16_t ms, struct err *e);
 
 #endif

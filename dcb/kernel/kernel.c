@@ -9,13 +9,13 @@
 #include <string.h>
 
 #include "dcb/kernel/backend.h"
-#include "dcb/kernel/cc.h"
+#include "dcb/kernel/congestion.h"
 #include "dcb/kernel/configfs.h"
 #include "dcb/kernel/dcbnl.h"
 #include "dcb/kernel/devlink.h"
 #include "dcb/kernel/driver.h"
 #include "dcb/kernel/ethtool.h"
-#include "dcb/kernel/link.h"
+#include "dcb/kernel/netdev.h"
 #include "profiles/qos.h"
 
 #define BIT(id)	      QOS_BIT(QOS_##id)
@@ -33,20 +33,20 @@
 	(BIT(MTU) | PAUSE_FIELDS | CM_FIELDS | FLAG_FIELDS | BIT(VLAN_PRIO) | BIT(ROCE_ENABLE) |   \
 	 CC_FIELDS)
 
-static const struct driver_quirk *port_quirk(struct dcb *dcb, const struct dcb_port *port)
+static const struct driver_quirk *kernel_port_quirk(struct dcb *dcb, const struct dcb_port *port)
 {
 	struct dcb_driver_info info;
 
 	return driver_quirk_find(dcb_driver(dcb, port->ifname, &info, NULL) ? "" : info.driver);
 }
 
-static bool has_ibdev(const struct dcb_port *port)
+static bool kernel_has_ibdev(const struct dcb_port *port)
 {
 	return port->ibdev && port->ibdev[0];
 }
 
-static int read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
-		      struct err *e)
+static int kernel_read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struct qos *q,
+			     bool *has_dcb, struct err *e)
 {
 	struct dcbnl_state s;
 	int err = dcbnl_get(dcb->route, port->ifname, &s, e);
@@ -57,15 +57,15 @@ static int read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struct qos *
 	if (err)
 		return err;
 	dcbnl_to_qos(&s, q);
-	driver_forget_zeros(port_quirk(dcb, port), q);
+	driver_forget_zeros(kernel_port_quirk(dcb, port), q);
 	return 0;
 }
 
 /* Of the drivers that have it, because it is a question more. */
-static void read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
+static void kernel_read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
 {
 	static const char *const drivers[] = {"mlx5_core", "ice", "bnxt_en"};
-	const char *driver = port_quirk(dcb, port)->driver;
+	const char *driver = kernel_port_quirk(dcb, port)->driver;
 	struct devlink_roce roce;
 
 	for (unsigned int i = 0; driver && i < ARRAY_SIZE(drivers); i++) {
@@ -77,12 +77,12 @@ static void read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *
 }
 
 /* The port in the driver's own files; info holds the bus address, which is a name in debugfs. */
-static struct cc_port cc_port(struct dcb *dcb, const struct dcb_port *port,
-			      struct dcb_driver_info *info)
+static struct congestion_port kernel_congestion_port(struct dcb *dcb, const struct dcb_port *port,
+						     struct dcb_driver_info *info)
 {
 	if (dcb_driver(dcb, port->ifname, info, NULL))
 		info->bus[0] = '\0';
-	return (struct cc_port){
+	return (struct congestion_port){
 		.sysfs = dcb->sysfs_fd,
 		.debugfs = dcb->debugfs_fd,
 		.configfs = dcb->configfs_fd,
@@ -99,18 +99,18 @@ static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64
 			    struct qos *q, bool *has_dcb, struct err *e)
 {
 	struct dcb_driver_info info;
-	struct cc_port files;
+	struct congestion_port files;
 	int err = 0;
 
 	if (fields & BIT(MTU)) {
-		err = link_mtu_read(dcb->route, port->ifname, &q->mtu, e);
+		err = netdev_mtu_read(dcb->route, port->ifname, &q->mtu, e);
 		q->has |= err ? 0 : BIT(MTU);
 	}
 	if (!err && fields & ~OTHER_FIELDS)
-		err = read_dcbnl(dcb, port, q, has_dcb, e);
+		err = kernel_read_dcbnl(dcb, port, q, has_dcb, e);
 	if (!err && fields & PAUSE_FIELDS)
 		err = ethtool_pause_read(dcb->generic, dcb->ethtool_family, port->ifname, q, e);
-	if (!err && fields & CM_FIELDS && has_ibdev(port))
+	if (!err && fields & CM_FIELDS && kernel_has_ibdev(port))
 		err = configfs_read(dcb->configfs_fd, port->ibdev, port->ib_port, q, e);
 	if (!err && fields & FLAG_FIELDS)
 		err = ethtool_flags_read(dcb->ioctl_fd, port->ifname, q, e);
@@ -119,10 +119,10 @@ static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64
 	if (fields & BIT(VLAN_PRIO))
 		vlan_read(dcb, port->ifname, q);
 	if (fields & BIT(ROCE_ENABLE))
-		read_roce(dcb, port, q);
+		kernel_read_roce(dcb, port, q);
 	if (fields & CC_FIELDS) {
-		files = cc_port(dcb, port, &info);
-		cc_read(&files, q);
+		files = kernel_congestion_port(dcb, port, &info);
+		congestion_read(&files, q);
 	}
 	return 0;
 }
@@ -134,8 +134,9 @@ static int kernel_read(struct dcb *dcb, const struct dcb_port *port, struct qos 
 
 	if (err)
 		return err;
-	return port->agent == DCB_AGENT_LLDPAD && *has_dcb ? dcb_lldpad.read(port->ifname, q, e)
-							   : 0;
+	return port->lldp_agent == LLDP_AGENT_LLDPAD && *has_dcb
+		       ? dcb_lldpad.read(port->ifname, q, e)
+		       : 0;
 }
 
 static int kernel_read_back(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
@@ -144,23 +145,23 @@ static int kernel_read_back(struct dcb *dcb, const struct dcb_port *port, uint64
 	bool has_dcb = false;
 
 	/* What an agent has is seen beside what the kernel has. */
-	if (port->agent == DCB_AGENT_LLDPAD)
+	if (port->lldp_agent == LLDP_AGENT_LLDPAD)
 		return kernel_read(dcb, port, q, &has_dcb, e);
 	return kernel_read_some(dcb, port, fields, q, &has_dcb, e);
 }
 
-static int absent(const struct dcb_port *port, const char *what, struct err *e)
+static int kernel_unsupported(const struct dcb_port *port, const char *what, struct err *e)
 {
 	return err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", port->ifname, what);
 }
 
-static int write_dcbx(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		      uint64_t mask, struct err *e)
+static int kernel_write_dcbx(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			     uint64_t mask, struct err *e)
 {
 	uint8_t mode = q->dcbx_mode;
 
 	(void)mask;
-	if (!(mode & QOS_DCBX_HOST) && port_quirk(dcb, port)->dcbx_zero_frees)
+	if (!(mode & QOS_DCBX_HOST) && kernel_port_quirk(dcb, port)->dcbx_zero_frees)
 		mode = 0;
 	return dcbnl_set_dcbx(dcb->route, port->ifname, mode, e);
 }
@@ -181,8 +182,8 @@ static const struct sent_struct {
 	{BUFFER_FIELDS, DCB_ATTR_DCB_BUFFER, SENT(has_buffer, buffer), "receive buffers to set"},
 };
 
-static int write_struct(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-			uint64_t mask, struct err *e)
+static int kernel_write_struct(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			       uint64_t mask, struct err *e)
 {
 	const struct sent_struct *row = sent_structs;
 	struct dcbnl_state s;
@@ -193,7 +194,7 @@ static int write_struct(struct dcb *dcb, const struct dcb_port *port, const stru
 	while (!(row->fields & mask))
 		row++;
 	if (!*((const bool *)&s + row->has))
-		return absent(port, row->what, e);
+		return kernel_unsupported(port, row->what, e);
 	dcbnl_fill(&s, q, mask);
 	return dcbnl_set_object(dcb->route, port->ifname, row->attr,
 				(const uint8_t *)&s + row->offset, row->size, e);
@@ -202,8 +203,9 @@ static int write_struct(struct dcb *dcb, const struct dcb_port *port, const stru
 /* Sends the changes of an APP table in the order in which they must happen: all of one kind in one
  * message, or one by one for drivers that do not get along with that (ice ends a message behind an
  * entry that changed something). */
-static int send_apps(struct dcb *dcb, const struct dcb_port *port, const struct app_change *change,
-		     unsigned int n, bool at_once, struct err *e)
+static int kernel_send_apps(struct dcb *dcb, const struct dcb_port *port,
+			    const struct app_change *change, unsigned int n, bool at_once,
+			    struct err *e)
 {
 	struct dcbnl_state now;
 	int err = 0;
@@ -221,8 +223,8 @@ static int send_apps(struct dcb *dcb, const struct dcb_port *port, const struct 
 }
 
 /* 1: not all of it is done. */
-static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		    uint64_t mask, unsigned int habits, bool at_once, struct err *e)
+static int kernel_change_apps(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			      uint64_t mask, unsigned int quirks, bool at_once, struct err *e)
 {
 	struct app_change change[2 * (QOS_DSCPS + QOS_APPS_MAX)];
 	struct dcbnl_state s;
@@ -231,33 +233,33 @@ static int app_pass(struct dcb *dcb, const struct dcb_port *port, const struct q
 	if (err)
 		return err;
 	if (!s.has_app)
-		return absent(port, "APP table", e);
-	n = dcbnl_app_changes(&s, q, mask, habits, change, ARRAY_SIZE(change));
+		return kernel_unsupported(port, "APP table", e);
+	n = dcbnl_app_changes(&s, q, mask, quirks, change, ARRAY_SIZE(change));
 	if (n < 0)
 		return err_sys(e, n, "%s: APP table", port->ifname);
-	return send_apps(dcb, port, change, (unsigned int)n, at_once, e);
+	return kernel_send_apps(dcb, port, change, (unsigned int)n, at_once, e);
 }
 
 /* Makes the entries that mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP) covers what q says.
  * -EOPNOTSUPP without an APP table; an entry that is refused is named in e. */
-static int write_app(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		     uint64_t mask, struct err *e)
+static int kernel_write_apps(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			     uint64_t mask, struct err *e)
 {
-	const struct driver_quirk *quirk = port_quirk(dcb, port);
-	unsigned int habits = (quirk->app_replaces ? APP_REPLACES : 0) |
+	const struct driver_quirk *quirk = kernel_port_quirk(dcb, port);
+	unsigned int quirks = (quirk->app_replaces ? APP_REPLACES : 0) |
 			      (quirk->dscp_flip_resets ? APP_LAST_RESETS : 0);
-	int err = app_pass(dcb, port, q, mask, habits, true, e);
+	int err = kernel_change_apps(dcb, port, q, mask, quirks, true, e);
 
 	if (err > 0)
-		err = app_pass(dcb, port, q, mask, habits, false, e);
+		err = kernel_change_apps(dcb, port, q, mask, quirks, false, e);
 	/* What the driver did not replace after all. */
 	if (!err && quirk->app_replaces)
-		err = app_pass(dcb, port, q, mask, 0, false, e);
+		err = kernel_change_apps(dcb, port, q, mask, 0, false, e);
 	return err;
 }
 
-static int write_rewrite(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-			 uint64_t mask, struct err *e)
+static int kernel_write_rewrite(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+				uint64_t mask, struct err *e)
 {
 	struct app_change change[2 * QOS_DSCPS + 2 * QOS_PRIOS];
 	struct dcbnl_state s;
@@ -267,49 +269,49 @@ static int write_rewrite(struct dcb *dcb, const struct dcb_port *port, const str
 	if (err)
 		return err;
 	if (!s.has_trust || !s.has_rewr)
-		return absent(port, "rewriting", e);
+		return kernel_unsupported(port, "rewriting", e);
 	n = dcbnl_rewr_changes(&s, q, mask, change);
 	for (unsigned int i = 0; !err && i < n; i++)
 		err = dcbnl_change_rewr(dcb->route, port->ifname, &change[i], e);
 	return err;
 }
 
-static int write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-			 uint64_t mask, struct err *e)
+static int kernel_write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+				uint64_t mask, struct err *e)
 {
-	if (!has_ibdev(port))
+	if (!kernel_has_ibdev(port))
 		return err_set(e, -EOPNOTSUPP, "%s has no RDMA device", port->ifname);
 	return configfs_write(dcb->configfs_fd, port->ibdev, port->ib_port, q, mask, e);
 }
 
-static int write_cc(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		    uint64_t mask, struct err *e)
+static int kernel_write_congestion(struct dcb *dcb, const struct dcb_port *port,
+				   const struct qos *q, uint64_t mask, struct err *e)
 {
 	struct dcb_driver_info info;
-	const struct cc_port files = cc_port(dcb, port, &info);
+	const struct congestion_port files = kernel_congestion_port(dcb, port, &info);
 
-	return cc_write(&files, q, mask, e);
+	return congestion_write(&files, q, mask, e);
 }
 
-static int write_pause(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		       uint64_t mask, struct err *e)
+static int kernel_write_pause(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			      uint64_t mask, struct err *e)
 {
 	return ethtool_pause_write(dcb->generic, dcb->ethtool_family, port->ifname, q, mask, e);
 }
 
 /* Objects of one value. */
-static int write_value(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
-		       uint64_t mask, struct err *e)
+static int kernel_write_value(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			      uint64_t mask, struct err *e)
 {
 	switch (__builtin_ctzll(mask)) {
 	case QOS_ROCE_ENABLE:
 		return devlink_roce_write(dcb, port->ifname, q->roce_enable, e);
 	case QOS_FIRMWARE_AGENT:
-		return ethtool_agent_write(dcb->ioctl_fd, port->ifname, q->firmware_agent, e);
+		return ethtool_lldp_agent_write(dcb->ioctl_fd, port->ifname, q->firmware_agent, e);
 	case QOS_APP_TRUST:
 		return dcbnl_set_trust(dcb->route, port->ifname, q->app_trust, e);
 	case QOS_MTU:
-		return link_mtu_write(dcb->route, port->ifname, q->mtu, e);
+		return netdev_mtu_write(dcb->route, port->ifname, q->mtu, e);
 	case QOS_VLAN_PRIO:
 		return vlan_write(dcb, port->ifname, q, e);
 	case QOS_PFC_STORM:
@@ -327,38 +329,38 @@ static const struct object {
 		     uint64_t mask, struct err *e);
 	bool dcbnl;
 } objects[] = {
-	{BIT(ROCE_ENABLE), write_value, false},
-	{BIT(FIRMWARE_AGENT), write_value, false},
-	{BIT(DCBX_MODE), write_dcbx, true},
-	{BIT(ADMIN_STATUS), write_value, false},
-	{BIT(ADVERTISE), write_value, false},
-	{BIT(RECO_PRIO_TC) | BIT(RECO_TSA) | BIT(RECO_BW), write_value, false},
-	{BIT(PFC_WILLING), write_value, false},
-	{BIT(TRUST) | BIT(DSCP_PRIO), write_app, true},
-	{BIT(APP), write_app, true},
-	{BIT(APP_TRUST), write_value, true},
-	{BIT(REWRITE_DSCP) | BIT(REWRITE_PCP), write_rewrite, true},
-	{ETS_FIELDS, write_struct, true},
-	{BIT(TC_MAXRATE), write_struct, true},
-	{PFC_FIELDS, write_struct, true},
-	{BUFFER_FIELDS, write_struct, true},
-	{PAUSE_FIELDS, write_pause, false},
-	{BIT(MTU), write_value, false},
-	{BIT(VLAN_PRIO), write_value, false},
-	{BIT(ROCE_VERSION), write_rdma_cm, false},
-	{BIT(CM_TOS), write_rdma_cm, false},
-	{BIT(PFC_STORM), write_value, false},
-	{BIT(NP_ENABLE), write_cc, false},
-	{BIT(RP_ENABLE), write_cc, false},
-	{BIT(CNP_DSCP), write_cc, false},
-	{BIT(CNP_PRIO), write_cc, false},
-	{BIT(CNP_INTERVAL), write_cc, false},
-	{BIT(CC_PARAMS), write_cc, false},
-	{BIT(CC_ALGORITHM), write_cc, false},
-	{BIT(VERBS_TOS), write_cc, false},
+	{BIT(ROCE_ENABLE), kernel_write_value, false},
+	{BIT(FIRMWARE_AGENT), kernel_write_value, false},
+	{BIT(DCBX_MODE), kernel_write_dcbx, true},
+	{BIT(ADMIN_STATUS), kernel_write_value, false},
+	{BIT(ADVERTISE), kernel_write_value, false},
+	{BIT(RECO_PRIO_TC) | BIT(RECO_TSA) | BIT(RECO_BW), kernel_write_value, false},
+	{BIT(PFC_WILLING), kernel_write_value, false},
+	{BIT(TRUST) | BIT(DSCP_PRIO), kernel_write_apps, true},
+	{BIT(APP), kernel_write_apps, true},
+	{BIT(APP_TRUST), kernel_write_value, true},
+	{BIT(REWRITE_DSCP) | BIT(REWRITE_PCP), kernel_write_rewrite, true},
+	{ETS_FIELDS, kernel_write_struct, true},
+	{BIT(TC_MAXRATE), kernel_write_struct, true},
+	{PFC_FIELDS, kernel_write_struct, true},
+	{BUFFER_FIELDS, kernel_write_struct, true},
+	{PAUSE_FIELDS, kernel_write_pause, false},
+	{BIT(MTU), kernel_write_value, false},
+	{BIT(VLAN_PRIO), kernel_write_value, false},
+	{BIT(ROCE_VERSION), kernel_write_rdma_cm, false},
+	{BIT(CM_TOS), kernel_write_rdma_cm, false},
+	{BIT(PFC_STORM), kernel_write_value, false},
+	{BIT(NP_ENABLE), kernel_write_congestion, false},
+	{BIT(RP_ENABLE), kernel_write_congestion, false},
+	{BIT(CNP_DSCP), kernel_write_congestion, false},
+	{BIT(CNP_PRIO), kernel_write_congestion, false},
+	{BIT(CNP_INTERVAL), kernel_write_congestion, false},
+	{BIT(CC_PARAMS), kernel_write_congestion, false},
+	{BIT(CC_ALGORITHM), kernel_write_congestion, false},
+	{BIT(VERBS_TOS), kernel_write_congestion, false},
 };
 
-static const struct object *object_of(uint64_t fields)
+static const struct object *kernel_object_of(uint64_t fields)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(objects); i++)
 		if (objects[i].fields & fields)
@@ -368,7 +370,7 @@ static const struct object *object_of(uint64_t fields)
 
 uint64_t dcb_object_fields(enum qos_field_id field)
 {
-	const struct object *o = object_of(QOS_BIT(field));
+	const struct object *o = kernel_object_of(QOS_BIT(field));
 
 	return o ? o->fields : 0;
 }
@@ -386,9 +388,9 @@ uint64_t dcb_dcbnl_fields(void)
 static int kernel_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			uint64_t mask, struct err *e)
 {
-	const struct object *o = object_of(mask);
+	const struct object *o = kernel_object_of(mask);
 
-	if (port->agent == DCB_AGENT_LLDPAD && mask & dcb_lldpad.fields())
+	if (port->lldp_agent == LLDP_AGENT_LLDPAD && mask & dcb_lldpad.fields())
 		return dcb_lldpad.write(port->ifname, q, mask & dcb_lldpad.fields(), e);
 	if (o)
 		return o->write(dcb, port, q, o->fields & mask, e);
@@ -401,7 +403,7 @@ static int kernel_check(struct dcb *dcb, const struct dcb_port *port, struct err
 	int err;
 
 	/* Of lldpad's list all is known; in the kernel's there are the peer's entries, too. */
-	if (port->agent == DCB_AGENT_LLDPAD)
+	if (port->lldp_agent == LLDP_AGENT_LLDPAD)
 		return 0;
 	err = dcbnl_get(dcb->route, port->ifname, &s, e);
 	if (err == -EOPNOTSUPP)
@@ -418,14 +420,15 @@ static int kernel_check(struct dcb *dcb, const struct dcb_port *port, struct err
 	return err;
 }
 
-static int kernel_reveal(struct dcb *dcb, const struct dcb_port *port, bool *made, struct err *e)
+static int kernel_cm_dir_create(struct dcb *dcb, const struct dcb_port *port, bool *made,
+				struct err *e)
 {
-	return configfs_make(dcb->configfs_fd, port->ibdev, made, e);
+	return configfs_cm_dir_create(dcb->configfs_fd, port->ibdev, made, e);
 }
 
-static int kernel_hide(struct dcb *dcb, const struct dcb_port *port, struct err *e)
+static int kernel_cm_dir_remove(struct dcb *dcb, const struct dcb_port *port, struct err *e)
 {
-	return configfs_remove(dcb->configfs_fd, port->ibdev, e);
+	return configfs_cm_dir_remove(dcb->configfs_fd, port->ibdev, e);
 }
 
 const struct dcb_backend dcb_kernel = {
@@ -433,6 +436,6 @@ const struct dcb_backend dcb_kernel = {
 	.read_back = kernel_read_back,
 	.write = kernel_write,
 	.check = kernel_check,
-	.reveal = kernel_reveal,
-	.hide = kernel_hide,
+	.cm_dir_create = kernel_cm_dir_create,
+	.cm_dir_remove = kernel_cm_dir_remove,
 };

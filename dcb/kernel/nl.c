@@ -54,7 +54,7 @@ static int from_nle(int nle)
 	return -EIO;
 }
 
-static int set_option(const struct nl *nl, int option)
+static int nl_set_option(const struct nl *nl, int option)
 {
 	int on = 1;
 
@@ -80,8 +80,8 @@ int nl_open(int protocol, struct nl **nl, struct err *e)
 	}
 	nl_socket_enable_msg_peek(n->socket);
 	/* Kernels without these give the errno alone: no reason to fail. */
-	(void)set_option(n, NETLINK_EXT_ACK);
-	(void)set_option(n, NETLINK_CAP_ACK);
+	(void)nl_set_option(n, NETLINK_EXT_ACK);
+	(void)nl_set_option(n, NETLINK_CAP_ACK);
 	*nl = n;
 	return 0;
 }
@@ -194,7 +194,7 @@ struct exchange {
 };
 
 /* The kernel's own words, in the attributes behind struct nlmsgerr or the code of NLMSG_DONE. */
-static void take_extack(struct exchange *x, const uint8_t *pos, const uint8_t *end)
+static void nl_parse_extack(struct exchange *x, const uint8_t *pos, const uint8_t *end)
 {
 	struct nl_attr a;
 
@@ -218,7 +218,7 @@ static void take_extack(struct exchange *x, const uint8_t *pos, const uint8_t *e
  * +--------+--------------------+----------------------+------------+
  * NLMSG_DONE has the code and the attributes alone.
  */
-static void take_end(struct exchange *x, const struct nlmsghdr *h)
+static void nl_parse_ack(struct exchange *x, const struct nlmsghdr *h)
 {
 	const uint8_t *p = NLMSG_DATA(h), *end = (const uint8_t *)h + h->nlmsg_len;
 	struct nlmsgerr ne;
@@ -243,10 +243,10 @@ static void take_end(struct exchange *x, const struct nlmsghdr *h)
 			skip += NLMSG_ALIGN(ne.msg.nlmsg_len) - NLMSG_HDRLEN;
 	}
 	if (skip <= size)
-		take_extack(x, p + skip, end);
+		nl_parse_extack(x, p + skip, end);
 }
 
-static void take_message(struct exchange *x, const struct nlmsghdr *h)
+static void nl_parse_message(struct exchange *x, const struct nlmsghdr *h)
 {
 	int err = 0;
 
@@ -254,7 +254,7 @@ static void take_message(struct exchange *x, const struct nlmsghdr *h)
 	if (h->nlmsg_seq != x->seq || h->nlmsg_pid != x->port)
 		return;
 	if (h->nlmsg_type == NLMSG_ERROR || h->nlmsg_type == NLMSG_DONE) {
-		take_end(x, h);
+		nl_parse_ack(x, h);
 		return;
 	}
 	if (h->nlmsg_type == NLMSG_NOOP)
@@ -267,7 +267,7 @@ static void take_message(struct exchange *x, const struct nlmsghdr *h)
 		x->fn_result = err;
 }
 
-static int wait_readable(const struct nl *nl)
+static int nl_wait_readable(const struct nl *nl)
 {
 	struct pollfd p = {.fd = nl_socket_get_fd(nl->socket), .events = POLLIN};
 	int n;
@@ -281,14 +281,14 @@ static int wait_readable(const struct nl *nl)
 }
 
 /* One datagram of the kernel, all messages in it. */
-static int receive(struct nl *nl, struct exchange *x)
+static int nl_receive(struct nl *nl, struct exchange *x)
 {
 	struct sockaddr_nl from = {0};
 	unsigned char *buf = NULL;
 	struct nlmsghdr *h;
 	int size, err;
 
-	err = wait_readable(nl);
+	err = nl_wait_readable(nl);
 	if (err)
 		return err;
 	size = nl_recv(nl->socket, &from, &buf, NULL);
@@ -298,12 +298,12 @@ static int receive(struct nl *nl, struct exchange *x)
 		return -EPIPE;
 	if (!from.nl_pid)
 		for (h = (struct nlmsghdr *)buf; nlmsg_ok(h, size); h = nlmsg_next(h, &size))
-			take_message(x, h);
+			nl_parse_message(x, h);
 	free(buf);
 	return 0;
 }
 
-static int send_request(struct nl *nl, struct nl_request *r, struct exchange *x)
+static int nl_send_request(struct nl *nl, struct nl_request *r, struct exchange *x)
 {
 	int nle;
 
@@ -320,10 +320,10 @@ static int send_request(struct nl *nl, struct nl_request *r, struct exchange *x)
 int nl_talk(struct nl *nl, struct nl_request *r, nl_answer *fn, void *arg, struct err *e)
 {
 	struct exchange x = {.fn = fn, .arg = arg};
-	int err = send_request(nl, r, &x);
+	int err = nl_send_request(nl, r, &x);
 
 	while (!err && !x.done)
-		err = receive(nl, &x);
+		err = nl_receive(nl, &x);
 	if (err)
 		return err_sys(e, err, "netlink");
 	if (x.result && x.extack[0])
@@ -343,7 +343,7 @@ int nl_fd(const struct nl *nl)
 }
 
 /* One datagram. -EAGAIN: there is none; -ENOBUFS: some were lost, or this one is cut. */
-static int take_notice(const struct nl *nl, uint8_t *buf, nl_notice *fn, void *arg)
+static int nl_receive_notice(const struct nl *nl, uint8_t *buf, nl_notice *fn, void *arg)
 {
 	struct sockaddr_nl from = {0};
 	struct iovec io = {buf, NOTICE_BYTES};
@@ -374,7 +374,7 @@ int nl_notices(struct nl *nl, nl_notice *fn, void *arg, struct err *e)
 	int err = buf ? 0 : -ENOMEM;
 
 	for (unsigned int i = 0; !err && i < NOTICES_MAX; i++) {
-		err = take_notice(nl, buf, fn, arg);
+		err = nl_receive_notice(nl, buf, fn, arg);
 		lost |= err == -ENOBUFS;
 		if (err == -ENOBUFS)
 			err = 0;
@@ -387,7 +387,7 @@ int nl_notices(struct nl *nl, nl_notice *fn, void *arg, struct err *e)
 
 /* Generic netlink: the id of a family. */
 
-static int take_family(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int nl_parse_family(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	struct nl_attr a;
 	uint16_t id;
@@ -411,7 +411,7 @@ int nl_family(struct nl *nl, const char *name, struct err *e)
 	nl_request_init(&r, GENL_ID_CTRL, 0);
 	nl_put(&r, &g, sizeof(g));
 	nl_put_attr(&r, CTRL_ATTR_FAMILY_NAME, name, strlen(name) + 1);
-	err = nl_talk(nl, &r, take_family, &id, e);
+	err = nl_talk(nl, &r, nl_parse_family, &id, e);
 	if (err) {
 		err_prefix(e, "generic netlink family %s", name);
 		return err;

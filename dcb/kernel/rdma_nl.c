@@ -55,7 +55,7 @@ struct wanted {
 	unsigned int count;
 };
 
-static bool attr_u32(const struct nl_attr *a, uint32_t *value)
+static bool rdma_attr_u32(const struct nl_attr *a, uint32_t *value)
 {
 	if (a->size < sizeof(*value))
 		return false;
@@ -64,7 +64,7 @@ static bool attr_u32(const struct nl_attr *a, uint32_t *value)
 }
 
 /* Attributes of the drivers' ids are u32 in old kernels and u64 in newer ones. */
-static bool attr_u64(const struct nl_attr *a, uint64_t *value)
+static bool rdma_attr_u64(const struct nl_attr *a, uint64_t *value)
 {
 	uint32_t small;
 
@@ -72,13 +72,13 @@ static bool attr_u64(const struct nl_attr *a, uint64_t *value)
 		memcpy(value, a->data, sizeof(*value));
 		return true;
 	}
-	if (!attr_u32(a, &small))
+	if (!rdma_attr_u32(a, &small))
 		return false;
 	*value = small;
 	return true;
 }
 
-static bool attr_text(const struct nl_attr *a, char *text, size_t size)
+static bool rdma_attr_text(const struct nl_attr *a, char *text, size_t size)
 {
 	size_t len = strnlen((const char *)a->data, a->size);
 
@@ -89,7 +89,7 @@ static bool attr_text(const struct nl_attr *a, char *text, size_t size)
 	return true;
 }
 
-static int on_device(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int rdma_parse_device(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	struct wanted *w = arg;
 	uint32_t index = 0;
@@ -100,8 +100,9 @@ static int on_device(uint16_t type, const uint8_t *payload, size_t size, void *a
 	(void)type;
 	for (const uint8_t *pos = payload; nl_attr_next(&pos, payload + size, &a);) {
 		if (a.type == RDMA_NLDEV_ATTR_DEV_INDEX)
-			has_index = attr_u32(&a, &index);
-		else if (a.type == RDMA_NLDEV_ATTR_DEV_NAME && !attr_text(&a, name, sizeof(name)))
+			has_index = rdma_attr_u32(&a, &index);
+		else if (a.type == RDMA_NLDEV_ATTR_DEV_NAME &&
+			 !rdma_attr_text(&a, name, sizeof(name)))
 			name[0] = '\0';
 	}
 	if (has_index && !strcmp(name, w->name)) {
@@ -117,7 +118,7 @@ static uint16_t nldev_type(unsigned int command)
 }
 
 /* Opens the socket and finds the index of the device. */
-static int device_open(const char *ibdev, struct nl **nl, uint32_t *index, struct err *e)
+static int rdma_open_device(const char *ibdev, struct nl **nl, uint32_t *index, struct err *e)
 {
 	struct wanted w = {.name = ibdev};
 	struct nl_request r;
@@ -127,7 +128,7 @@ static int device_open(const char *ibdev, struct nl **nl, uint32_t *index, struc
 	if (err)
 		return err;
 	nl_request_init(&r, nldev_type(RDMA_NLDEV_CMD_GET), NLM_F_DUMP);
-	err = nl_talk(*nl, &r, on_device, &w, e);
+	err = nl_talk(*nl, &r, rdma_parse_device, &w, e);
 	if (!err && !w.found)
 		err = err_set(e, -ENODEV, "%s: no such RDMA device", ibdev);
 	if (err)
@@ -138,13 +139,13 @@ static int device_open(const char *ibdev, struct nl **nl, uint32_t *index, struc
 }
 
 /* One command about one device; port 0 = the device. flags: NLM_F_DUMP or 0. */
-static int device_ask(const char *ibdev, unsigned int command, uint16_t flags, uint32_t ib_port,
-		      const char *chardev, nl_answer *fn, void *arg, struct err *e)
+static int rdma_request(const char *ibdev, unsigned int command, uint16_t flags, uint32_t ib_port,
+			const char *chardev, nl_answer *fn, void *arg, struct err *e)
 {
 	struct nl_request r;
 	uint32_t index;
 	struct nl *nl;
-	int err = device_open(ibdev, &nl, &index, e);
+	int err = rdma_open_device(ibdev, &nl, &index, e);
 
 	if (err)
 		return err;
@@ -161,20 +162,20 @@ static int device_ask(const char *ibdev, unsigned int command, uint16_t flags, u
 	return err;
 }
 
-static int on_chardev(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int rdma_parse_chardev(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	struct wanted *w = arg;
 	struct nl_attr a;
 
 	(void)type;
 	w->found = nl_attr_find(payload, size, RDMA_NLDEV_ATTR_UVERBS_DRIVER_ID, &a) &&
-		   attr_u64(&a, &w->driver);
+		   rdma_attr_u64(&a, &w->driver);
 	return 0;
 }
 
 int rdma_dump(const char *ibdev, unsigned int command, nl_answer *fn, void *arg, struct err *e)
 {
-	return device_ask(ibdev, command, NLM_F_DUMP, 0, NULL, fn, arg, e);
+	return rdma_request(ibdev, command, NLM_F_DUMP, 0, NULL, fn, arg, e);
 }
 
 int rdma_driver(const char *ibdev, char *driver, size_t size, struct err *e)
@@ -182,7 +183,8 @@ int rdma_driver(const char *ibdev, char *driver, size_t size, struct err *e)
 	struct wanted w = {0};
 	int err;
 
-	err = device_ask(ibdev, RDMA_NLDEV_CMD_GET_CHARDEV, 0, 0, "uverbs", on_chardev, &w, e);
+	err = rdma_request(ibdev, RDMA_NLDEV_CMD_GET_CHARDEV, 0, 0, "uverbs", rdma_parse_chardev,
+			   &w, e);
 	if (err)
 		return err;
 	if (!w.found)
@@ -194,14 +196,14 @@ int rdma_driver(const char *ibdev, char *driver, size_t size, struct err *e)
 	return 0;
 }
 
-static int on_port(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int rdma_parse_port(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	struct wanted *w = arg;
 	struct nl_attr a;
 
 	(void)type;
 	w->found = nl_attr_find(payload, size, RDMA_NLDEV_ATTR_NDEV_NAME, &a) &&
-		   attr_text(&a, w->netdev, sizeof(w->netdev));
+		   rdma_attr_text(&a, w->netdev, sizeof(w->netdev));
 	return 0;
 }
 
@@ -210,7 +212,8 @@ int rdma_netdev(const char *ibdev, unsigned int ib_port, char netdev[16], struct
 	struct wanted w = {0};
 	int err;
 
-	err = device_ask(ibdev, RDMA_NLDEV_CMD_PORT_GET, 0, ib_port, NULL, on_port, &w, e);
+	err = rdma_request(ibdev, RDMA_NLDEV_CMD_PORT_GET, 0, ib_port, NULL, rdma_parse_port, &w,
+			   e);
 	if (err)
 		return err;
 	if (!w.found)
@@ -219,7 +222,7 @@ int rdma_netdev(const char *ibdev, unsigned int ib_port, char netdev[16], struct
 	return 0;
 }
 
-static int stat_add(struct wanted *w, const char *name, uint64_t value)
+static int rdma_stat_add(struct wanted *w, const char *name, uint64_t value)
 {
 	struct rdma_stat *grown;
 
@@ -239,7 +242,7 @@ static int stat_add(struct wanted *w, const char *name, uint64_t value)
 }
 
 /* RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY: name and value. */
-static int on_stat(const struct nl_attr *entry, struct wanted *w)
+static int rdma_parse_stat(const struct nl_attr *entry, struct wanted *w)
 {
 	const uint8_t *pos = entry->data;
 	bool has_value = false;
@@ -249,14 +252,15 @@ static int on_stat(const struct nl_attr *entry, struct wanted *w)
 
 	while (nl_attr_next(&pos, entry->data + entry->size, &a)) {
 		if (a.type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME)
-			(void)attr_text(&a, name, sizeof(name)); /* too long a name is not ours */
+			(void)rdma_attr_text(&a, name,
+					     sizeof(name)); /* too long a name is not ours */
 		else if (a.type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE)
-			has_value = attr_u64(&a, &value);
+			has_value = rdma_attr_u64(&a, &value);
 	}
-	return name[0] && has_value ? stat_add(w, name, value) : 0;
+	return name[0] && has_value ? rdma_stat_add(w, name, value) : 0;
 }
 
-static int on_stats(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+static int rdma_parse_stats(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
 	struct nl_attr table, entry;
 	int err = 0;
@@ -269,16 +273,16 @@ static int on_stats(uint16_t type, const uint8_t *payload, size_t size, void *ar
 			continue;
 		while (!err && nl_attr_next(&in, table.data + table.size, &entry))
 			if (entry.type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY)
-				err = on_stat(&entry, arg);
+				err = rdma_parse_stat(&entry, arg);
 	}
 	return err;
 }
 
 /* A folder of sysfs with one number a file. "lifespan" is the age of the kernel's cache, no
  * counter. */
-static int sysfs_stats(struct dcb *dcb, const char *folder, struct wanted *w)
+static int rdma_sysfs_stats(struct dcb *dcb, const char *folder, struct wanted *w)
 {
-	DIR *dir = folder_read(dcb_sysfs_fd(dcb), folder);
+	DIR *dir = small_file_opendir(dcb_sysfs_fd(dcb), folder);
 	struct dirent *entry;
 	int err = 0;
 
@@ -296,7 +300,7 @@ static int sysfs_stats(struct dcb *dcb, const char *folder, struct wanted *w)
 		errno = 0;
 		value = strtoull(text, &end, 10);
 		if (!errno && end != text && strlen(entry->d_name) < sizeof(w->stats->name))
-			err = stat_add(w, entry->d_name, value);
+			err = rdma_stat_add(w, entry->d_name, value);
 	}
 	closedir(dir);
 	return err;
@@ -311,14 +315,15 @@ int rdma_stats(struct dcb *dcb, const char *ibdev, unsigned int ib_port, struct 
 
 	if (strchr(ibdev, '/') || ibdev[0] == '.')
 		return err_set(e, -ENODEV, "%s: no such RDMA device", ibdev);
-	err = device_ask(ibdev, RDMA_NLDEV_CMD_STAT_GET, 0, ib_port, NULL, on_stats, &w, e);
+	err = rdma_request(ibdev, RDMA_NLDEV_CMD_STAT_GET, 0, ib_port, NULL, rdma_parse_stats, &w,
+			   e);
 	if (err || !w.count) {
 		snprintf(folder, sizeof(folder), "class/infiniband/%s/ports/%u/hw_counters", ibdev,
 			 ib_port);
-		err = sysfs_stats(dcb, folder, &w);
+		err = rdma_sysfs_stats(dcb, folder, &w);
 	}
 	snprintf(folder, sizeof(folder), "class/infiniband/%s/hw_counters", ibdev);
-	if (err != -ENOMEM && sysfs_stats(dcb, folder, &w) == -ENOMEM)
+	if (err != -ENOMEM && rdma_sysfs_stats(dcb, folder, &w) == -ENOMEM)
 		err = -ENOMEM;
 	if (err == -ENOMEM || !w.count) {
 		free(w.stats);

@@ -74,7 +74,7 @@ bool sysfs_link_name(int root, const char *path, char *name, size_t size)
 
 bool sysfs_first_name(int root, const char *path, char *name, size_t size)
 {
-	DIR *dir = folder_read(root, path);
+	DIR *dir = small_file_opendir(root, path);
 	struct dirent *d;
 
 	name[0] = '\0';
@@ -95,7 +95,7 @@ bool sysfs_first_name(int root, const char *path, char *name, size_t size)
 static const char *const stacked[] = {"DEVTYPE=bond", "DEVTYPE=vlan", "DEVTYPE=bridge"};
 
 /* Which of stacked[] it is, NULL for none. */
-static const char *stacked_type(struct dcb *dcb, const char *netdev)
+static const char *sysfs_stacked_type(struct dcb *dcb, const char *netdev)
 {
 	char path[64], text[512], *at = text;
 
@@ -109,16 +109,16 @@ static const char *stacked_type(struct dcb *dcb, const char *netdev)
 	return NULL;
 }
 
-static DIR *open_netdev(struct dcb *dcb, const char *netdev)
+static DIR *sysfs_open_netdev(struct dcb *dcb, const char *netdev)
 {
 	char path[64];
 
 	snprintf(path, sizeof(path), "class/net/%.15s", netdev);
-	return folder_read(dcb_sysfs_fd(dcb), path);
+	return small_file_opendir(dcb_sysfs_fd(dcb), path);
 }
 
 /* The next netdev that is linked as "lower_NAME" or "upper_NAME". NULL at the end. */
-static const char *next_layer(DIR *dir, const char *prefix)
+static const char *sysfs_next_layer(DIR *dir, const char *prefix)
 {
 	struct dirent *d;
 
@@ -128,69 +128,72 @@ static const char *next_layer(DIR *dir, const char *prefix)
 	return NULL;
 }
 
-static int add(struct resolved *ports, const char *netdev)
+static int sysfs_add_netdev(struct sysfs_netdevs *ports, const char *netdev)
 {
 	for (unsigned int i = 0; i < ports->count; i++)
 		if (!strcmp(ports->netdev[i], netdev))
 			return 0;
-	if (ports->count == RESOLVE_MAX)
+	if (ports->count == SYSFS_NETDEVS_MAX)
 		return -E2BIG;
 	snprintf(ports->netdev[ports->count++], sizeof(ports->netdev[0]), "%.15s", netdev);
 	return 0;
 }
 
-static int descend(struct dcb *dcb, const char *netdev, unsigned int layers, struct resolved *ports)
+static int sysfs_walk_lower(struct dcb *dcb, const char *netdev, unsigned int layers,
+			    struct sysfs_netdevs *ports)
 {
 	unsigned int lowers = 0;
 	const char *lower;
 	int err = 0;
 	DIR *dir;
 
-	if (!stacked_type(dcb, netdev))
-		return add(ports, netdev);
+	if (!sysfs_stacked_type(dcb, netdev))
+		return sysfs_add_netdev(ports, netdev);
 	if (!layers)
 		return -ELOOP;
-	dir = open_netdev(dcb, netdev);
-	while (!err && (lower = next_layer(dir, "lower_"))) {
+	dir = sysfs_open_netdev(dcb, netdev);
+	while (!err && (lower = sysfs_next_layer(dir, "lower_"))) {
 		lowers++;
-		err = descend(dcb, lower, layers - 1, ports);
+		err = sysfs_walk_lower(dcb, lower, layers - 1, ports);
 	}
 	if (dir)
 		closedir(dir);
-	return lowers ? err : add(ports, netdev);
+	return lowers ? err : sysfs_add_netdev(ports, netdev);
 }
 
-static int ascend(struct dcb *dcb, const char *netdev, unsigned int layers, struct resolved *vlans)
+static int sysfs_walk_upper(struct dcb *dcb, const char *netdev, unsigned int layers,
+			    struct sysfs_netdevs *vlans)
 {
-	DIR *dir = open_netdev(dcb, netdev);
+	DIR *dir = sysfs_open_netdev(dcb, netdev);
 	const char *upper, *type;
 	int err = dir && !layers ? -ELOOP : 0;
 
-	while (!err && (upper = next_layer(dir, "upper_"))) {
-		type = stacked_type(dcb, upper);
+	while (!err && (upper = sysfs_next_layer(dir, "upper_"))) {
+		type = sysfs_stacked_type(dcb, upper);
 		if (!type)
 			continue;
 		if (!strcmp(type, "DEVTYPE=vlan"))
-			err = add(vlans, upper);
+			err = sysfs_add_netdev(vlans, upper);
 		if (!err)
-			err = ascend(dcb, upper, layers - 1, vlans);
+			err = sysfs_walk_upper(dcb, upper, layers - 1, vlans);
 	}
 	if (dir)
 		closedir(dir);
 	return err;
 }
 
-static int by_name(const void *a, const void *b)
+static int sysfs_compare_names(const void *a, const void *b)
 {
 	return strcmp(a, b);
 }
 
-typedef int walk(struct dcb *dcb, const char *netdev, unsigned int layers, struct resolved *found);
+typedef int walk(struct dcb *dcb, const char *netdev, unsigned int layers,
+		 struct sysfs_netdevs *found);
 
-static int resolve(struct dcb *dcb, const char *netdev, walk *walk_layers, const char *where,
-		   struct resolved *out, struct err *e)
+static int sysfs_walk_layers(struct dcb *dcb, const char *netdev, walk *walk_layers,
+			     const char *where, struct sysfs_netdevs *out, struct err *e)
 {
-	struct resolved found = {0};
+	struct sysfs_netdevs found = {0};
 	int err;
 
 	if (strchr(netdev, '/') || strlen(netdev) >= sizeof(found.netdev[0]))
@@ -199,18 +202,20 @@ static int resolve(struct dcb *dcb, const char *netdev, walk *walk_layers, const
 	if (err == -ELOOP)
 		return err_set(e, err, "%s: more than %d layers of devices", netdev, LAYERS_MAX);
 	if (err)
-		return err_set(e, err, "%s: more than %d %s it", netdev, RESOLVE_MAX, where);
-	qsort(found.netdev, found.count, sizeof(found.netdev[0]), by_name);
+		return err_set(e, err, "%s: more than %d %s it", netdev, SYSFS_NETDEVS_MAX, where);
+	qsort(found.netdev, found.count, sizeof(found.netdev[0]), sysfs_compare_names);
 	*out = found;
 	return 0;
 }
 
-int resolve_ports(struct dcb *dcb, const char *netdev, struct resolved *ports, struct err *e)
+int sysfs_lower_ports(struct dcb *dcb, const char *netdev, struct sysfs_netdevs *ports,
+		      struct err *e)
 {
-	return resolve(dcb, netdev, descend, "ports below", ports, e);
+	return sysfs_walk_layers(dcb, netdev, sysfs_walk_lower, "ports below", ports, e);
 }
 
-int resolve_vlans(struct dcb *dcb, const char *netdev, struct resolved *vlans, struct err *e)
+int sysfs_upper_vlans(struct dcb *dcb, const char *netdev, struct sysfs_netdevs *vlans,
+		      struct err *e)
 {
-	return resolve(dcb, netdev, ascend, "VLAN devices above", vlans, e);
+	return sysfs_walk_layers(dcb, netdev, sysfs_walk_upper, "VLAN devices above", vlans, e);
 }

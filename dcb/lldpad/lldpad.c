@@ -91,9 +91,10 @@ void lldpad_close(struct lldpad *l)
 }
 
 /* Adds to a text; its new length, or beyond size when it did not fit. */
-static size_t add(char *buf, size_t size, size_t used, const char *fmt, ...) PRINTF_LIKE(4, 5);
+static size_t lldpad_append(char *buf, size_t size, size_t used, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
 
-static size_t add(char *buf, size_t size, size_t used, const char *fmt, ...)
+static size_t lldpad_append(char *buf, size_t size, size_t used, const char *fmt, ...)
 {
 	va_list ap;
 	int n;
@@ -107,32 +108,33 @@ static size_t add(char *buf, size_t size, size_t used, const char *fmt, ...)
 }
 
 /* The head of all requests: module 1, version 3, the agent of the nearest bridge. */
-static size_t add_head(char *buf, size_t size, unsigned int cmd, unsigned int ops,
-		       const char *ifname)
+static size_t lldpad_append_head(char *buf, size_t size, unsigned int cmd, unsigned int ops,
+				 const char *ifname)
 {
-	return add(buf, size, 0, "M00000001C3%02x%08x%02x%.15s00", cmd, ops,
-		   (unsigned int)strnlen(ifname, NAME_MAX_LEN), ifname);
+	return lldpad_append(buf, size, 0, "M00000001C3%02x%08x%02x%.15s00", cmd, ops,
+			     (unsigned int)strnlen(ifname, NAME_MAX_LEN), ifname);
 }
 
 int lldpad_set_text(const char *ifname, enum lldpad_tlv tlv, const struct lldpad_arg *arg,
 		    unsigned int args, bool remove, char *buf, size_t size)
 {
 	unsigned int ops = OP_ARG | OP_VALUE | (remove ? OP_DELETE : 0);
-	size_t used = add_head(buf, size, tlv ? CMD_SET_TLV : CMD_SET_LLDP, ops, ifname);
+	size_t used = lldpad_append_head(buf, size, tlv ? CMD_SET_TLV : CMD_SET_LLDP, ops, ifname);
 
 	if (tlv)
-		used = add(buf, size, used, "%08x", (unsigned int)tlv);
+		used = lldpad_append(buf, size, used, "%08x", (unsigned int)tlv);
 	for (unsigned int i = 0; i < args; i++)
-		used = add(buf, size, used, "%02x%s%04x%s", (unsigned int)strlen(arg[i].name),
-			   arg[i].name, (unsigned int)strlen(arg[i].text), arg[i].text);
+		used = lldpad_append(buf, size, used, "%02x%s%04x%s",
+				     (unsigned int)strlen(arg[i].name), arg[i].name,
+				     (unsigned int)strlen(arg[i].text), arg[i].text);
 	return used < size ? (int)used : -EMSGSIZE;
 }
 
 int lldpad_neighbour_text(const char *ifname, char *buf, size_t size)
 {
-	size_t used = add_head(buf, size, CMD_GET_TLV, OP_NEIGHBOUR, ifname);
+	size_t used = lldpad_append_head(buf, size, CMD_GET_TLV, OP_NEIGHBOUR, ifname);
 
-	used = add(buf, size, used, "%08x", (unsigned int)LLDPAD_ALL_TLVS);
+	used = lldpad_append(buf, size, used, "%08x", (unsigned int)LLDPAD_ALL_TLVS);
 	return used < size ? (int)used : -EMSGSIZE;
 }
 
@@ -155,7 +157,7 @@ int lldpad_bytes(const char *hex, size_t digits, uint8_t *bytes, size_t size)
 	return (int)(digits / 2);
 }
 
-static int status_error(unsigned int code, struct err *e)
+static int lldpad_status_error(unsigned int code, struct err *e)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++)
 		if (statuses[i].code == code)
@@ -167,11 +169,11 @@ static int status_error(unsigned int code, struct err *e)
  * lldpad repeats the command up to the name, without module and agent, and after it the TLV. Of
  * a set its answer goes on with words for people.
  */
-int lldpad_answer(const char *answer, size_t len, const char *request, const char **rest,
-		  struct err *e)
+int lldpad_parse_answer(const char *answer, size_t len, const char *request, const char **rest,
+			struct err *e)
 {
 	const char *echo = request + strlen("M00000001");
-	/* C, version, command, ops, length of the name; see add_head(). */
+	/* C, version, command, ops, length of the name; see lldpad_append_head(). */
 	const size_t fixed = 1 + 1 + 2 + 8 + 2;
 	uint8_t status, name_len;
 	size_t expect;
@@ -179,7 +181,7 @@ int lldpad_answer(const char *answer, size_t len, const char *request, const cha
 	if (len < 3 || answer[0] != 'R' || lldpad_bytes(answer + 1, 2, &status, 1) != 1)
 		return err_set(e, -EPROTO, "lldpad: not an answer");
 	if (status)
-		return status_error(status, e);
+		return lldpad_status_error(status, e);
 	if (lldpad_bytes(echo + fixed - 2, 2, &name_len, 1) != 1)
 		return err_set(e, -EINVAL, "lldpad: not a request");
 	expect = fixed + name_len;
@@ -208,7 +210,7 @@ static bool is_from_lldpad(struct lldpad *l, struct msghdr *m)
 }
 
 /* The length of lldpad's next datagram, or -errno. Others' do not lengthen the time for it. */
-static ssize_t receive(struct lldpad *l, char *buf, size_t size)
+static ssize_t lldpad_receive(struct lldpad *l, char *buf, size_t size)
 {
 	const int64_t end = (int64_t)monotonic_ms() + TIMEOUT_MS;
 	int64_t left;
@@ -235,15 +237,15 @@ static ssize_t receive(struct lldpad *l, char *buf, size_t size)
 	return -ETIMEDOUT;
 }
 
-static int ask(struct lldpad *l, const char *request, size_t len, char *answer, size_t size,
-	       const char **rest, size_t *left, struct err *e)
+static int lldpad_request(struct lldpad *l, const char *request, size_t len, char *answer,
+			  size_t size, const char **rest, size_t *left, struct err *e)
 {
 	int err = 0;
 	ssize_t n;
 
 	if (send(l->fd, request, len, MSG_NOSIGNAL) < 0)
 		err = -errno;
-	n = err ? err : receive(l, answer, size - 1);
+	n = err ? err : lldpad_receive(l, answer, size - 1);
 	if (n < 0 && l->other.pid)
 		return err_sys(e, (int)n,
 			       "lldpad does not answer; an answer of pid %d (uid %u) was dropped",
@@ -251,7 +253,7 @@ static int ask(struct lldpad *l, const char *request, size_t len, char *answer, 
 	if (n < 0)
 		return err_sys(e, (int)n, "lldpad does not answer");
 	answer[n] = '\0';
-	err = lldpad_answer(answer, (size_t)n, request, rest, e);
+	err = lldpad_parse_answer(answer, (size_t)n, request, rest, e);
 	*left = err ? 0 : (size_t)n - (size_t)(*rest - answer);
 	return err;
 }
@@ -266,7 +268,7 @@ int lldpad_set(struct lldpad *l, const char *ifname, enum lldpad_tlv tlv,
 
 	if (n < 0)
 		return err_sys(e, n, "%s: request to lldpad", ifname);
-	return ask(l, request, (size_t)n, answer, sizeof(answer), &rest, &left, e);
+	return lldpad_request(l, request, (size_t)n, answer, sizeof(answer), &rest, &left, e);
 }
 
 int lldpad_neighbour(struct lldpad *l, const char *ifname, uint8_t *tlvs, size_t size, size_t *len,
@@ -281,7 +283,7 @@ int lldpad_neighbour(struct lldpad *l, const char *ifname, uint8_t *tlvs, size_t
 	*len = 0;
 	if (n < 0)
 		return err_sys(e, n, "%s: request to lldpad", ifname);
-	err = ask(l, request, (size_t)n, answer, sizeof(answer), &rest, &left, e);
+	err = lldpad_request(l, request, (size_t)n, answer, sizeof(answer), &rest, &left, e);
 	if (err == -ENODATA || err == -ENODEV)
 		return 0;
 	if (err)

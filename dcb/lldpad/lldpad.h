@@ -47,8 +47,8 @@ struct lldpad_arg {
 
 struct lldpad; /* opaque: the socket */
 
-/* Connects to the lldpad of this network namespace that owner_lldpad() has found: only answers that
- * process pid of user uid has sent are read. -ECONNREFUSED when it has gone. */
+/* Connects to the lldpad of this network namespace that lldpad_find_pid() has found: only answers
+ * that process pid of user uid has sent are read. -ECONNREFUSED when it has gone. */
 int lldpad_open(pid_t pid, uid_t uid, struct lldpad **l, struct err *e);
 void lldpad_close(struct lldpad *l);
 
@@ -71,8 +71,8 @@ int lldpad_neighbour_text(const char *ifname, char *buf, size_t size);
 
 /* Judges an answer of len bytes: what was asked must come back in it. *rest is what follows that.
  * -EPROTO when it is none, or the -errno of its status, named in e. */
-int lldpad_answer(const char *answer, size_t len, const char *request, const char **rest,
-		  struct err *e);
+int lldpad_parse_answer(const char *answer, size_t len, const char *request, const char **rest,
+			struct err *e);
 
 /* Hex digits to bytes. Their number, -EPROTO for what is no hex, -EMSGSIZE. */
 int lldpad_bytes(const char *hex, size_t digits, uint8_t *bytes, size_t size);
@@ -90,7 +90,8 @@ void lldpad_defaults(struct qos *q);
 
 /* Takes one argument out of the file, by its name there (APP entries: APP0 to APP31). Arguments of
  * other features are ignored. -EBADMSG, named in e, for a value that cannot be. */
-int lldpad_take(struct qos *q, enum lldpad_tlv tlv, const struct lldpad_arg *arg, struct err *e);
+int lldpad_parse_arg(struct qos *q, enum lldpad_tlv tlv, const struct lldpad_arg *arg,
+		     struct err *e);
 
 /* After the last: shares of what is not ETS mean nothing and become 0, trust follows from the DSCP
  * entries as in the kernel. */
@@ -114,9 +115,9 @@ unsigned int lldpad_app_count(const struct qos *q);
 
 #define LLDPAD_CONF "/var/lib/lldpad/lldpad.conf"
 
-/* The fields of agent_fields(), with lldpad's defaults for what is not stated. No file: defaults,
- * if there is a folder for it; else -ENOENT (lldpad is not installed). -EBADMSG for a file that
- * does not parse, with its line. */
+/* The fields of lldp_agent_fields(), with lldpad's defaults for what is not stated. No file:
+ * defaults, if there is a folder for it; else -ENOENT (lldpad is not installed). -EBADMSG for a
+ * file that does not parse, with its line. */
 int lldpad_conf_read(const char *path, const char *ifname, struct qos *q, struct err *e);
 
 /* States the fields of mask; the rest of the file stays. The new file takes the place of the old

@@ -28,7 +28,7 @@
 
 static const enum lldpad_tlv tlvs[] = {LLDPAD_ETS_CFG, LLDPAD_ETS_REC, LLDPAD_PFC, LLDPAD_APP};
 
-static int folder_there(const char *path, struct err *e)
+static int conf_folder_exists(const char *path, struct err *e)
 {
 	char copy[PATH_MAX];
 	int err;
@@ -42,7 +42,7 @@ static int folder_there(const char *path, struct err *e)
 }
 
 /* Of root or of the process that asks, and nobody else may write to it. */
-static bool is_trusted(const struct stat *st)
+static bool conf_is_trusted(const struct stat *st)
 {
 	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & S_IWOTH) &&
 	       (!(st->st_mode & S_IWGRP) || !st->st_gid);
@@ -50,7 +50,7 @@ static bool is_trusted(const struct stat *st)
 
 /* lldpad's command line can name any file. A FIFO is opened without waiting for a writer, and no
  * link is followed. */
-static int open_file(const char *path, FILE **f, struct stat *st, struct err *e)
+static int conf_open(const char *path, FILE **f, struct stat *st, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), err;
 
@@ -60,7 +60,7 @@ static int open_file(const char *path, FILE **f, struct stat *st, struct err *e)
 		err = err_sys(e, -errno, "%s", path);
 	else if (!S_ISREG(st->st_mode))
 		err = err_set(e, -EINVAL, "%s: not a regular file", path);
-	else if (!is_trusted(st))
+	else if (!conf_is_trusted(st))
 		err = err_set(e, -EPERM,
 			      "%s: not trusted: owner uid %u, mode %04o; expected root's, written "
 			      "by nobody else",
@@ -73,29 +73,29 @@ static int open_file(const char *path, FILE **f, struct stat *st, struct err *e)
 }
 
 /* One try; *whole is false for a file that does not parse or is empty. */
-static int load_once(const char *path, config_t *config, bool *whole, struct stat *st,
-		     struct err *e)
+static int conf_load_once(const char *path, config_t *config, bool *whole, struct stat *st,
+			  struct err *e)
 {
 	FILE *f = NULL;
-	int err = open_file(path, &f, st, e);
+	int err = conf_open(path, &f, st, e);
 
 	*whole = true; /* without a file all is default */
 	if (err)
-		return err == -ENOENT ? folder_there(path, e) : err;
+		return err == -ENOENT ? conf_folder_exists(path, e) : err;
 	*whole = config_read(config, f) == CONFIG_TRUE &&
 		 config_setting_length(config_root_setting(config));
 	fclose(f);
 	return 0;
 }
 
-static bool same_state(const struct stat *a, const struct stat *b)
+static bool conf_unchanged(const struct stat *a, const struct stat *b)
 {
 	return a->st_size == b->st_size && a->st_mtim.tv_sec == b->st_mtim.tv_sec &&
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
 /* lldpad does not replace its file, it writes over it: while it changes, a half may be seen. */
-static int load(const char *path, config_t *config, struct err *e)
+static int conf_load(const char *path, config_t *config, struct err *e)
 {
 	struct stat st = {0}, before;
 	bool whole = false;
@@ -106,8 +106,8 @@ static int load(const char *path, config_t *config, struct err *e)
 		before = st;
 		if (i)
 			usleep(READ_WAIT_US);
-		err = load_once(path, config, &whole, &st, e);
-		if (i && same_state(&st, &before))
+		err = conf_load_once(path, config, &whole, &st, e);
+		if (i && conf_unchanged(&st, &before))
 			break;
 	}
 	if (err || whole || !st.st_size)
@@ -116,7 +116,7 @@ static int load(const char *path, config_t *config, struct err *e)
 		       config_error_text(config) ? config_error_text(config) : "nothing in it");
 }
 
-static void to_arg(const config_setting_t *s, struct lldpad_arg *arg)
+static void conf_to_arg(const config_setting_t *s, struct lldpad_arg *arg)
 {
 	const char *text;
 
@@ -138,8 +138,8 @@ static void to_arg(const config_setting_t *s, struct lldpad_arg *arg)
 }
 
 /* The scalars of a group. */
-static int take_group(const config_setting_t *group, enum lldpad_tlv tlv, struct qos *q,
-		      struct err *e)
+static int conf_read_group(const config_setting_t *group, enum lldpad_tlv tlv, struct qos *q,
+			   struct err *e)
 {
 	int err = 0;
 
@@ -149,16 +149,16 @@ static int take_group(const config_setting_t *group, enum lldpad_tlv tlv, struct
 
 		if (!s || !config_setting_name(s) || config_setting_is_group(s))
 			continue;
-		to_arg(s, &arg);
-		err = lldpad_take(q, tlv, &arg, e);
+		conf_to_arg(s, &arg);
+		err = lldpad_parse_arg(q, tlv, &arg, e);
 	}
 	return err;
 }
 
 /* A port's group, or that of all ports. */
-static int take_port(config_setting_t *port, struct qos *q, struct err *e)
+static int conf_read_port(config_setting_t *port, struct qos *q, struct err *e)
 {
-	int err = take_group(port, LLDPAD_NO_TLV, q, e);
+	int err = conf_read_group(port, LLDPAD_NO_TLV, q, e);
 
 	for (size_t i = 0; !err && i < ARRAY_SIZE(tlvs); i++) {
 		config_setting_t *group;
@@ -167,12 +167,12 @@ static int take_port(config_setting_t *port, struct qos *q, struct err *e)
 		snprintf(name, sizeof(name), TLV_PREFIX "%08x", (unsigned int)tlvs[i]);
 		group = config_setting_get_member(port, name);
 		if (group && config_setting_is_group(group))
-			err = take_group(group, tlvs[i], q, e);
+			err = conf_read_group(group, tlvs[i], q, e);
 	}
 	return err;
 }
 
-static config_setting_t *find_group(config_setting_t *in, const char *name)
+static config_setting_t *conf_find_group(config_setting_t *in, const char *name)
 {
 	config_setting_t *s = config_setting_get_member(in, name);
 
@@ -184,15 +184,15 @@ int lldpad_conf_read(const char *path, const char *ifname, struct qos *q, struct
 	const char *const names[] = {COMMON, ifname};
 	config_setting_t *section, *port;
 	config_t config;
-	int err = load(path, &config, e);
+	int err = conf_load(path, &config, e);
 
 	if (!err) {
 		lldpad_defaults(q);
-		section = find_group(config_root_setting(&config), SECTION);
+		section = conf_find_group(config_root_setting(&config), SECTION);
 		for (size_t i = 0; !err && section && i < ARRAY_SIZE(names); i++) {
-			port = find_group(section, names[i]);
+			port = conf_find_group(section, names[i]);
 			if (port)
-				err = take_port(port, q, e);
+				err = conf_read_port(port, q, e);
 		}
 		lldpad_finish(q);
 		if (err)
@@ -202,7 +202,7 @@ int lldpad_conf_read(const char *path, const char *ifname, struct qos *q, struct
 	return err;
 }
 
-static config_setting_t *need(config_setting_t *in, const char *name, int type)
+static config_setting_t *conf_make_setting(config_setting_t *in, const char *name, int type)
 {
 	config_setting_t *s = config_setting_get_member(in, name);
 
@@ -214,14 +214,14 @@ static config_setting_t *need(config_setting_t *in, const char *name, int type)
 	return s ? s : config_setting_add(in, name, type);
 }
 
-static bool put_arg(config_setting_t *group, const struct lldpad_arg *arg)
+static bool conf_set_arg(config_setting_t *group, const struct lldpad_arg *arg)
 {
 	static const int types[] = {
 		[LLDPAD_TEXT] = CONFIG_TYPE_STRING,
 		[LLDPAD_INT] = CONFIG_TYPE_INT,
 		[LLDPAD_BOOL] = CONFIG_TYPE_BOOL,
 	};
-	config_setting_t *s = need(group, arg->name, types[arg->type]);
+	config_setting_t *s = conf_make_setting(group, arg->name, types[arg->type]);
 
 	if (!s)
 		return false;
@@ -233,7 +233,7 @@ static bool put_arg(config_setting_t *group, const struct lldpad_arg *arg)
 }
 
 /* All entries anew, numbered from 0. */
-static bool put_apps(config_setting_t *group, const struct qos *q)
+static bool conf_set_apps(config_setting_t *group, const struct qos *q)
 {
 	static const struct qos none = {.dscp_prio = {[0 ... QOS_DSCPS - 1] = QOS_UNMAPPED}};
 	struct lldpad_arg arg[LLDPAD_APPS_MAX];
@@ -248,12 +248,13 @@ static bool put_apps(config_setting_t *group, const struct qos *q)
 	}
 	for (unsigned int i = 0; good && i < n; i++) {
 		snprintf(arg[i].name, sizeof(arg[i].name), "APP%u", i);
-		good = put_arg(group, &arg[i]);
+		good = conf_set_arg(group, &arg[i]);
 	}
 	return good;
 }
 
-static bool put_tlv(config_setting_t *port, enum lldpad_tlv tlv, const struct qos *q, uint64_t mask)
+static bool conf_set_tlv(config_setting_t *port, enum lldpad_tlv tlv, const struct qos *q,
+			 uint64_t mask)
 {
 	bool apps = tlv == LLDPAD_APP && mask & LLDPAD_APP_FIELDS, good = true;
 	struct lldpad_arg arg[LLDPAD_ARGS_MAX];
@@ -265,26 +266,28 @@ static bool put_tlv(config_setting_t *port, enum lldpad_tlv tlv, const struct qo
 		return true;
 	snprintf(name, sizeof(name), TLV_PREFIX "%08x", (unsigned int)tlv);
 	if (tlv)
-		group = need(port, name, CONFIG_TYPE_GROUP);
+		group = conf_make_setting(port, name, CONFIG_TYPE_GROUP);
 	for (unsigned int i = 0; group && good && i < n; i++)
-		good = put_arg(group, &arg[i]);
-	return group && good && (!apps || put_apps(group, q));
+		good = conf_set_arg(group, &arg[i]);
+	return group && good && (!apps || conf_set_apps(group, q));
 }
 
-static bool put_port(config_t *config, const char *ifname, const struct qos *q, uint64_t mask)
+static bool conf_set_port(config_t *config, const char *ifname, const struct qos *q, uint64_t mask)
 {
-	config_setting_t *section = need(config_root_setting(config), SECTION, CONFIG_TYPE_GROUP);
-	config_setting_t *port = section ? need(section, ifname, CONFIG_TYPE_GROUP) : NULL;
-	bool good = port && put_tlv(port, LLDPAD_NO_TLV, q, mask);
+	config_setting_t *section = conf_make_setting(config_root_setting(config), SECTION,
+						      CONFIG_TYPE_GROUP);
+	config_setting_t *port = section ? conf_make_setting(section, ifname, CONFIG_TYPE_GROUP)
+					 : NULL;
+	bool good = port && conf_set_tlv(port, LLDPAD_NO_TLV, q, mask);
 
 	for (size_t i = 0; good && i < ARRAY_SIZE(tlvs); i++)
-		good = put_tlv(port, tlvs[i], q, mask);
+		good = conf_set_tlv(port, tlvs[i], q, mask);
 	return good;
 }
 
 /* As it would be in the file. libconfig writes what it cannot read, infinity for one: lldpad would
  * then begin without its file. */
-static int written(const char *path, config_t *config, char **text, struct err *e)
+static int conf_format(const char *path, config_t *config, char **text, struct err *e)
 {
 	config_t again;
 	size_t size;
@@ -306,12 +309,12 @@ static int written(const char *path, config_t *config, char **text, struct err *
 	return err;
 }
 
-static int store(const char *path, config_t *config, struct err *e)
+static int conf_store(const char *path, config_t *config, struct err *e)
 {
 	char *text = NULL;
 	struct stat st;
 	struct file f;
-	int err = written(path, config, &text, e);
+	int err = conf_format(path, config, &text, e);
 
 	if (!err)
 		err = file_open(path, stat(path, &st) ? FILE_PRIVATE : 0, &f, e);
@@ -327,14 +330,14 @@ int lldpad_conf_write(const char *path, const char *ifname, const struct qos *q,
 		      struct err *e)
 {
 	config_t config;
-	int err = load(path, &config, e);
+	int err = conf_load(path, &config, e);
 
 	/* libconfig has no name with a dot or a colon; VLANs and aliases have no DCB of their own.
 	 */
-	if (!err && !put_port(&config, ifname, q, mask))
+	if (!err && !conf_set_port(&config, ifname, q, mask))
 		err = err_set(e, -EINVAL, "%s: '%s' cannot be stated there", path, ifname);
 	if (!err)
-		err = store(path, &config, e);
+		err = conf_store(path, &config, e);
 	config_destroy(&config);
 	return err;
 }

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/lldpad/agent.h"
+#include "dcb/lldpad/lldp_agent.h"
 
 enum form {
 	FORM_YES,     /* 0 or 1; yes, no */
@@ -56,7 +56,7 @@ static const struct qos_word tsa_words[] = {
 	{NULL, 0},
 };
 
-uint64_t agent_fields(void)
+uint64_t lldp_agent_fields(void)
 {
 	uint64_t fields = LLDPAD_APP_FIELDS;
 
@@ -67,7 +67,7 @@ uint64_t agent_fields(void)
 
 void lldpad_defaults(struct qos *q)
 {
-	const struct qos zero = {.has = agent_fields()};
+	const struct qos zero = {.has = lldp_agent_fields()};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		qos_copy_field(q, &zero, rows[i].field);
@@ -76,12 +76,12 @@ void lldpad_defaults(struct qos *q)
 	q->app_count = 0;
 	memset(q->app, 0, sizeof(q->app));
 	memset(q->dscp_prio, QOS_UNMAPPED, sizeof(q->dscp_prio));
-	q->has |= agent_fields();
+	q->has |= lldp_agent_fields();
 }
 
 /* A number at *at, which is moved behind it and its separator. False at anything else. */
-static bool next_number(const char **at, const char *separators, unsigned int max,
-			unsigned int *value)
+static bool lldpad_next_number(const char **at, const char *separators, unsigned int max,
+			       unsigned int *value)
 {
 	char *end;
 	long n;
@@ -99,7 +99,7 @@ static bool next_number(const char **at, const char *separators, unsigned int ma
 }
 
 /* "0:1,3:2": pairs; those that are not listed are 0. */
-static bool take_pairs(const char *text, uint8_t v[QOS_TCS])
+static bool lldpad_parse_pairs(const char *text, uint8_t v[QOS_TCS])
 {
 	unsigned int key, value;
 
@@ -107,15 +107,15 @@ static bool take_pairs(const char *text, uint8_t v[QOS_TCS])
 	if (!strcmp(text, "none"))
 		return true;
 	while (*text) {
-		if (!next_number(&text, ":", QOS_PRIOS - 1, &key) ||
-		    !next_number(&text, ",", QOS_TCS - 1, &value))
+		if (!lldpad_next_number(&text, ":", QOS_PRIOS - 1, &key) ||
+		    !lldpad_next_number(&text, ",", QOS_TCS - 1, &value))
 			return false;
 		v[key] = value;
 	}
 	return true;
 }
 
-static bool take_tsa(const char *text, uint8_t v[QOS_TCS])
+static bool lldpad_parse_tsa(const char *text, uint8_t v[QOS_TCS])
 {
 	unsigned int tc;
 
@@ -127,7 +127,7 @@ static bool take_tsa(const char *text, uint8_t v[QOS_TCS])
 		char word[16];
 		int tsa;
 
-		if (!next_number(&text, ":", QOS_TCS - 1, &tc))
+		if (!lldpad_next_number(&text, ":", QOS_TCS - 1, &tc))
 			return false;
 		n = strcspn(text, ",");
 		snprintf(word, sizeof(word), "%.*s", (int)(n < 15 ? n : 15), text);
@@ -140,20 +140,20 @@ static bool take_tsa(const char *text, uint8_t v[QOS_TCS])
 	return true;
 }
 
-static bool take_shares(const char *text, uint8_t v[QOS_TCS])
+static bool lldpad_parse_shares(const char *text, uint8_t v[QOS_TCS])
 {
 	memset(v, 0, QOS_TCS);
 	for (unsigned int tc = 0; *text; tc++) {
 		unsigned int share;
 
-		if (tc == QOS_TCS || !next_number(&text, ",", 100, &share))
+		if (tc == QOS_TCS || !lldpad_next_number(&text, ",", 100, &share))
 			return false;
 		v[tc] = share;
 	}
 	return true;
 }
 
-static bool take_number(const struct row *r, int number, struct qos *q)
+static bool lldpad_store_number(const struct row *r, int number, struct qos *q)
 {
 	static const int max[] = {
 		[FORM_YES] = 1,
@@ -176,32 +176,32 @@ static bool take_number(const struct row *r, int number, struct qos *q)
 	return true;
 }
 
-static bool take_row(const struct row *r, const struct lldpad_arg *arg, struct qos *q)
+static bool lldpad_parse_row(const struct row *r, const struct lldpad_arg *arg, struct qos *q)
 {
 	void *slot = qos_slot(q, &qos_fields[r->field]);
 
 	switch (r->form) {
 	case FORM_PRIO_TC:
-		return arg->type == LLDPAD_TEXT && take_pairs(arg->text, slot);
+		return arg->type == LLDPAD_TEXT && lldpad_parse_pairs(arg->text, slot);
 	case FORM_TSA:
-		return arg->type == LLDPAD_TEXT && take_tsa(arg->text, slot);
+		return arg->type == LLDPAD_TEXT && lldpad_parse_tsa(arg->text, slot);
 	case FORM_SHARES:
-		return arg->type == LLDPAD_TEXT && take_shares(arg->text, slot);
+		return arg->type == LLDPAD_TEXT && lldpad_parse_shares(arg->text, slot);
 	default:
-		return arg->type != LLDPAD_TEXT && take_number(r, arg->number, q);
+		return arg->type != LLDPAD_TEXT && lldpad_store_number(r, arg->number, q);
 	}
 }
 
 /* "3,5,   26": priority, selector, protocol. */
-static bool take_app(const char *text, struct qos *q)
+static bool lldpad_parse_app(const char *text, struct qos *q)
 {
 	unsigned int prio, selector, protocol;
 	struct qos_app app;
 	int err;
 
-	if (!next_number(&text, ",", QOS_PRIOS - 1, &prio) ||
-	    !next_number(&text, ",", QOS_APP_DSCP, &selector) ||
-	    !next_number(&text, "", UINT16_MAX, &protocol) || !selector)
+	if (!lldpad_next_number(&text, ",", QOS_PRIOS - 1, &prio) ||
+	    !lldpad_next_number(&text, ",", QOS_APP_DSCP, &selector) ||
+	    !lldpad_next_number(&text, "", UINT16_MAX, &protocol) || !selector)
 		return false;
 	if (selector == QOS_APP_DSCP) {
 		if (protocol >= QOS_DSCPS)
@@ -214,22 +214,23 @@ static bool take_app(const char *text, struct qos *q)
 	return !err || err == -EEXIST;
 }
 
-int lldpad_take(struct qos *q, enum lldpad_tlv tlv, const struct lldpad_arg *arg, struct err *e)
+int lldpad_parse_arg(struct qos *q, enum lldpad_tlv tlv, const struct lldpad_arg *arg,
+		     struct err *e)
 {
 	bool good = true;
 
 	if (tlv == LLDPAD_APP && !strncmp(arg->name, "APP", 3))
-		good = arg->type == LLDPAD_TEXT && take_app(arg->text, q);
+		good = arg->type == LLDPAD_TEXT && lldpad_parse_app(arg->text, q);
 	for (size_t i = 0; good && i < ARRAY_SIZE(rows); i++)
 		if (rows[i].tlv == tlv && !strcmp(rows[i].name, arg->name))
-			good = take_row(&rows[i], arg, q);
+			good = lldpad_parse_row(&rows[i], arg, q);
 	if (good)
 		return 0;
 	return err_set(e, -EBADMSG, "%s of TLV %08x has a value that it cannot have", arg->name,
 		       (unsigned int)tlv);
 }
 
-static void drop_shares(const uint8_t tsa[QOS_TCS], uint8_t bw[QOS_TCS])
+static void lldpad_clear_shares(const uint8_t tsa[QOS_TCS], uint8_t bw[QOS_TCS])
 {
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
 		if (tsa[tc] != QOS_TSA_ETS)
@@ -238,15 +239,15 @@ static void drop_shares(const uint8_t tsa[QOS_TCS], uint8_t bw[QOS_TCS])
 
 void lldpad_finish(struct qos *q)
 {
-	drop_shares(q->tc_tsa, q->tc_tx_bw);
-	drop_shares(q->reco_tsa, q->reco_bw);
+	lldpad_clear_shares(q->tc_tsa, q->tc_tx_bw);
+	lldpad_clear_shares(q->reco_tsa, q->reco_bw);
 	q->trust = QOS_TRUST_PCP;
 	for (unsigned int d = 0; d < QOS_DSCPS; d++)
 		if (q->dscp_prio[d] != QOS_UNMAPPED)
 			q->trust = QOS_TRUST_DSCP;
 }
 
-static void pairs_text(const uint8_t v[QOS_TCS], bool tsa, char *text)
+static void lldpad_pairs_text(const uint8_t v[QOS_TCS], bool tsa, char *text)
 {
 	size_t used = 0;
 
@@ -263,7 +264,7 @@ static void pairs_text(const uint8_t v[QOS_TCS], bool tsa, char *text)
 }
 
 /* lldpad takes shares that sum up to 100 and no others, also where no TC has one. */
-static void shares_text(const uint8_t v[QOS_TCS], char *text)
+static void lldpad_shares_text(const uint8_t v[QOS_TCS], char *text)
 {
 	unsigned int sum = 0;
 	size_t used = 0;
@@ -277,13 +278,13 @@ static void shares_text(const uint8_t v[QOS_TCS], char *text)
 				      : 100);
 }
 
-static void set_number(struct lldpad_arg *arg, int number, bool is_bool)
+static void lldpad_arg_set_number(struct lldpad_arg *arg, int number, bool is_bool)
 {
 	arg->type = is_bool ? LLDPAD_BOOL : LLDPAD_INT;
 	arg->number = number;
 }
 
-static void row_arg(const struct row *r, const struct qos *q, struct lldpad_arg *arg)
+static void lldpad_row_arg(const struct row *r, const struct qos *q, struct lldpad_arg *arg)
 {
 	const struct qos_field *f = &qos_fields[r->field];
 	const uint8_t *v = qos_member(q, f);
@@ -293,31 +294,31 @@ static void row_arg(const struct row *r, const struct qos *q, struct lldpad_arg 
 	snprintf(arg->name, sizeof(arg->name), "%s", r->name);
 	switch (r->form) {
 	case FORM_YES:
-		set_number(arg, *v != 0, false);
+		lldpad_arg_set_number(arg, *v != 0, false);
 		snprintf(arg->text, sizeof(arg->text), "%s", *v ? "yes" : "no");
 		return;
 	case FORM_ENABLE:
-		set_number(arg, (*v & r->flag) != 0, true);
+		lldpad_arg_set_number(arg, (*v & r->flag) != 0, true);
 		snprintf(arg->text, sizeof(arg->text), "%s", *v & r->flag ? "yes" : "no");
 		return;
 	case FORM_MASK:
-		set_number(arg, *v, false);
+		lldpad_arg_set_number(arg, *v, false);
 		qos_prio_set_text(*v, arg->text, sizeof(arg->text));
 		return;
 	case FORM_NUMBER:
 		n = *(const uint16_t *)qos_member(q, f);
-		set_number(arg, (int)n, false);
+		lldpad_arg_set_number(arg, (int)n, false);
 		snprintf(arg->text, sizeof(arg->text), "%u", n);
 		return;
 	case FORM_STATUS:
-		set_number(arg, *v, false);
+		lldpad_arg_set_number(arg, *v, false);
 		snprintf(arg->text, sizeof(arg->text), "%.15s", qos_word_text(f->words, *v));
 		return;
 	case FORM_SHARES:
-		shares_text(v, arg->text);
+		lldpad_shares_text(v, arg->text);
 		return;
 	default:
-		pairs_text(v, r->form == FORM_TSA, arg->text);
+		lldpad_pairs_text(v, r->form == FORM_TSA, arg->text);
 	}
 }
 
@@ -328,19 +329,19 @@ unsigned int lldpad_args(const struct qos *q, uint64_t mask, enum lldpad_tlv tlv
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows) && n < LLDPAD_ARGS_MAX; i++)
 		if (rows[i].tlv == tlv && mask & QOS_BIT(rows[i].field))
-			row_arg(&rows[i], q, &arg[n++]);
+			lldpad_row_arg(&rows[i], q, &arg[n++]);
 	return n;
 }
 
-static void app_arg(unsigned int prio, unsigned int selector, unsigned int protocol,
-		    struct lldpad_arg *arg)
+static void lldpad_app_arg(unsigned int prio, unsigned int selector, unsigned int protocol,
+			   struct lldpad_arg *arg)
 {
 	*arg = (struct lldpad_arg){.name = "APP", .type = LLDPAD_TEXT};
 	/* To the blank as lldpad writes it: what it deletes it finds by its text. */
 	snprintf(arg->text, sizeof(arg->text), "%u,%u,%5u", prio, selector, protocol);
 }
 
-static bool has_app(const struct qos *q, const struct qos_app *a)
+static bool lldpad_has_app(const struct qos *q, const struct qos_app *a)
 {
 	for (unsigned int i = 0; i < q->app_count; i++)
 		if (!memcmp(&q->app[i], a, sizeof(*a)))
@@ -355,12 +356,12 @@ unsigned int lldpad_apps(const struct qos *from, const struct qos *to, struct ll
 
 	for (unsigned int d = 0; d < QOS_DSCPS && n < max; d++)
 		if (from->dscp_prio[d] != QOS_UNMAPPED && from->dscp_prio[d] != to->dscp_prio[d])
-			app_arg(from->dscp_prio[d], QOS_APP_DSCP, d, &arg[n++]);
+			lldpad_app_arg(from->dscp_prio[d], QOS_APP_DSCP, d, &arg[n++]);
 	for (unsigned int i = 0; i < from->app_count && n < max; i++) {
 		const struct qos_app *a = &from->app[i];
 
-		if (!has_app(to, a))
-			app_arg(a->prio, a->selector, a->protocol, &arg[n++]);
+		if (!lldpad_has_app(to, a))
+			lldpad_app_arg(a->prio, a->selector, a->protocol, &arg[n++]);
 	}
 	return n;
 }

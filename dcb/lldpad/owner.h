@@ -15,15 +15,15 @@
  * Its socket is looked up, never connected to: a datagram would start an lldpad that systemd
  * listens for. It is a daemon (profiles/base/daemon.h), and no other user made the socket.
  */
-pid_t owner_lldpad(const char *proc);
+pid_t lldpad_find_pid(const char *proc);
 
 /* Whether root listens on lldpad's socket though no lldpad runs: systemd, which starts one at the
  * first datagram. */
-bool owner_lldpad_waits(const char *proc);
+bool lldpad_socket_activated(const char *proc);
 
 /* Whether a user who is not root has the name of lldpad's socket; uid -1: the kernel has no
  * unix_diag and does not say, and no lldpad runs. No lldpad can start meanwhile. */
-bool owner_lldpad_stranger(const char *proc, uid_t *uid);
+bool lldpad_socket_foreign(const char *proc, uid_t *uid);
 
 /* How an lldpad was started. */
 struct lldpad_options {
@@ -32,7 +32,7 @@ struct lldpad_options {
 };
 
 /* Reads them from the command line of process pid. False when it has gone. */
-bool owner_lldpad_options(const char *proc, pid_t pid, struct lldpad_options *options);
+bool lldpad_read_options(const char *proc, pid_t pid, struct lldpad_options *options);
 
 enum owner_kind {
 	OWNER_LLDPAD,	      /* runs */
@@ -40,8 +40,8 @@ enum owner_kind {
 	OWNER_LLDPAD_BOOT,    /* is started at the next boot */
 	OWNER_LLDPD,	      /* runs or is started at boot, and sends DCBX TLVs of its own */
 	OWNER_NETWORKMANAGER, /* a connection of it has a section [dcb] */
-	OWNER_REAPPLY,	      /* see dcb/drift/reapply.h */
-	OWNER_STRANGER,	      /* has the name of lldpad's socket, and sets nothing */
+	OWNER_BOOT_CONFIG,    /* see dcb/drift/boot_config.h */
+	OWNER_FOREIGN_SOCKET, /* has the name of lldpad's socket, and sets nothing */
 	OWNER_KIND_COUNT,
 };
 
@@ -50,7 +50,7 @@ struct owner {
 	pid_t pid;	/* 0: does not run */
 	char path[256]; /* of the file that says so; "" = none */
 	char name[64];	/* of the connection, the tool, or "uid N", "uid unknown" of a stranger */
-	char via[256];	/* OWNER_REAPPLY: of the unit that calls the tool, "" = path itself */
+	char via[256];	/* OWNER_BOOT_CONFIG: of the unit that calls the tool, "" = path itself */
 };
 
 /* NULL: /proc and /. */
@@ -71,6 +71,6 @@ bool owner_is_lldpad(const struct owner *owner);
 bool owner_blocks(const struct owner *owner);
 
 /* The reason and the ways out. Returns -EBUSY. */
-int owner_tell(const struct owner *owner, struct err *e);
+int owner_report(const struct owner *owner, struct err *e);
 
 #endif

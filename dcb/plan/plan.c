@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "dcb/kernel/backend.h"
-#include "dcb/lldpad/agent.h"
+#include "dcb/lldpad/lldp_agent.h"
 #include "dcb/lldpad/lldpad.h"
 
 /* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
@@ -25,27 +25,27 @@ struct context {
 	struct plan *plan;
 };
 
-static bool wants_pcp(const struct qos *want)
+static bool plan_wants_pcp(const struct qos *want)
 {
 	return qos_has(want, QOS_TRUST) && want->trust == QOS_TRUST_PCP;
 }
 
 /* The whole DSCP map: entries nobody asked about stay, unless PCP trust means that none may. */
-static void target_dscp(const struct context *c, struct qos *to)
+static void plan_target_dscp(const struct context *c, struct qos *to)
 {
 	const struct qos *want = c->want, *have = c->have;
 
 	to->has |= QOS_BIT(QOS_DSCP_PRIO);
 	memset(to->dscp_prio, QOS_UNMAPPED, sizeof(to->dscp_prio));
 	for (unsigned int d = 0; d < QOS_DSCPS; d++) {
-		if (qos_has(have, QOS_DSCP_PRIO) && !wants_pcp(want))
+		if (qos_has(have, QOS_DSCP_PRIO) && !plan_wants_pcp(want))
 			to->dscp_prio[d] = have->dscp_prio[d];
 		if (qos_has(want, QOS_DSCP_PRIO) && want->dscp_prio[d] != QOS_UNMAPPED)
 			to->dscp_prio[d] = want->dscp_prio[d];
 	}
 }
 
-static bool wants_key(const struct qos *want, const struct qos_app *a)
+static bool plan_wants_app_key(const struct qos *want, const struct qos_app *a)
 {
 	for (unsigned int i = 0; i < want->app_count; i++)
 		if (want->app[i].selector == a->selector && want->app[i].protocol == a->protocol)
@@ -53,7 +53,7 @@ static bool wants_key(const struct qos *want, const struct qos_app *a)
 	return false;
 }
 
-static int target_app(const struct context *c, struct qos *to)
+static int plan_target_app(const struct context *c, struct qos *to)
 {
 	int err = 0;
 
@@ -61,12 +61,12 @@ static int target_app(const struct context *c, struct qos *to)
 	if (!qos_has(c->have, QOS_APP))
 		return 0;
 	for (unsigned int i = 0; !err && i < c->have->app_count; i++)
-		if (!wants_key(c->want, &c->have->app[i]))
+		if (!plan_wants_app_key(c->want, &c->have->app[i]))
 			err = qos_app_add(to, c->have->app[i]);
 	return err;
 }
 
-static bool any_dscp(const struct qos *q)
+static bool plan_any_dscp(const struct qos *q)
 {
 	for (unsigned int d = 0; d < QOS_DSCPS; d++)
 		if (q->dscp_prio[d] != QOS_UNMAPPED)
@@ -74,7 +74,7 @@ static bool any_dscp(const struct qos *q)
 	return false;
 }
 
-static uint8_t highest(const uint8_t *v, unsigned int count)
+static uint8_t plan_highest_tc(const uint8_t *v, unsigned int count)
 {
 	uint8_t max = 0;
 
@@ -87,82 +87,82 @@ static uint8_t highest(const uint8_t *v, unsigned int count)
 /* The rules of single fields. They run after from and to are filled. False: no step at all. */
 
 /* Whether the plan turns the firmware's agent off, with which DCBX comes to the host. */
-static bool frees_dcbx(const struct qos *want, const struct qos *have)
+static bool plan_frees_dcbx(const struct qos *want, const struct qos *have)
 {
 	return qos_has(want, QOS_FIRMWARE_AGENT) && !want->firmware_agent &&
 	       qos_has(have, QOS_FIRMWARE_AGENT) && have->firmware_agent;
 }
 
 /* Only an agent has this. */
-static bool has_agent(const struct qos *have)
+static bool plan_has_lldp_agent(const struct qos *have)
 {
 	return qos_has(have, QOS_ADMIN_STATUS);
 }
 
-static void check_app_room(const struct context *c, struct plan_step *s)
+static void plan_check_app_room(const struct context *c, struct plan_step *s)
 {
 	struct qos then = *c->have;
 
-	target_dscp(c, &then);
+	plan_target_dscp(c, &then);
 	then.has &= ~QOS_BIT(QOS_APP);
-	if (has_agent(c->have) && !target_app(c, &then) &&
+	if (plan_has_lldp_agent(c->have) && !plan_target_app(c, &then) &&
 	    lldpad_app_count(&then) > LLDPAD_APPS_MAX)
-		plan_cannot(
+		plan_step_refuse(
 			s,
 			"lldpad has room for %d APP entries, not for %u; state the DSCPs in use, "
 			"without app.dscp_default",
 			LLDPAD_APPS_MAX, lldpad_app_count(&then));
 }
 
-static bool rule_dcbx(const struct context *c, struct plan_step *s)
+static bool plan_rule_dcbx(const struct context *c, struct plan_step *s)
 {
-	if (frees_dcbx(c->want, c->have))
+	if (plan_frees_dcbx(c->want, c->have))
 		return false;
 	if (c->have->dcbx_mode & QOS_DCBX_LLD_MANAGED)
-		plan_cannot(s, "the firmware owns DCBX (lld_managed)");
+		plan_step_refuse(s, "the firmware owns DCBX (lld_managed)");
 	return true;
 }
 
-static bool rule_trust(const struct context *c, struct plan_step *s)
+static bool plan_rule_trust(const struct context *c, struct plan_step *s)
 {
 	struct qos map = {0};
 
-	target_dscp(c, &map);
-	if (c->want->trust == QOS_TRUST_DSCP && !any_dscp(&map))
-		plan_cannot(s, "DSCP trust follows from app.dscp entries, and there are none");
-	if (c->want->trust == QOS_TRUST_PCP && any_dscp(&map))
-		plan_cannot(s, "app.dscp entries mean DSCP trust");
+	plan_target_dscp(c, &map);
+	if (c->want->trust == QOS_TRUST_DSCP && !plan_any_dscp(&map))
+		plan_step_refuse(s, "DSCP trust follows from app.dscp entries, and there are none");
+	if (c->want->trust == QOS_TRUST_PCP && plan_any_dscp(&map))
+		plan_step_refuse(s, "app.dscp entries mean DSCP trust");
 	return true;
 }
 
-static bool rule_dscp(const struct context *c, struct plan_step *s)
+static bool plan_rule_dscp(const struct context *c, struct plan_step *s)
 {
-	target_dscp(c, &s->to);
-	check_app_room(c, s);
+	plan_target_dscp(c, &s->to);
+	plan_check_app_room(c, s);
 	return true;
 }
 
-static bool rule_app(const struct context *c, struct plan_step *s)
+static bool plan_rule_app(const struct context *c, struct plan_step *s)
 {
-	if (target_app(c, &s->to))
-		plan_cannot(s, "more APP entries than %u", QOS_APPS_MAX);
+	if (plan_target_app(c, &s->to))
+		plan_step_refuse(s, "more APP entries than %u", QOS_APPS_MAX);
 	else
-		check_app_room(c, s);
+		plan_check_app_room(c, s);
 	return true;
 }
 
-static bool rule_prio_tc(const struct context *c, struct plan_step *s)
+static bool plan_rule_prio_tc(const struct context *c, struct plan_step *s)
 {
-	uint8_t tc = highest(c->want->prio_tc, QOS_PRIOS);
+	uint8_t tc = plan_highest_tc(c->want->prio_tc, QOS_PRIOS);
 
 	if (qos_has(c->have, QOS_ETS_CAP) && c->have->ets_cap && tc >= c->have->ets_cap)
-		plan_cannot(s, "the device has %u traffic classes, TC %u is none of them",
-			    c->have->ets_cap, tc);
+		plan_step_refuse(s, "the device has %u traffic classes, TC %u is none of them",
+				 c->have->ets_cap, tc);
 	return true;
 }
 
 /* 802.1Q D.2.10.4: PFC cap counts traffic classes; where they are unknown each priority is one. */
-static bool rule_pfc(const struct context *c, struct plan_step *s)
+static bool plan_rule_pfc(const struct context *c, struct plan_step *s)
 {
 	const struct qos *map = qos_has(c->want, QOS_PRIO_TC) ? c->want : c->have;
 	unsigned int cap = qos_has(c->have, QOS_PFC_CAP) ? c->have->pfc_cap : 0;
@@ -172,52 +172,54 @@ static bool rule_pfc(const struct context *c, struct plan_step *s)
 		if (c->want->pfc_enabled & 1 << prio)
 			classes |= 1 << (qos_has(map, QOS_PRIO_TC) ? map->prio_tc[prio] : prio);
 	if (cap && __builtin_popcount(classes) > (int)cap)
-		plan_cannot(s, "the device can have %u lossless traffic classes", cap);
+		plan_step_refuse(s, "the device can have %u lossless traffic classes", cap);
 	return true;
 }
 
-static bool rule_agent(const struct context *c, struct plan_step *s)
+static bool plan_rule_lldp_agent(const struct context *c, struct plan_step *s)
 {
-	if (!has_agent(c->have))
-		plan_cannot(s, "an LLDP agent decides this, not the kernel: see dcbx.agent");
+	if (!plan_has_lldp_agent(c->have))
+		plan_step_refuse(s, "an LLDP agent decides this, not the kernel: see dcbx.agent");
 	return true;
 }
 
 /* dcbnl has no such attribute: willing is the agent, and where none runs nobody is willing. */
-static bool rule_pfc_willing(const struct context *c, struct plan_step *s)
+static bool plan_rule_pfc_willing(const struct context *c, struct plan_step *s)
 {
 	if (!qos_has(c->have, QOS_PFC_WILLING) && !c->want->pfc_willing)
 		return false;
-	return rule_agent(c, s);
+	return plan_rule_lldp_agent(c, s);
 }
 
-static bool rule_ib_mtu(const struct context *c, struct plan_step *s)
+static bool plan_rule_ib_mtu(const struct context *c, struct plan_step *s)
 {
 	uint32_t needs = c->want->ib_mtu + IB_OVERHEAD_BYTES;
 
 	if (plan_fields(c->plan) & QOS_BIT(QOS_MTU) && c->want->mtu >= needs)
 		return false;
 	if (!qos_has(c->have, QOS_IB_MTU))
-		plan_cannot(s, "no MTU of an RDMA port is known");
+		plan_step_refuse(s, "no MTU of an RDMA port is known");
 	else if (qos_has(c->have, QOS_MTU) && c->have->mtu >= needs)
-		plan_cannot(s, "the RDMA device has not followed the netdev's MTU of %u",
-			    c->have->mtu);
+		plan_step_refuse(s, "the RDMA device has not followed the netdev's MTU of %u",
+				 c->have->mtu);
 	else
-		plan_cannot(s, "it follows the netdev's MTU, which must be at least %u", needs);
+		plan_step_refuse(s, "it follows the netdev's MTU, which must be at least %u",
+				 needs);
 	return true;
 }
 
 static bool (*const rules[QOS_FIELD_COUNT])(const struct context *c, struct plan_step *s) = {
-	[QOS_DCBX_MODE] = rule_dcbx,	      [QOS_TRUST] = rule_trust,
-	[QOS_DSCP_PRIO] = rule_dscp,	      [QOS_APP] = rule_app,
-	[QOS_PRIO_TC] = rule_prio_tc,	      [QOS_PFC_ENABLED] = rule_pfc,
-	[QOS_PFC_WILLING] = rule_pfc_willing, [QOS_IB_MTU] = rule_ib_mtu,
-	[QOS_ADMIN_STATUS] = rule_agent,      [QOS_ADVERTISE] = rule_agent,
-	[QOS_RECO_PRIO_TC] = rule_agent,      [QOS_RECO_TSA] = rule_agent,
-	[QOS_RECO_BW] = rule_agent,
+	[QOS_DCBX_MODE] = plan_rule_dcbx,	   [QOS_TRUST] = plan_rule_trust,
+	[QOS_DSCP_PRIO] = plan_rule_dscp,	   [QOS_APP] = plan_rule_app,
+	[QOS_PRIO_TC] = plan_rule_prio_tc,	   [QOS_PFC_ENABLED] = plan_rule_pfc,
+	[QOS_PFC_WILLING] = plan_rule_pfc_willing, [QOS_IB_MTU] = plan_rule_ib_mtu,
+	[QOS_ADMIN_STATUS] = plan_rule_lldp_agent, [QOS_ADVERTISE] = plan_rule_lldp_agent,
+	[QOS_RECO_PRIO_TC] = plan_rule_lldp_agent, [QOS_RECO_TSA] = plan_rule_lldp_agent,
+	[QOS_RECO_BW] = plan_rule_lldp_agent,
 };
 
-static enum plan_disruption disruption_of(const struct driver_quirk *quirk, enum qos_field_id id)
+static enum plan_disruption plan_disruption_of(const struct driver_quirk *quirk,
+					       enum qos_field_id id)
 {
 	if (quirk->resets & QOS_BIT(id))
 		return DISRUPT_PORT_RESET;
@@ -225,32 +227,32 @@ static enum plan_disruption disruption_of(const struct driver_quirk *quirk, enum
 }
 
 /* What the port would have after all that is wanted. */
-static struct qos outcome(const struct context *c)
+static struct qos plan_outcome(const struct context *c)
 {
 	struct qos then = *c->have;
 
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		if (qos_has(c->want, id) && id != QOS_DSCP_PRIO && id != QOS_APP)
 			qos_copy_field(&then, c->want, id);
-	target_dscp(c, &then);
+	plan_target_dscp(c, &then);
 	if (qos_has(c->want, QOS_APP)) {
 		then.has &= ~QOS_BIT(QOS_APP);
-		(void)target_app(c, &then); /* too many: the step says so */
+		(void)plan_target_app(c, &then); /* too many: the step says so */
 	}
 	/* Trust is no wish of its own: it follows from the entries. */
 	if (qos_has(c->want, QOS_DSCP_PRIO) || qos_has(c->have, QOS_DSCP_PRIO)) {
 		then.has |= QOS_BIT(QOS_TRUST);
-		then.trust = any_dscp(&then) ? QOS_TRUST_DSCP : QOS_TRUST_PCP;
+		then.trust = plan_any_dscp(&then) ? QOS_TRUST_DSCP : QOS_TRUST_PCP;
 	}
 	return then;
 }
 
 /* Fields that the driver resets because the first DSCP entry comes, or the last one goes, or
  * because its firmware's agent comes or goes, or it is loaded anew. */
-static uint64_t reset_on_the_way(const struct context *c, const struct qos *then)
+static uint64_t plan_reset_fields(const struct context *c, const struct qos *then)
 {
-	bool before = qos_has(c->have, QOS_DSCP_PRIO) && any_dscp(c->have);
-	uint64_t resets = before != any_dscp(then) ? c->quirk->dscp_flip_resets : 0;
+	bool before = qos_has(c->have, QOS_DSCP_PRIO) && plan_any_dscp(c->have);
+	uint64_t resets = before != plan_any_dscp(then) ? c->quirk->dscp_flip_resets : 0;
 
 	if (qos_diff(c->want, c->have) & c->have->has & QOS_BIT(QOS_FIRMWARE_AGENT))
 		resets |= c->quirk->agent_resets;
@@ -260,51 +262,52 @@ static uint64_t reset_on_the_way(const struct context *c, const struct qos *then
 }
 
 /* DSCP trust comes with the first entry, for all 64. */
-static uint8_t bare_dscps(const struct context *c, const struct qos *then)
+static uint8_t plan_unmapped_dscps(const struct context *c, const struct qos *then)
 {
 	uint8_t count = 0;
 
-	if (!c->quirk->dscps_of_firmware || !any_dscp(then))
+	if (!c->quirk->dscps_of_firmware || !plan_any_dscp(then))
 		return 0;
 	for (unsigned int d = 0; d < QOS_DSCPS; d++)
 		count += then->dscp_prio[d] == QOS_UNMAPPED;
 	return count;
 }
 
-static void step_make(const struct context *c, enum qos_field_id id, int line, struct plan_step *s)
+static void plan_step_make(const struct context *c, enum qos_field_id id, int line,
+			   struct plan_step *s)
 {
 	uint64_t hidden = PLAN_RDMA_CM | c->quirk->zeros_unknown;
 
 	memset(s, 0, sizeof(*s));
 	s->field = id;
 	s->line = line;
-	s->disruption = disruption_of(c->quirk, id);
+	s->disruption = plan_disruption_of(c->quirk, id);
 	s->readback = c->quirk->cached & QOS_BIT(id) ? READBACK_CACHE : READBACK_REGISTER;
 	qos_copy_field(&s->from, c->have, id);
 	qos_copy_field(&s->to, c->want, id);
 	if (!dcb_object_fields(id))
-		plan_cannot(s, "nothing here can set it");
+		plan_step_refuse(s, "nothing here can set it");
 	else if (!qos_has(c->have, id) && !(hidden & QOS_BIT(id)))
-		plan_cannot(s, "the device does not offer it");
+		plan_step_refuse(s, "the device does not offer it");
 }
 
 void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
 	       const char *driver, struct plan *plan)
 {
 	struct context c = {want, have, driver_quirk_find(driver), plan};
-	const struct qos then = outcome(&c);
+	const struct qos then = plan_outcome(&c);
 	uint64_t diff = qos_diff(want, have), again;
 
 	memset(plan, 0, sizeof(*plan));
 	snprintf(plan->driver, sizeof(plan->driver), "%s", driver);
 	plan->tier = c.quirk->tier;
 	plan->firmware_owned = have->dcbx_mode & QOS_DCBX_LLD_MANAGED &&
-			       qos_has(have, QOS_DCBX_MODE) && !frees_dcbx(want, have);
+			       qos_has(have, QOS_DCBX_MODE) && !plan_frees_dcbx(want, have);
 	/* The entries that make DSCP trust have to go. */
-	if (wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && any_dscp(have))
+	if (plan_wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && plan_any_dscp(have))
 		diff |= QOS_BIT(QOS_DSCP_PRIO);
-	again = reset_on_the_way(&c, &then);
-	plan->lost = again & have->has & ~want->has;
+	again = plan_reset_fields(&c, &then);
+	plan->side_effects = again & have->has & ~want->has;
 	again &= want->has & have->has;
 	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
 		enum qos_field_id id = driver_order(c.quirk)[i];
@@ -312,8 +315,8 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 
 		if (!((diff | again) & QOS_BIT(id)))
 			continue;
-		step_make(&c, id, line[id], s);
-		s->again = again & QOS_BIT(id);
+		plan_step_make(&c, id, line[id], s);
+		s->rewrite = again & QOS_BIT(id);
 		if (!s->cannot)
 			s->cannot = driver_refuses(c.quirk, id, have, &then, s->reason,
 						   sizeof(s->reason));
@@ -321,12 +324,12 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 			plan->count++;
 	}
 	if (plan_fields(plan) & QOS_BIT(QOS_DSCP_PRIO))
-		plan->bare_dscps = bare_dscps(&c, &then);
+		plan->unmapped_dscps = plan_unmapped_dscps(&c, &then);
 }
 
-enum dcb_agent plan_agent(const struct profile *profile)
+enum lldp_agent plan_lldp_agent(const struct profile *profile)
 {
-	return profile->agent == AGENT_LLDPAD ? DCB_AGENT_LLDPAD : DCB_AGENT_NONE;
+	return profile->agent == AGENT_LLDPAD ? LLDP_AGENT_LLDPAD : LLDP_AGENT_NONE;
 }
 
 uint64_t plan_live_fields(const struct profile *profile)
@@ -336,7 +339,7 @@ uint64_t plan_live_fields(const struct profile *profile)
 
 	if (profile->agent != AGENT_LLDPAD)
 		return fields;
-	fields &= ~(agent_own_fields() | QOS_BIT(QOS_ETS_WILLING));
+	fields &= ~(lldp_agent_own_fields() | QOS_BIT(QOS_ETS_WILLING));
 	if (profile->qos.ets_willing)
 		fields &= ~ets;
 	if (profile->qos.pfc_willing)
@@ -344,7 +347,7 @@ uint64_t plan_live_fields(const struct profile *profile)
 	return fields;
 }
 
-void plan_cannot(struct plan_step *s, const char *fmt, ...)
+void plan_step_refuse(struct plan_step *s, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -412,7 +415,7 @@ const char *plan_tier_word(enum plan_tier tier)
 	return tier_words[tier];
 }
 
-static json_t *step_to_json(const struct plan_step *s)
+static json_t *plan_step_json(const struct plan_step *s)
 {
 	json_t *j = json_pack("{s:s, s:o, s:o, s:s, s:s, s:b}", "field", qos_fields[s->field].key,
 			      "from", qos_field_json(&s->from, s->field), "to",
@@ -423,7 +426,7 @@ static json_t *step_to_json(const struct plan_step *s)
 
 	if (!err && s->line)
 		err = json_object_set_new(j, "line", json_integer(s->line));
-	if (!err && s->again)
+	if (!err && s->rewrite)
 		err = json_object_set_new(j, "again", json_true());
 	if (!err && s->cannot)
 		err = json_object_set_new(j, "reason", json_string(s->reason));
@@ -433,22 +436,23 @@ static json_t *step_to_json(const struct plan_step *s)
 	return NULL;
 }
 
-static json_t *port_to_json(const struct plan *p)
+static json_t *plan_port_json(const struct plan *p)
 {
 	json_t *steps = json_array();
 	int err = steps ? 0 : -1;
 
 	for (unsigned int i = 0; !err && i < p->count; i++)
-		err = json_array_append_new(steps, step_to_json(&p->step[i]));
+		err = json_array_append_new(steps, plan_step_json(&p->step[i]));
 	if (err) {
 		json_decref(steps);
 		return NULL;
 	}
 	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:i}", "netdev",
 			 p->ifname, "ibdev", p->ibdev, "ib_port", (int)p->ib_port, "driver",
-			 p->driver, "platform", p->platform, "agent", dcb_agent_word(p->agent),
-			 "tier", plan_tier_word(p->tier), "changes", (int)plan_changes(p), "steps",
-			 steps, "lost", qos_keys_json(p->lost), "bare_dscps", (int)p->bare_dscps);
+			 p->driver, "platform", p->platform, "agent",
+			 lldp_agent_word(p->lldp_agent), "tier", plan_tier_word(p->tier), "changes",
+			 (int)plan_changes(p), "steps", steps, "lost",
+			 qos_keys_json(p->side_effects), "bare_dscps", (int)p->unmapped_dscps);
 }
 
 json_t *plan_to_json(const struct plan *plan, unsigned int plans)
@@ -459,7 +463,7 @@ json_t *plan_to_json(const struct plan *plan, unsigned int plans)
 
 	for (unsigned int i = 0; !err && i < plans; i++) {
 		changes += plan_changes(&plan[i]);
-		err = json_array_append_new(ports, port_to_json(&plan[i]));
+		err = json_array_append_new(ports, plan_port_json(&plan[i]));
 	}
 	if (err) {
 		json_decref(ports);

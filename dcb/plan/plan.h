@@ -33,7 +33,7 @@ struct plan_step {
 	enum plan_readback readback;
 	int line;	  /* of the wish in the profile, 0 = none */
 	bool cannot;	  /* the device does not offer the field: never run */
-	bool again;	  /* the plan itself makes the driver reset it: written even if equal */
+	bool rewrite;	  /* the plan itself makes the driver reset it: written even if equal */
 	char reason[192]; /* why not, when cannot */
 };
 
@@ -46,13 +46,13 @@ struct plan {
 	unsigned int ib_port;
 	char driver[32];
 	char platform[24]; /* word of a row of dcb/plan/platform.h, "" = the port decides itself */
-	enum dcb_agent agent;  /* who writes ETS, PFC and APP */
+	enum lldp_agent lldp_agent; /* who writes ETS, PFC and APP */
 	bool beside_read_only; /* an lldpad that only listens may run: it was started with -R */
 	enum plan_tier tier;
-	bool firmware_owned; /* its LLDP agent sets DCB (lld_managed), the host cannot */
-	uint64_t lost;	     /* fields nobody asks for that the driver resets on the way */
-	uint8_t bare_dscps;  /* DSCPs without an entry whose priority the firmware alone knows */
-	unsigned int count;  /* steps, cannot ones included */
+	bool firmware_owned;	/* its LLDP agent sets DCB (lld_managed), the host cannot */
+	uint64_t side_effects;	/* fields nobody asks for that the driver resets on the way */
+	uint8_t unmapped_dscps; /* DSCPs without an entry whose priority the firmware alone knows */
+	unsigned int count;	/* steps, cannot ones included */
 	struct plan_step step[PLAN_STEPS_MAX];
 };
 
@@ -66,7 +66,7 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	       const char *driver, struct plan *plan);
 
 /* Who writes the ETS, PFC and APP of a profile. */
-enum dcb_agent plan_agent(const struct profile *profile);
+enum lldp_agent plan_lldp_agent(const struct profile *profile);
 
 /* The fields of the wish that the kernel must show in the end. With an agent not what the agent
  * keeps for itself, nor what it is willing to take from the peer. */
@@ -79,10 +79,10 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e);
 
 /* What of the steps only this host can tell: driver and names of the plan are filled. */
-void plan_look_closer(struct dcb *dcb, const struct qos *have, struct plan *plan);
+void plan_check_host(struct dcb *dcb, const struct qos *have, struct plan *plan);
 
 /* Makes a step one that is never run, and says why. */
-void plan_cannot(struct plan_step *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void plan_step_refuse(struct plan_step *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 /* Number of steps that would be run. */
 unsigned int plan_changes(const struct plan *plan);

@@ -7,15 +7,15 @@
 #include <stdio.h>
 
 #include "dcb/kernel/backend.h"
-#include "dcb/kernel/cc.h"
+#include "dcb/kernel/congestion.h"
 #include "dcb/kernel/configfs.h"
 #include "dcb/kernel/devlink.h"
-#include "dcb/kernel/link.h"
-#include "dcb/lldpad/agent.h"
+#include "dcb/kernel/netdev.h"
+#include "dcb/lldpad/lldp_agent.h"
 #include "dcb/plan/plan.h"
 #include "dcb/plan/platform.h"
 
-static bool has_pcp_apps(const struct qos *q)
+static bool plan_has_pcp_apps(const struct qos *q)
 {
 	for (unsigned int i = 0; qos_has(q, QOS_APP) && i < q->app_count; i++)
 		if (q->app[i].selector == QOS_APP_PCP)
@@ -27,22 +27,22 @@ static bool has_pcp_apps(const struct qos *q)
  * Kernels before 6.2 skip PCP entries without a word (net/dcb/dcbnl.c). A driver that shows an
  * order of trust runs on one that knows them, whatever its version says.
  */
-static void forbid_pcp_apps(const struct dcb *dcb, const struct qos *have, struct plan_step *s)
+static void plan_check_pcp_apps(const struct dcb *dcb, const struct qos *have, struct plan_step *s)
 {
 	unsigned int major, minor;
 
-	if (s->cannot || !has_pcp_apps(&s->to) || qos_has(have, QOS_APP_TRUST) ||
+	if (s->cannot || !plan_has_pcp_apps(&s->to) || qos_has(have, QOS_APP_TRUST) ||
 	    sscanf(dcb->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
 	    (major == 6 && minor >= 2))
 		return;
-	plan_cannot(s, "linux %.40s skips PCP entries, 6.2 is the first to take them",
-		    dcb->release);
+	plan_step_refuse(s, "linux %.40s skips PCP entries, 6.2 is the first to take them",
+			 dcb->release);
 }
 
 /* What stands in files of the driver: not to be written from here, or there and nobody sees it. */
-static void look_at_files(const struct dcb *dcb, const struct plan *plan, struct plan_step *s)
+static void plan_check_files(const struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
-	const struct cc_port port = {
+	const struct congestion_port port = {
 		.sysfs = dcb->sysfs_fd,
 		.debugfs = dcb->debugfs_fd,
 		.configfs = dcb->configfs_fd,
@@ -53,21 +53,21 @@ static void look_at_files(const struct dcb *dcb, const struct plan *plan, struct
 	};
 	const char *why;
 
-	if (!(cc_fields() & QOS_BIT(s->field)))
+	if (!(congestion_fields() & QOS_BIT(s->field)))
 		return;
-	if (cc_elsewhere(&port, &s->to, s->field, s->reason, sizeof(s->reason))) {
+	if (congestion_set_elsewhere(&port, &s->to, s->field, s->reason, sizeof(s->reason))) {
 		s->cannot = true;
 		return;
 	}
 	if (!s->cannot || qos_has(&s->from, s->field))
 		return;
-	why = cc_hidden(&port);
+	why = congestion_hidden_reason(&port);
 	if (why[0])
-		plan_cannot(s, "the device does not offer it, or %s", why);
+		plan_step_refuse(s, "the device does not offer it, or %s", why);
 }
 
 /* In a bond some drivers refuse every setting, with a bare -EINVAL. */
-static void forbid_in_bond(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
+static void plan_check_bond(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
 	char path[64], text[32];
 
@@ -76,47 +76,47 @@ static void forbid_in_bond(struct dcb *dcb, const struct plan *plan, struct plan
 		return;
 	snprintf(path, sizeof(path), "class/net/%.16s/master/bonding/mode", plan->ifname);
 	if (!dcb_sysfs_read(dcb, path, text, sizeof(text)))
-		plan_cannot(s, "%s sets no DCB while the port is in a bond", plan->driver);
+		plan_step_refuse(s, "%s sets no DCB while the port is in a bond", plan->driver);
 }
 
 /* What is kept in the device's memory counts after its next reset. */
-static void look_at_devlink(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
+static void plan_check_devlink(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
 	struct devlink_roce roce;
 
 	if (s->cannot || devlink_roce_read(dcb, plan->ifname, &roce, NULL) ||
 	    roce.mode != DEVLINK_AT_RESET)
 		return;
-	plan_cannot(s,
-		    "the device reads it when it starts: devlink dev param set %s/%s name "
-		    "enable_roce value %s cmode permanent, then reboot",
-		    roce.bus, roce.device, s->to.roce_enable ? "true" : "false");
+	plan_step_refuse(s,
+			 "the device reads it when it starts: devlink dev param set %s/%s name "
+			 "enable_roce value %s cmode permanent, then reboot",
+			 roce.bus, roce.device, s->to.roce_enable ? "true" : "false");
 }
 
 /* What of a step only this host can tell. */
-static void look_closer(struct dcb *dcb, const struct qos *have, const struct plan *plan,
-			struct plan_step *s)
+static void plan_check_step(struct dcb *dcb, const struct qos *have, const struct plan *plan,
+			    struct plan_step *s)
 {
 	if (s->field == QOS_APP)
-		forbid_pcp_apps(dcb, have, s);
+		plan_check_pcp_apps(dcb, have, s);
 	if (s->field == QOS_VLAN_PRIO && s->cannot)
-		vlan_unknown(dcb, plan->ifname, s->reason, sizeof(s->reason));
+		vlan_unknown_reason(dcb, plan->ifname, s->reason, sizeof(s->reason));
 	if (s->field == QOS_ROCE_ENABLE)
-		look_at_devlink(dcb, plan, s);
-	look_at_files(dcb, plan, s);
-	forbid_in_bond(dcb, plan, s);
+		plan_check_devlink(dcb, plan, s);
+	plan_check_files(dcb, plan, s);
+	plan_check_bond(dcb, plan, s);
 	if (!(PLAN_RDMA_CM & QOS_BIT(s->field)))
 		return;
 	if (!plan->ibdev[0])
-		plan_cannot(s, "the port has no RDMA device");
-	else if (!configfs_rdma_cm(dcb->configfs_fd))
-		plan_cannot(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
+		plan_step_refuse(s, "the port has no RDMA device");
+	else if (!configfs_has_rdma_cm(dcb->configfs_fd))
+		plan_step_refuse(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
 }
 
-void plan_look_closer(struct dcb *dcb, const struct qos *have, struct plan *plan)
+void plan_check_host(struct dcb *dcb, const struct qos *have, struct plan *plan)
 {
 	for (unsigned int i = 0; i < plan->count; i++)
-		look_closer(dcb, have, plan, &plan->step[i]);
+		plan_check_step(dcb, have, plan, &plan->step[i]);
 }
 
 int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
@@ -130,12 +130,12 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 	if (err && err != -EOPNOTSUPP)
 		return err;
 	plan_make(&profile->qos, profile->line, have, info.driver, plan);
-	plan->agent = plan_agent(profile);
+	plan->lldp_agent = plan_lldp_agent(profile);
 	plan->beside_read_only = profile->agent == AGENT_LLDPAD_READONLY;
 	snprintf(plan->ifname, sizeof(plan->ifname), "%s", ifname);
 	snprintf(plan->ibdev, sizeof(plan->ibdev), "%s", ibdev ? ibdev : "");
 	plan->ib_port = ib_port;
-	plan_look_closer(dcb, have, plan);
+	plan_check_host(dcb, have, plan);
 	platform_gather(dcb, ifname, ibdev, have->has & dcb_dcbnl_fields(), &facts);
 	platform_judge(&facts, plan);
 	return 0;

@@ -67,13 +67,13 @@ static const struct pci_id dpus[] = {
 
 static const char *const virtual_drivers[] = {"iavf", "cxgb4vf", "ixgbevf", "hclgevf"};
 
-static bool is_driver(const struct platform_facts *facts, const char *driver)
+static bool platform_is_driver(const struct platform_facts *facts, const char *driver)
 {
 	return !strcmp(facts->driver, driver) || !strcmp(facts->rdma_driver, driver);
 }
 
-static bool is_one_of(const struct platform_facts *facts, const struct pci_id *ids,
-		      unsigned int count)
+static bool platform_has_pci_id(const struct platform_facts *facts, const struct pci_id *ids,
+				unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (ids[i].vendor == facts->vendor && ids[i].device == facts->device)
@@ -81,17 +81,17 @@ static bool is_one_of(const struct platform_facts *facts, const struct pci_id *i
 	return false;
 }
 
-static bool is_mana(const struct platform_facts *facts)
+static bool platform_is_mana(const struct platform_facts *facts)
 {
-	return is_driver(facts, "mana");
+	return platform_is_driver(facts, "mana");
 }
 
-static bool is_pvrdma(const struct platform_facts *facts)
+static bool platform_is_pvrdma(const struct platform_facts *facts)
 {
 	return !strcmp(facts->rdma_driver, "vmw_pvrdma");
 }
 
-static bool is_erdma(const struct platform_facts *facts)
+static bool platform_is_erdma(const struct platform_facts *facts)
 {
 	return !strcmp(facts->rdma_driver, "erdma");
 }
@@ -99,19 +99,19 @@ static bool is_erdma(const struct platform_facts *facts)
 bool platform_is_virtual(const struct platform_facts *facts)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(virtual_drivers); i++)
-		if (is_driver(facts, virtual_drivers[i]))
+		if (platform_is_driver(facts, virtual_drivers[i]))
 			return true;
 	return facts->has_physical ||
-	       is_one_of(facts, virtual_functions, ARRAY_SIZE(virtual_functions));
+	       platform_has_pci_id(facts, virtual_functions, ARRAY_SIZE(virtual_functions));
 }
 
-static bool is_subfunction(const struct platform_facts *facts)
+static bool platform_is_subfunction(const struct platform_facts *facts)
 {
 	return !strcmp(facts->driver, "mlx5_core.sf");
 }
 
 /* linux net/devlink: names of ports that stand for a function: "pf0vf1", "c1pf0sf88", "pf0". */
-static bool is_representor(const struct platform_facts *facts)
+static bool platform_is_representor(const struct platform_facts *facts)
 {
 	static const char *const patterns[] = {"pf[0-9]*", "c[0-9]*pf[0-9]*"};
 
@@ -123,23 +123,23 @@ static bool is_representor(const struct platform_facts *facts)
 
 /* The DPU owns the port where the host's function is no vport group manager: then mlx5 has no
  * dcbnl. */
-static bool is_dpu_host(const struct platform_facts *facts)
+static bool platform_is_dpu_host(const struct platform_facts *facts)
 {
 	return !facts->has_dcb && !strcmp(facts->driver, "mlx5_core") &&
-	       is_one_of(facts, dpus, ARRAY_SIZE(dpus));
+	       platform_has_pci_id(facts, dpus, ARRAY_SIZE(dpus));
 }
 
-static bool is_ionic(const struct platform_facts *facts)
+static bool platform_is_ionic(const struct platform_facts *facts)
 {
-	return is_driver(facts, "ionic");
+	return platform_is_driver(facts, "ionic");
 }
 
-static bool is_irdma_iwarp(const struct platform_facts *facts)
+static bool platform_is_irdma_iwarp(const struct platform_facts *facts)
 {
 	return facts->iwarp && !strcmp(facts->rdma_driver, "ice");
 }
 
-static bool is_iwarp(const struct platform_facts *facts)
+static bool platform_is_iwarp(const struct platform_facts *facts)
 {
 	return facts->iwarp;
 }
@@ -148,7 +148,7 @@ const struct platform platforms[] = {
 	{
 		.word = "mana",
 		.name = "an Azure MANA port",
-		.is = is_mana,
+		.is = platform_is_mana,
 		.place = {{DCB_FIELDS | CC_FIELDS,
 			   "Azure sets it below the guest, nothing inside can", false}},
 		.seen = "linux 7.2 microsoft/mana (no dcbnl, no pause, no debugfs for it)",
@@ -156,7 +156,7 @@ const struct platform platforms[] = {
 	{
 		.word = "pvrdma",
 		.name = "a VMware PVRDMA port",
-		.is = is_pvrdma,
+		.is = platform_is_pvrdma,
 		.place = {{DCB_FIELDS | CC_FIELDS,
 			   "set it on the uplink of the ESXi host, and marking in its "
 			   "distributed switch",
@@ -166,7 +166,7 @@ const struct platform platforms[] = {
 	{
 		.word = "erdma",
 		.name = "an Alibaba eRDMA port",
-		.is = is_erdma,
+		.is = platform_is_erdma,
 		.place = {{DCB_FIELDS | CC_FIELDS,
 			   "Alibaba Cloud sets it below the instance, nothing inside can", false}},
 		.seen = "linux 7.2 infiniband/hw/erdma (no knobs)",
@@ -181,7 +181,7 @@ const struct platform platforms[] = {
 	{
 		.word = "mlx5-sf",
 		.name = "an mlx5 subfunction",
-		.is = is_subfunction,
+		.is = platform_is_subfunction,
 		.place = {{DCB_FIELDS | CC_FIELDS,
 			   "set it on the physical function that it was cut from", false}},
 		.seen = "linux 7.2 mlx5/core/sf (vport_group_manager)",
@@ -189,7 +189,7 @@ const struct platform platforms[] = {
 	{
 		.word = "representor",
 		.name = "a representor of a function behind an embedded switch",
-		.is = is_representor,
+		.is = platform_is_representor,
 		.place = {{DCB_FIELDS | CC_FIELDS,
 			   "set it on the uplink of that switch, whose phys_port_name is p0 or p1",
 			   false}},
@@ -198,7 +198,7 @@ const struct platform platforms[] = {
 	{
 		.word = "dpu-host",
 		.name = "a host port of a BlueField that its DPU owns",
-		.is = is_dpu_host,
+		.is = platform_is_dpu_host,
 		.place = {{DCB_FIELDS | CC_FIELDS,
 			   "set it on the DPU: log in to its Arm cores and apply to its uplink p0 "
 			   "or p1",
@@ -208,7 +208,7 @@ const struct platform platforms[] = {
 	{
 		.word = "ionic",
 		.name = "an AMD ionic port",
-		.is = is_ionic,
+		.is = platform_is_ionic,
 		.place =
 			{
 				{APP_FIELDS, "use nicctl update qos dscp-to-priority", false},
@@ -231,7 +231,7 @@ const struct platform platforms[] = {
 	{
 		.word = "irdma-iwarp",
 		.name = "an Intel RDMA port in iWARP mode",
-		.is = is_irdma_iwarp,
+		.is = platform_is_irdma_iwarp,
 		.place =
 			{{ROCE_FIELDS | CC_FIELDS,
 			  "make it RoCE first: devlink dev param set pci/ADDRESS name enable_iwarp "
@@ -242,7 +242,7 @@ const struct platform platforms[] = {
 	{
 		.word = "iwarp",
 		.name = "an iWARP port",
-		.is = is_iwarp,
+		.is = platform_is_iwarp,
 		.place = {{ROCE_FIELDS,
 			   "iWARP is TCP: an application sets its ToS (rdma_set_option)", false},
 			  {CC_FIELDS, "iWARP is TCP, and the device's TCP controls congestion",
@@ -271,7 +271,8 @@ void platform_where(const struct platform_place *place, const struct platform_fa
 		snprintf(buf, size, "%s, on the host of this guest", place->where);
 }
 
-static const struct platform_place *place_of(const struct platform *p, enum qos_field_id field)
+static const struct platform_place *platform_place_of(const struct platform *p,
+						      enum qos_field_id field)
 {
 	for (unsigned int i = 0; i < PLATFORM_PLACES && p->place[i].fields; i++)
 		if (p->place[i].fields & QOS_BIT(field))
@@ -281,13 +282,13 @@ static const struct platform_place *place_of(const struct platform *p, enum qos_
 
 /* Whether a row of the port says that it does not decide the field; the reason is a line for people
  * with the place where it is set. */
-static bool refuses(const struct platform_facts *facts, enum qos_field_id field, char *reason,
-		    size_t size)
+static bool platform_refuses(const struct platform_facts *facts, enum qos_field_id field,
+			     char *reason, size_t size)
 {
 	char where[PLATFORM_WHERE_MAX];
 
 	for (unsigned int i = 0; i < platform_count; i++) {
-		const struct platform_place *place = place_of(&platforms[i], field);
+		const struct platform_place *place = platform_place_of(&platforms[i], field);
 
 		if (!place || !platforms[i].is(facts))
 			continue;
@@ -298,8 +299,8 @@ static bool refuses(const struct platform_facts *facts, enum qos_field_id field,
 	return false;
 }
 
-/* The fields that refuses() refuses. */
-static uint64_t elsewhere(const struct platform_facts *facts)
+/* The fields that platform_refuses() refuses. */
+static uint64_t platform_refused_fields(const struct platform_facts *facts)
 {
 	uint64_t fields = 0;
 
@@ -317,17 +318,17 @@ void platform_judge(const struct platform_facts *facts, struct plan *plan)
 		return;
 	snprintf(plan->platform, sizeof(plan->platform), "%s", p->word);
 	/* Whose firmware owns DCBX is a question of the place where DCB is set. */
-	if (elsewhere(facts) & QOS_BIT(QOS_DCBX_MODE))
+	if (platform_refused_fields(facts) & QOS_BIT(QOS_DCBX_MODE))
 		plan->firmware_owned = false;
 	for (unsigned int i = 0; i < plan->count; i++) {
 		struct plan_step *s = &plan->step[i];
 
-		if (refuses(facts, s->field, s->reason, sizeof(s->reason)))
+		if (platform_refuses(facts, s->field, s->reason, sizeof(s->reason)))
 			s->cannot = true;
 	}
 }
 
-static json_t *places_json(const struct platform *p, const struct platform_facts *facts)
+static json_t *platform_places_json(const struct platform *p, const struct platform_facts *facts)
 {
 	json_t *list = json_array();
 	char where[PLATFORM_WHERE_MAX];
@@ -355,7 +356,7 @@ json_t *platform_json(const struct platform_facts *facts)
 			err = json_array_append_new(
 				list, json_pack("{s:s, s:s, s:o}", "kind", platforms[i].word,
 						"name", platforms[i].name, "elsewhere",
-						places_json(&platforms[i], facts)));
+						platform_places_json(&platforms[i], facts)));
 	if (!err)
 		return list;
 	json_decref(list);
@@ -367,7 +368,7 @@ json_t *platform_json(const struct platform_facts *facts)
 
 #define PATH_LENGTH 192
 
-static uint16_t read_id(struct dcb *dcb, const char *device, const char *file)
+static uint16_t platform_read_id(struct dcb *dcb, const char *device, const char *file)
 {
 	char path[PATH_LENGTH + 16], text[16], *end;
 	unsigned long id;
@@ -380,7 +381,7 @@ static uint16_t read_id(struct dcb *dcb, const char *device, const char *file)
 }
 
 /* The first netdev of the physical function; of several ports it is the one that was first. */
-static void read_physical(struct dcb *dcb, const char *device, struct platform_facts *facts)
+static void platform_read_physfn(struct dcb *dcb, const char *device, struct platform_facts *facts)
 {
 	char path[PATH_LENGTH + 16];
 
@@ -392,19 +393,19 @@ static void read_physical(struct dcb *dcb, const char *device, struct platform_f
 	(void)sysfs_first_name(dcb_sysfs_fd(dcb), path, facts->physical, sizeof(facts->physical));
 }
 
-static void read_device(struct dcb *dcb, const char *device, char *driver, size_t size,
-			struct platform_facts *facts)
+static void platform_read_device(struct dcb *dcb, const char *device, char *driver, size_t size,
+				 struct platform_facts *facts)
 {
 	char path[PATH_LENGTH + 16];
 
 	snprintf(path, sizeof(path), "%s/driver", device);
 	(void)sysfs_link_name(dcb_sysfs_fd(dcb), path, driver, size);
 	if (!facts->vendor) {
-		facts->vendor = read_id(dcb, device, "vendor");
-		facts->device = read_id(dcb, device, "device");
+		facts->vendor = platform_read_id(dcb, device, "vendor");
+		facts->device = platform_read_id(dcb, device, "device");
 	}
 	if (!facts->has_physical)
-		read_physical(dcb, device, facts);
+		platform_read_physfn(dcb, device, facts);
 }
 
 void platform_gather(struct dcb *dcb, const char *ifname, const char *ibdev, bool has_dcb,
@@ -416,7 +417,7 @@ void platform_gather(struct dcb *dcb, const char *ifname, const char *ibdev, boo
 	facts->has_dcb = has_dcb;
 	if (sysfs_is_element(ifname)) {
 		snprintf(path, sizeof(path), "class/net/%.15s/device", ifname);
-		read_device(dcb, path, facts->driver, sizeof(facts->driver), facts);
+		platform_read_device(dcb, path, facts->driver, sizeof(facts->driver), facts);
 		snprintf(path, sizeof(path), "class/net/%.15s/phys_port_name", ifname);
 		if (dcb_sysfs_read(dcb, path, facts->port_name, sizeof(facts->port_name)))
 			facts->port_name[0] = '\0';
@@ -424,7 +425,7 @@ void platform_gather(struct dcb *dcb, const char *ifname, const char *ibdev, boo
 	if (!sysfs_is_element(ibdev))
 		return;
 	snprintf(path, sizeof(path), "class/infiniband/%.63s/device", ibdev);
-	read_device(dcb, path, facts->rdma_driver, sizeof(facts->rdma_driver), facts);
+	platform_read_device(dcb, path, facts->rdma_driver, sizeof(facts->rdma_driver), facts);
 	snprintf(path, sizeof(path), "class/infiniband/%.63s/node_type", ibdev);
 	/* "4: RNIC", by linux rdma/ib_verbs.h */
 	facts->iwarp = !dcb_sysfs_read(dcb, path, text, sizeof(text)) && atoi(text) == 4;

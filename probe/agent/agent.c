@@ -18,8 +18,8 @@
 #include <unistd.h>
 
 #include "dcb/kernel/dcb.h"
-#include "probe/agent/agent_ops.h"
-#include "probe/io/dial.h"
+#include "probe/agent/agent_priv.h"
+#include "probe/io/tcp_socket.h"
 #include "probe/io/loop.h"
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
@@ -31,10 +31,10 @@
 
 struct relay {
 	int from, to;
-	int (*stuck)(void);
+	int (*on_stuck)(void);
 };
 
-static int write_all(int fd, const char *data, size_t size)
+static int agent_write_fd(int fd, const char *data, size_t size)
 {
 	while (size) {
 		struct pollfd p = {.fd = fd, .events = POLLOUT};
@@ -53,11 +53,11 @@ static int write_all(int fd, const char *data, size_t size)
 	return 0;
 }
 
-void agent_end_with(struct agent *a, enum agent_end end)
+void agent_stop(struct agent *a, enum agent_stop_reason end)
 {
-	if (!a->over)
-		a->end = end;
-	a->over = true;
+	if (!a->stopped)
+		a->stop_reason = end;
+	a->stopped = true;
 }
 
 void agent_send(struct agent *a, json_t *doc)
@@ -69,16 +69,16 @@ void agent_send(struct agent *a, json_t *doc)
 	if (text && length < LOOP_LINE_MAX) {
 		text[length++] = '\n';
 		pthread_mutex_lock(&a->output);
-		err = write_all(a->config->out_fd, text, length);
+		err = agent_write_fd(a->config->out_fd, text, length);
 		pthread_mutex_unlock(&a->output);
 	}
 	if (err)
-		agent_end_with(a, AGENT_UNHEARD);
+		agent_stop(a, AGENT_OUTPUT_FAILED);
 	free(text);
 	json_decref(doc);
 }
 
-void agent_error(struct agent *a, uint64_t id, const struct err *e)
+void agent_reply_error(struct agent *a, uint64_t id, const struct err *e)
 {
 	agent_send(a, json_pack("{s:I, s:o}", "id", (json_int_t)id, "error", err_to_json(e)));
 }
@@ -91,13 +91,13 @@ void agent_reply(struct agent *a, uint64_t id, json_t *reply)
 	    json_object_set_new(reply, "ok", json_true())) {
 		json_decref(reply);
 		err_sys(&e, -ENOMEM, "agent: reply");
-		agent_error(a, id, &e);
+		agent_reply_error(a, id, &e);
 		return;
 	}
 	if (json_dumpb(reply, NULL, 0, JSON_COMPACT) + 1 >= LOOP_LINE_MAX) {
 		json_decref(reply);
 		err_set(&e, -EMSGSIZE, "agent: the reply is larger than a line may be");
-		agent_error(a, id, &e);
+		agent_reply_error(a, id, &e);
 		return;
 	}
 	agent_send(a, reply);
@@ -112,7 +112,7 @@ int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e)
 	return err;
 }
 
-static void hello(struct agent *a)
+static void agent_send_hello(struct agent *a)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 
@@ -122,52 +122,52 @@ static void hello(struct agent *a)
 				"uid", (int)geteuid()));
 }
 
-static void on_line(char *line, size_t length, void *arg)
+static void agent_on_line(char *line, size_t length, void *arg)
 {
 	struct agent *a = arg;
 
-	if (!a->over)
-		agent_line(a, line, length);
+	if (!a->stopped)
+		agent_handle_line(a, line, length);
 }
 
-static void on_end(void *arg)
+static void agent_on_eof(void *arg)
 {
-	agent_end_with(arg, AGENT_INPUT_ENDED);
+	agent_stop(arg, AGENT_INPUT_CLOSED);
 }
 
-static const struct loop_input_events input_events = {.line = on_line, .end = on_end};
+static const struct loop_input_events input_events = {.line = agent_on_line, .end = agent_on_eof};
 
 /* A program that was killed or has ended is told by its kernel; one that is silent behind a kernel
  * that answers is stopped, or gets no processor. What runs for it ends. */
-static void let_starve(struct agent *a)
+static void agent_on_missed_lease(struct agent *a)
 {
 	const struct agent_config *config = a->config;
 
 	if (!config->starved_ms || !agent_traffic_has_run(a) ||
 	    !socket_is_answered(config->in_fd, ANSWERED_MS)) {
-		agent_end_with(a, AGENT_SILENCE);
+		agent_stop(a, AGENT_LEASE_EXPIRED);
 	} else if (!a->starved_until_ms) {
 		a->starved_until_ms = loop_now_ms(a->loop) + config->starved_ms;
-		agent_traffic_unheard(a);
-		if (config->starved)
-			config->starved(config->arg);
+		agent_traffic_lease_expired(a);
+		if (config->on_starved)
+			config->on_starved(config->arg);
 	} else if (loop_now_ms(a->loop) >= a->starved_until_ms) {
-		agent_end_with(a, AGENT_STARVED);
+		agent_stop(a, AGENT_STARVED);
 	}
 }
 
 /* Requests that are on their way count: one more look before the coordinator is taken for lost. */
-static void on_lease(void *arg)
+static void agent_on_lease(void *arg)
 {
 	struct agent *a = arg;
 
 	if (a->lease_late)
-		let_starve(a);
+		agent_on_missed_lease(a);
 	a->lease_late = true;
 	loop_timer_set_awake(a->lease, LOOK_AGAIN_MS);
 }
 
-static void *relay_input(void *arg)
+static void *agent_relay_input(void *arg)
 {
 	struct relay r = *(struct relay *)arg;
 	char buf[65536];
@@ -184,17 +184,17 @@ static void *relay_input(void *arg)
 
 		if (n < 0 && errno == EINTR)
 			continue;
-		if (n <= 0 || write_all(r.to, buf, (size_t)n))
+		if (n <= 0 || agent_write_fd(r.to, buf, (size_t)n))
 			break;
 	}
 	close(r.to);
 	usleep(EXIT_WAIT_US);
-	_exit(r.stuck ? r.stuck() : 1); /* children die with it (PR_SET_PDEATHSIG) */
+	_exit(r.on_stuck ? r.on_stuck() : 1); /* children die with it (PR_SET_PDEATHSIG) */
 }
 
 /* Says that this host lives while the loop is held up in a call. A coordinator that does not read
  * is for the others to notice. */
-static void *say_alive(void *arg)
+static void *agent_send_alive(void *arg)
 {
 	static const char line[] = "{\"event\":\"alive\"}\n";
 	struct agent *a = arg;
@@ -203,14 +203,14 @@ static void *say_alive(void *arg)
 		usleep(a->config->alive_ms * 1000);
 		pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, NULL);
 		pthread_mutex_lock(&a->output);
-		(void)write_all(a->config->out_fd, line, sizeof(line) - 1);
+		(void)agent_write_fd(a->config->out_fd, line, sizeof(line) - 1);
 		pthread_mutex_unlock(&a->output);
 		pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, NULL);
 	}
 	return NULL;
 }
 
-static int start_input(struct agent *a, struct loop_input **in, struct err *e)
+static int agent_open_input(struct agent *a, struct loop_input **in, struct err *e)
 {
 	struct relay *r = malloc(sizeof(*r));
 	pthread_t thread;
@@ -222,14 +222,14 @@ static int start_input(struct agent *a, struct loop_input **in, struct err *e)
 	}
 	r->from = a->config->in_fd;
 	r->to = fd[1];
-	r->stuck = a->config->stuck;
+	r->on_stuck = a->config->on_stuck;
 	err = loop_input_open(a->loop, fd[0], &input_events, a, in, e);
 	if (err) {
 		close(fd[1]);
 		free(r);
 		return err;
 	}
-	err = pthread_create(&thread, NULL, relay_input, r);
+	err = pthread_create(&thread, NULL, agent_relay_input, r);
 	if (err) {
 		close(fd[1]);
 		free(r);
@@ -240,31 +240,31 @@ static int start_input(struct agent *a, struct loop_input **in, struct err *e)
 	return 0;
 }
 
-static bool is_over(void *arg)
+static bool agent_is_stopped(void *arg)
 {
 	const struct agent *a = arg;
 
-	return a->over;
+	return a->stopped;
 }
 
-static void serve(struct agent *a)
+static void agent_serve(struct agent *a)
 {
 	bool alive = false;
 	pthread_t thread;
 
-	hello(a);
+	agent_send_hello(a);
 	if (a->config->alive_ms)
-		alive = !pthread_create(&thread, NULL, say_alive, a);
+		alive = !pthread_create(&thread, NULL, agent_send_alive, a);
 	if (a->config->lease_ms)
 		loop_timer_set_awake(a->lease, a->config->lease_ms);
-	loop_run_until(a->loop, is_over, a);
+	loop_run_until(a->loop, agent_is_stopped, a);
 	if (alive) {
 		pthread_cancel(thread);
 		pthread_join(thread, NULL);
 	}
 }
 
-int agent_run(const struct agent_config *config, enum agent_end *end, struct err *e)
+int agent_run(const struct agent_config *config, enum agent_stop_reason *end, struct err *e)
 {
 	struct agent a = {.config = config, .output = PTHREAD_MUTEX_INITIALIZER};
 	struct loop_input *in = NULL;
@@ -272,17 +272,17 @@ int agent_run(const struct agent_config *config, enum agent_end *end, struct err
 
 	if (err)
 		return err;
-	if (loop_timer_open(a.loop, on_lease, &a, &a.lease))
+	if (loop_timer_open(a.loop, agent_on_lease, &a, &a.lease))
 		err = err_sys(e, -ENOMEM, "agent");
 	if (!err)
-		err = start_input(&a, &in, e);
+		err = agent_open_input(&a, &in, e);
 	if (!err)
-		serve(&a);
+		agent_serve(&a);
 	if (end)
-		*end = a.end;
+		*end = a.stop_reason;
 	agent_traffic_stop_all(&a);
 	agent_capture_stop_all(&a);
-	agent_command_leave(&a);
+	agent_command_detach(&a);
 	loop_input_close(in);
 	loop_timer_close(a.lease);
 	loop_close(a.loop);

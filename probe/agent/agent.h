@@ -25,13 +25,13 @@
 struct destinations;
 
 /* How it ended. */
-enum agent_end {
-	AGENT_QUIT,	   /* the coordinator said so */
-	AGENT_INPUT_ENDED, /* the connection was closed */
-	AGENT_SILENCE,	   /* the lease was not renewed */
-	AGENT_STARVED,	   /* nor for starved_ms after it, by a host that answers */
-	AGENT_UNHEARD,	   /* nobody reads what it answers */
-	AGENT_STUCK,	   /* held up in a call when the connection was closed; see agent_config */
+enum agent_stop_reason {
+	AGENT_QUIT,	     /* the coordinator said so */
+	AGENT_INPUT_CLOSED,  /* the connection was closed */
+	AGENT_LEASE_EXPIRED, /* the lease was not renewed */
+	AGENT_STARVED,	     /* nor for starved_ms after it, by a host that answers */
+	AGENT_OUTPUT_FAILED, /* nobody reads what it answers */
+	AGENT_STUCK, /* held up in a call when the connection was closed; see agent_config */
 };
 
 struct agent_config {
@@ -49,17 +49,17 @@ struct agent_config {
 	unsigned int starved_ms;
 	unsigned int alive_ms; /* says {"event":"alive"} so often, busy or not; 0 = never */
 	/* Progress and results of traffic as they pass; may be NULL. */
-	void (*passing)(const char *key, const json_t *doc, void *arg);
-	void (*starved)(void *arg); /* starved_ms begin; may be NULL */
+	void (*on_traffic)(const char *key, const json_t *doc, void *arg);
+	void (*on_starved)(void *arg); /* starved_ms begin; may be NULL */
 	void *arg;
 	/* The input has ended and a call does not return: the process ends with this code. In a
 	 * thread of its own, and it may not wait. NULL: without a word, with 1. */
-	int (*stuck)(void);
+	int (*on_stuck)(void);
 };
 
 /* Serves until "quit", the end of the input, or the end of a lease. *end may be NULL, and is never
  * AGENT_STUCK, after which nothing returns. in_fd may be out_fd. */
-int agent_run(const struct agent_config *config, enum agent_end *end, struct err *e);
+int agent_run(const struct agent_config *config, enum agent_stop_reason *end, struct err *e);
 
 /* One traffic end in a process of its own, so that a kernel which never comes back from a post
  * (Linux 6.1 when the MTU is lowered under a running rxe queue pair) costs a process that can be

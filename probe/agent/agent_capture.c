@@ -14,8 +14,8 @@
 
 #include "capture/confined.h"
 #include "capture/decode/lldp.h"
-#include "capture/file/source.h"
-#include "probe/agent/agent_ops.h"
+#include "capture/file/input.h"
+#include "probe/agent/agent_priv.h"
 #include "profiles/base/base64.h"
 #include "profiles/base/file.h"
 #include "profiles/base/json.h"
@@ -40,18 +40,19 @@ struct agent_capture {
 };
 
 /* In the confined process. */
-struct decoding {
+struct capture_child {
 	const struct agent_capture *capture;
-	struct source *source;
+	struct input *source;
 	struct flow_table *flows;
 	struct lldp_peer peer;
-	struct sink *sink;
+	struct pcap_writer *sink;
 	uint64_t frames, bytes, unrecorded;
 	struct err err; /* why it ended early */
 	uint8_t frame[FRAME_MAX];
 };
 
-static void decoding_record(struct decoding *d, const struct packet *p, const uint8_t *data)
+static void capture_child_record(struct capture_child *d, const struct packet *p,
+				 const uint8_t *data)
 {
 	uint32_t length = p->cap_len < FRAME_MAX ? p->cap_len : FRAME_MAX;
 
@@ -63,31 +64,31 @@ static void decoding_record(struct decoding *d, const struct packet *p, const ui
 	}
 	memcpy(d->frame, data, length);
 	if (!d->capture->full)
-		length = capture_cut(p, d->frame, length);
-	if (sink_write(d->sink, d->frame, length, p->wire_len, p->time_ns, &d->err)) {
+		length = trim_frame(p, d->frame, length);
+	if (pcap_writer_write(d->sink, d->frame, length, p->wire_len, p->time_ns, &d->err)) {
 		struct err ignored; /* the first error is reported */
 
-		(void)sink_close(d->sink, &ignored);
+		(void)pcap_writer_close(d->sink, &ignored);
 		d->sink = NULL;
 		return;
 	}
 	d->bytes += length;
 }
 
-static int decoding_frame(struct decoding *d, const uint8_t *data, uint32_t cap_len,
-			  uint32_t wire_len, uint64_t time_ns)
+static int capture_child_decode(struct capture_child *d, const uint8_t *data, uint32_t cap_len,
+				uint32_t wire_len, uint64_t time_ns)
 {
 	struct packet p;
 	struct err broken;
 
-	packet_decode(source_link(d->source), data, cap_len, wire_len, ++d->frames, time_ns, &p);
+	packet_decode(input_dlt(d->source), data, cap_len, wire_len, ++d->frames, time_ns, &p);
 	if (p.kind == PACKET_LLDP) /* a broken one is counted as malformed by the decoder */
 		(void)lldp_decode(data, cap_len, &d->peer, &broken);
-	decoding_record(d, &p, data);
+	capture_child_record(d, &p, data);
 	return flow_table_add(d->flows, &p);
 }
 
-static void decoding_loop(struct decoding *d, int parent)
+static void capture_child_loop(struct capture_child *d, int parent)
 {
 	unsigned int drained = 0, until_look = 0;
 	bool stopping = false;
@@ -102,11 +103,11 @@ static void decoding_loop(struct decoding *d, int parent)
 			stopping = confined_stopped(parent);
 			until_look = LOOK_FRAMES;
 		}
-		rc = source_next(d->source, stopping ? 0 : POLL_MS, &data, &cap_len, &wire_len,
-				 &time_ns, &d->err);
+		rc = input_next(d->source, stopping ? 0 : POLL_MS, &data, &cap_len, &wire_len,
+				&time_ns, &d->err);
 		if (rc == 1) {
 			drained += stopping;
-			rc = decoding_frame(d, data, cap_len, wire_len, time_ns);
+			rc = capture_child_decode(d, data, cap_len, wire_len, time_ns);
 			if (rc < 0)
 				err_sys(&d->err, rc, "capture");
 		} else if (!rc && stopping) {
@@ -118,19 +119,19 @@ static void decoding_loop(struct decoding *d, int parent)
 }
 
 /* The reply to capture_stop; its "bytes" are the agent's to tell. */
-static json_t *decoding_reply(struct decoding *d)
+static json_t *capture_child_summary(struct capture_child *d)
 {
 	struct capture_summary summary;
 	struct err record_err = {0};
 	uint64_t dropped = 0;
-	enum capture_drops drops = source_drops(d->source, &dropped);
+	enum capture_drops drops = input_drops(d->source, &dropped);
 	json_t *reply;
 
-	if (d->sink && sink_close(d->sink, &record_err) && !d->err.code)
+	if (d->sink && pcap_writer_close(d->sink, &record_err) && !d->err.code)
 		d->err = record_err;
 	if (capture_summary_make(d->flows, &d->peer, drops, dropped, &summary))
 		return NULL;
-	summary.totals.time_step_ns = source_step_ns(d->source);
+	summary.totals.time_step_ns = input_step_ns(d->source);
 	reply = json_pack("{s:o, s:I, s:o}", "summary", capture_summary_to_json(&summary),
 			  "unrecorded", (json_int_t)d->unrecorded, "complaint",
 			  text_to_json(d->err.code ? d->err.text : ""));
@@ -138,30 +139,30 @@ static json_t *decoding_reply(struct decoding *d)
 	return reply;
 }
 
-static int decoding_open(void *arg, struct err *e)
+static int capture_child_open(void *arg, struct err *e)
 {
-	struct decoding *d = arg;
+	struct capture_child *d = arg;
 	const struct agent_capture *c = d->capture;
 	int err;
 
 	d->flows = flow_table_new(FLOWS_MAX);
 	if (!d->flows)
 		return err_sys(e, -ENOMEM, "capture");
-	err = source_open_live(c->netdev, source_filter("roce"), 0, &d->source, e);
+	err = input_open_live(c->netdev, input_filter("roce"), 0, &d->source, e);
 	if (!err && c->max_bytes)
-		err = sink_open(CONFINED_FILE_FD, RECORDING, source_link(d->source),
-				c->full ? 0 : 256, &d->sink, e);
+		err = pcap_writer_open(CONFINED_FILE_FD, RECORDING, input_dlt(d->source),
+				       c->full ? 0 : 256, &d->sink, e);
 	return err;
 }
 
-static void decoding_run(void *arg, int parent)
+static void capture_child_run(void *arg, int parent)
 {
-	struct decoding *d = arg;
+	struct capture_child *d = arg;
 	json_t *reply;
 	char *text;
 
-	decoding_loop(d, parent);
-	reply = decoding_reply(d);
+	capture_child_loop(d, parent);
+	reply = capture_child_summary(d);
 	text = reply ? json_dumps(reply, JSON_COMPACT) : NULL;
 	if (text)
 		(void)confined_write(parent, text, strlen(text));
@@ -169,7 +170,7 @@ static void decoding_run(void *arg, int parent)
 
 static void free_capture(struct agent_capture *c)
 {
-	(void)confined_end(&c->process, NULL); /* nobody asked for what it found */
+	(void)confined_close(&c->process, NULL); /* nobody asked for what it found */
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c);
@@ -177,8 +178,8 @@ static void free_capture(struct agent_capture *c)
 
 static int open_capture(struct agent_capture *c, struct err *e)
 {
-	struct decoding *d;
-	struct confined_job job = {.open = decoding_open, .run = decoding_run};
+	struct capture_child *d;
+	struct confined_job job = {.open = capture_child_open, .run = capture_child_run};
 	/* Without a name: it is gone when the last descriptor closes. */
 	int err = c->max_bytes ? file_unnamed(&c->fd, e) : 0;
 
@@ -208,11 +209,11 @@ int agent_capture_start(struct agent *a, uint64_t id, const json_t *request, jso
 	int err;
 
 	(void)id;
-	err = json_take_text(request, "netdev", netdev, sizeof(netdev), e);
+	err = json_get_text(request, "netdev", netdev, sizeof(netdev), e);
 	if (!err)
-		err = json_take_bool(request, "full", &full, e);
+		err = json_get_bool(request, "full", &full, e);
 	if (!err)
-		err = json_take_uint(request, "max_bytes", 0, RECORD_MAX_BYTES, &max_bytes, e);
+		err = json_get_uint(request, "max_bytes", 0, RECORD_MAX_BYTES, &max_bytes, e);
 	if (err)
 		return err;
 	if (full && a->config->read_only) {
@@ -241,9 +242,9 @@ int agent_capture_start(struct agent *a, uint64_t id, const json_t *request, jso
 	return 0;
 }
 
-static int find(struct agent *a, const json_t *request, uint64_t *handle, struct err *e)
+static int capture_find(struct agent *a, const json_t *request, uint64_t *handle, struct err *e)
 {
-	int err = json_take_uint(request, "handle", 0, AGENT_CAPTURE_MAX - 1, handle, e);
+	int err = json_get_uint(request, "handle", 0, AGENT_CAPTURE_MAX - 1, handle, e);
 
 	if (!err && !a->capture[*handle])
 		err = err_set(e, -ENOENT, "no capture with handle %u", (unsigned int)*handle);
@@ -252,7 +253,7 @@ static int find(struct agent *a, const json_t *request, uint64_t *handle, struct
 
 /* Asks for what was found. The coordinator reads it with the same care as all that an agent says;
  * here it has to be an object of a length that a line can hold. */
-static int finish(struct agent_capture *c, json_t **reply, struct err *e)
+static int capture_read_summary(struct agent_capture *c, json_t **reply, struct err *e)
 {
 	struct err ended = {0};
 	json_error_t where;
@@ -262,7 +263,7 @@ static int finish(struct agent_capture *c, json_t **reply, struct err *e)
 
 	confined_stop(&c->process);
 	err = confined_read_text(c->process.fd, SUMMARY_MAX, SUMMARY_MS, &text);
-	if (confined_end(&c->process, &ended) && err)
+	if (confined_close(&c->process, &ended) && err)
 		return err_set(e, ended.code, "%s", ended.text);
 	if (err)
 		return err_sys(e, err, "capture: no summary of it");
@@ -282,7 +283,7 @@ int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json
 	struct agent_capture *c;
 	struct stat st = {0};
 	uint64_t handle;
-	int err = find(a, request, &handle, e);
+	int err = capture_find(a, request, &handle, e);
 
 	(void)id;
 	if (err)
@@ -290,7 +291,7 @@ int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json
 	c = a->capture[handle];
 	if (!c->process.pid)
 		return err_set(e, -EALREADY, "the capture was stopped before");
-	err = finish(c, reply, e);
+	err = capture_read_summary(c, reply, e);
 	if (err)
 		return err;
 	if (c->fd >= 0)
@@ -301,7 +302,7 @@ int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json
 }
 
 /* A whole piece of the recording, except at its end; its bytes, or -errno. */
-static ssize_t read_piece(int fd, uint8_t *data, uint64_t offset)
+static ssize_t capture_read_piece(int fd, uint8_t *data, uint64_t offset)
 {
 	size_t size = 0;
 	ssize_t n = 1;
@@ -323,11 +324,11 @@ int agent_capture_read(struct agent *a, uint64_t id, const json_t *request, json
 	uint8_t *data;
 	char *text;
 	ssize_t n;
-	int err = find(a, request, &handle, e);
+	int err = capture_find(a, request, &handle, e);
 
 	(void)id;
 	if (!err)
-		err = json_take_uint(request, "offset", 0, RECORD_MAX_BYTES, &offset, e);
+		err = json_get_uint(request, "offset", 0, RECORD_MAX_BYTES, &offset, e);
 	if (err)
 		return err;
 	c = a->capture[handle];
@@ -335,7 +336,7 @@ int agent_capture_read(struct agent *a, uint64_t id, const json_t *request, json
 		return err_set(e, -EBUSY, "the capture was not stopped");
 	data = malloc(AGENT_PIECE_BYTES);
 	text = malloc(BASE64_SIZE(AGENT_PIECE_BYTES));
-	n = !data || !text ? -ENOMEM : c->fd < 0 ? 0 : read_piece(c->fd, data, offset);
+	n = !data || !text ? -ENOMEM : c->fd < 0 ? 0 : capture_read_piece(c->fd, data, offset);
 	if (n < 0) {
 		err = err_sys(e, (int)n, "reading the recording");
 	} else {

@@ -12,16 +12,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/agent/agent_ops.h"
+#include "probe/agent/agent_priv.h"
 #include "probe/io/loop.h"
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
-#define WORDS_MAX  16
-#define OUTPUT_MAX (LOOP_LINE_MAX - 65536) /* it becomes a part of a line */
-#define SAID_MAX   4096
-#define TIME_MAX_S 3600
-#define TX_MAX	   32
+#define WORDS_MAX	16
+#define OUTPUT_MAX	(LOOP_LINE_MAX - 65536) /* it becomes a part of a line */
+#define STDERR_TEXT_MAX 4096
+#define TIME_MAX_S	3600
+#define TX_MAX		32
 
 struct agent_command {
 	struct agent *agent;
@@ -31,30 +31,31 @@ struct agent_command {
 	char *output; /* owned, memory of `stream` */
 	size_t output_size;
 	FILE *stream;
-	char said[SAID_MAX]; /* the end of it */
-	size_t said_size;
+	char stderr_text[STDERR_TEXT_MAX]; /* the end of it */
+	size_t stderr_size;
 };
 
 /* A command line; numbers are in text[]. */
-struct words {
+struct command_line {
 	const char *argv[WORDS_MAX + 1];
 	unsigned int count, texts;
 	char text[3][16];
 };
 
-static void add(struct words *w, const char *word)
+static void command_add_arg(struct command_line *w, const char *word)
 {
 	if (w->count < WORDS_MAX)
 		w->argv[w->count++] = word;
 }
 
-static void add_time(struct words *w, const char *option, uint64_t time, const char *unit)
+static void command_add_time(struct command_line *w, const char *option, uint64_t time,
+			     const char *unit)
 {
 	char *text = w->text[w->texts++];
 
 	snprintf(text, sizeof(w->text[0]), "%u%s", (unsigned int)time, unit);
-	add(w, option);
-	add(w, text);
+	command_add_arg(w, option);
+	command_add_arg(w, text);
 }
 
 static void free_command(struct agent_command *c)
@@ -66,7 +67,7 @@ static void free_command(struct agent_command *c)
 	free(c);
 }
 
-void agent_command_leave(struct agent *a)
+void agent_command_detach(struct agent *a)
 {
 	if (!a->command)
 		return;
@@ -74,7 +75,7 @@ void agent_command_leave(struct agent *a)
 	free_command(a->command);
 }
 
-static void on_line(char *line, size_t length, void *arg)
+static void command_on_line(char *line, size_t length, void *arg)
 {
 	struct agent_command *c = arg;
 
@@ -87,26 +88,26 @@ static void on_line(char *line, size_t length, void *arg)
 }
 
 /* Keeps the end. */
-static void on_complaint(const char *text, size_t length, void *arg)
+static void command_on_stderr(const char *text, size_t length, void *arg)
 {
 	struct agent_command *c = arg;
 	size_t keep;
 
-	if (length >= SAID_MAX) {
-		text += length - (SAID_MAX - 1);
-		length = SAID_MAX - 1;
+	if (length >= STDERR_TEXT_MAX) {
+		text += length - (STDERR_TEXT_MAX - 1);
+		length = STDERR_TEXT_MAX - 1;
 	}
-	keep = SAID_MAX - 1 - length;
-	if (c->said_size > keep) {
-		memmove(c->said, c->said + c->said_size - keep, keep);
-		c->said_size = keep;
+	keep = STDERR_TEXT_MAX - 1 - length;
+	if (c->stderr_size > keep) {
+		memmove(c->stderr_text, c->stderr_text + c->stderr_size - keep, keep);
+		c->stderr_size = keep;
 	}
-	memcpy(c->said + c->said_size, text, length);
-	c->said_size += length;
+	memcpy(c->stderr_text + c->stderr_size, text, length);
+	c->stderr_size += length;
 }
 
 /* What was printed: a document, or a text; null when it is neither. */
-static json_t *output_of(const struct agent_command *c)
+static json_t *command_output_json(const struct agent_command *c)
 {
 	json_t *doc;
 
@@ -120,13 +121,13 @@ static json_t *output_of(const struct agent_command *c)
 }
 
 /* Bytes that are no UTF-8, as a letter is whose beginning was not kept, are question marks. */
-static json_t *said_of(struct agent_command *c)
+static json_t *command_stderr_json(struct agent_command *c)
 {
-	text_clean(c->said, TEXT_BLOCK);
-	return json_string(c->said);
+	text_sanitize(c->stderr_text, TEXT_BLOCK);
+	return json_string(c->stderr_text);
 }
 
-static void on_ended(int status, int signal, void *arg)
+static void command_on_exit(int status, int signal, void *arg)
 {
 	struct agent_command *c = arg;
 	struct err e = {0};
@@ -139,22 +140,22 @@ static void on_ended(int status, int signal, void *arg)
 	else if (signal)
 		err_set(&e, -ECANCELED, "agent: the command was ended by signal %d", signal);
 	if (e.code)
-		agent_error(c->agent, c->id, &e);
+		agent_reply_error(c->agent, c->id, &e);
 	else
 		agent_reply(c->agent, c->id,
-			    json_pack("{s:i, s:o, s:o}", "exit", status, "output", output_of(c),
-				      "said", said_of(c)));
+			    json_pack("{s:i, s:o, s:o}", "exit", status, "output",
+				      command_output_json(c), "said", command_stderr_json(c)));
 	free_command(c);
 }
 
 static const struct loop_process_events events = {
-	.line = on_line,
-	.complaint = on_complaint,
-	.ended = on_ended,
+	.line = command_on_line,
+	.stderr_text = command_on_stderr,
+	.ended = command_on_exit,
 };
 
 /* Gives it the document, NULL for none, and ends its input. */
-static int feed(struct agent_command *c, const json_t *input, struct err *e)
+static int command_write_input(struct agent_command *c, const json_t *input, struct err *e)
 {
 	char *text = input ? json_dumps(input, JSON_COMPACT) : NULL;
 	int err = input && !text ? -ENOMEM : 0;
@@ -166,8 +167,8 @@ static int feed(struct agent_command *c, const json_t *input, struct err *e)
 	return err ? err_sys(e, err, "agent: input of the command") : 0;
 }
 
-static int start(struct agent *a, uint64_t id, const struct words *w, const json_t *input,
-		 bool as_text, struct err *e)
+static int command_start(struct agent *a, uint64_t id, const struct command_line *w,
+			 const json_t *input, bool as_text, struct err *e)
 {
 	struct agent_command *c;
 	int err;
@@ -186,7 +187,7 @@ static int start(struct agent *a, uint64_t id, const struct words *w, const json
 	if (!err)
 		err = loop_spawn(a->loop, w->argv, &events, c, &c->process, e);
 	if (!err)
-		err = feed(c, input, e);
+		err = command_write_input(c, input, e);
 	if (!err)
 		return AGENT_LATER;
 	loop_process_close(c->process);
@@ -195,109 +196,110 @@ static int start(struct agent *a, uint64_t id, const struct words *w, const json
 }
 
 /* A flag that need not be there. */
-static int take_flag(const json_t *request, const char *key, bool *value, struct err *e)
+static int command_read_flag(const json_t *request, const char *key, bool *value, struct err *e)
 {
 	*value = false;
-	return json_object_get(request, key) ? json_take_bool(request, key, value, e) : 0;
+	return json_object_get(request, key) ? json_get_bool(request, key, value, e) : 0;
 }
 
 int agent_plan(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
 {
-	struct words w = {.argv = {a->config->self, "plan", "-"}, .count = 3};
+	struct command_line w = {.argv = {a->config->self, "plan", "-"}, .count = 3};
 	const json_t *profile;
 	json_t *input;
 	bool as_text;
-	int err = json_take_object(request, "profile", &profile, e);
+	int err = json_get_object(request, "profile", &profile, e);
 
 	(void)reply;
 	if (!err)
-		err = take_flag(request, "as_text", &as_text, e);
+		err = command_read_flag(request, "as_text", &as_text, e);
 	if (err)
 		return err;
 	if (!as_text)
-		add(&w, "--json");
+		command_add_arg(&w, "--json");
 	/* A plan of no port: its profile is what counts. */
 	input = json_pack("{s:s, s:[], s:O}", "schema", "rocecheck.plan/1", "ports", "profile",
 			  profile);
 	if (!input)
 		return err_sys(e, -ENOMEM, "agent");
-	err = start(a, id, &w, input, as_text, e);
+	err = command_start(a, id, &w, input, as_text, e);
 	json_decref(input);
 	return err;
 }
 
 int agent_apply(struct agent *a, uint64_t id, const json_t *request, json_t **reply, struct err *e)
 {
-	struct words w = {
+	struct command_line w = {
 		.argv = {a->config->self, "apply", "-", "--json", "--quiet", "--auto-approve"},
 		.count = 6};
 	uint64_t confirm_s, link_s, settle_ms;
 	bool disruption;
 	const json_t *plan;
-	int err = json_take_object(request, "plan", &plan, e);
+	int err = json_get_object(request, "plan", &plan, e);
 
 	(void)reply;
 	if (!err)
-		err = take_flag(request, "disruption", &disruption, e);
+		err = command_read_flag(request, "disruption", &disruption, e);
 	/* Nobody sits there to put it right: it is always undone unless confirmed. */
 	if (!err)
-		err = json_take_uint(request, "confirm_within_s", 1, TIME_MAX_S, &confirm_s, e);
+		err = json_get_uint(request, "confirm_within_s", 1, TIME_MAX_S, &confirm_s, e);
 	if (!err)
-		err = json_take_uint(request, "wait_link_s", 1, TIME_MAX_S, &link_s, e);
+		err = json_get_uint(request, "wait_link_s", 1, TIME_MAX_S, &link_s, e);
 	if (!err)
-		err = json_take_uint_or(request, "settle_ms", 0, 0, TIME_MAX_S * 1000, &settle_ms,
-					e);
+		err = json_get_uint_or(request, "settle_ms", 0, 0, TIME_MAX_S * 1000, &settle_ms,
+				       e);
 	if (err)
 		return err;
 	if (disruption)
-		add(&w, "--accept-disruption");
-	add_time(&w, "--confirm-within", confirm_s, "s");
-	add_time(&w, "--wait-link", link_s, "s");
+		command_add_arg(&w, "--accept-disruption");
+	command_add_time(&w, "--confirm-within", confirm_s, "s");
+	command_add_time(&w, "--wait-link", link_s, "s");
 	if (json_object_get(request, "settle_ms"))
-		add_time(&w, "--settle", settle_ms, "ms");
-	return start(a, id, &w, plan, false, e);
+		command_add_time(&w, "--settle", settle_ms, "ms");
+	return command_start(a, id, &w, plan, false, e);
 }
 
-static int take_tx(const json_t *request, char tx[TX_MAX], struct err *e)
+static int command_read_tx(const json_t *request, char tx[TX_MAX], struct err *e)
 {
 	static const char good[] = "0123456789abcdefghijklmnopqrstuvwxyz-";
-	int err = json_take_text(request, "tx", tx, TX_MAX, e);
+	int err = json_get_text(request, "tx", tx, TX_MAX, e);
 
 	if (!err && (!tx[0] || tx[0] == '-' || tx[strspn(tx, good)]))
 		err = err_set(e, -EINVAL, "'tx' is no transaction");
 	return err;
 }
 
-static int start_on_tx(struct agent *a, uint64_t id, const json_t *request, const char *command,
-		       struct err *e)
+static int command_start_on_tx(struct agent *a, uint64_t id, const json_t *request,
+			       const char *command, struct err *e)
 {
 	char tx[TX_MAX];
-	struct words w = {.argv = {a->config->self, command, "--json", tx}, .count = 4};
-	int err = take_tx(request, tx, e);
+	struct command_line w = {.argv = {a->config->self, command, "--json", tx}, .count = 4};
+	int err = command_read_tx(request, tx, e);
 
-	return err ? err : start(a, id, &w, NULL, false, e);
+	return err ? err : command_start(a, id, &w, NULL, false, e);
 }
 
 int agent_confirm(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		  struct err *e)
 {
 	(void)reply;
-	return start_on_tx(a, id, request, "confirm", e);
+	return command_start_on_tx(a, id, request, "confirm", e);
 }
 
 int agent_rollback(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		   struct err *e)
 {
 	(void)reply;
-	return start_on_tx(a, id, request, "rollback", e);
+	return command_start_on_tx(a, id, request, "rollback", e);
 }
 
 int agent_transactions(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		       struct err *e)
 {
-	struct words w = {.argv = {a->config->self, "rollback", "--list", "--json"}, .count = 4};
+	struct command_line w = {.argv = {a->config->self, "rollback", "--list", "--json"},
+				 .count = 4};
 
 	(void)request;
 	(void)reply;
-	return start(a, id, &w, NULL, false, e);
+	return command_start(a, id, &w, NULL, false, e);
 }

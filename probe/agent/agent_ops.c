@@ -3,7 +3,7 @@
  * Requests of the agent protocol: parse, find the operation, answer. The small operations are here;
  * traffic and capture have files of their own.
  */
-#include "probe/agent/agent_ops.h"
+#include "probe/agent/agent_priv.h"
 
 #include <errno.h>
 #include <net/if.h>
@@ -12,7 +12,7 @@
 #include "dcb/kernel/dcb.h"
 #include "probe/host/counters.h"
 #include "probe/host/snapshot.h"
-#include "probe/host/use.h"
+#include "probe/host/port_users.h"
 #include "probe/io/loop.h"
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
@@ -23,23 +23,24 @@
 static agent_op agent_ping, agent_collect, agent_counters, agent_quit;
 
 const struct agent_op_row agent_ops[] = {
-	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long", OP_FOR_PEER},
+	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long",
+	 OP_FOR_PROBE},
 	{"collect", agent_collect, "ports: more netdevs, machine: seats too; a snapshot",
-	 OP_FOR_PEER},
+	 OP_FOR_PROBE},
 	{"counters", agent_counters,
 	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it",
-	 OP_FOR_PEER},
+	 OP_FOR_PROBE},
 	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know",
-	 OP_FOR_PEER},
+	 OP_FOR_PROBE},
 	{"echo_open", agent_echo_open, "spec of a marking echo; goes on as traffic_open does",
-	 OP_FOR_PEER},
-	{"traffic_connect", agent_traffic_connect, "handle, peer", OP_FOR_PEER},
+	 OP_FOR_PROBE},
+	{"traffic_connect", agent_traffic_connect, "handle, peer", OP_FOR_PROBE},
 	{"traffic_run", agent_traffic_run,
-	 "handle, progress_ms: events so often; the result, when it is over", OP_FOR_PEER},
+	 "handle, progress_ms: events so often; the result, when it is over", OP_FOR_PROBE},
 	{"traffic_stop", agent_traffic_stop, "handle; the run ends now, with its result",
-	 OP_FOR_PEER},
+	 OP_FOR_PROBE},
 	{"traffic_close", agent_traffic_close, "handle; answers when its process is gone",
-	 OP_FOR_PEER},
+	 OP_FOR_PROBE},
 	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle",
 	 OP_FOR_COORDINATOR},
 	{"capture_stop", agent_capture_stop, "handle; summary and size of the recording",
@@ -52,12 +53,12 @@ const struct agent_op_row agent_ops[] = {
 	{"confirm", agent_confirm, "tx", OP_FOR_CHANGES},
 	{"rollback", agent_rollback, "tx", OP_FOR_CHANGES},
 	{"transactions", agent_transactions, "all of this host", OP_FOR_COORDINATOR},
-	{"quit", agent_quit, "ends the agent", OP_FOR_PEER},
+	{"quit", agent_quit, "ends the agent", OP_FOR_PROBE},
 };
 const unsigned int agent_op_count = ARRAY_SIZE(agent_ops);
 
-static int choose_op(const struct agent *a, const json_t *request, const struct agent_op_row **out,
-		     struct err *e)
+static int op_find(const struct agent *a, const json_t *request, const struct agent_op_row **out,
+		   struct err *e)
 {
 	const char *name = json_string_value(json_object_get(request, "op"));
 	const struct agent_op_row *op = NULL;
@@ -70,7 +71,7 @@ static int choose_op(const struct agent *a, const json_t *request, const struct 
 		err_hint(e, "coordinator and agent must be of one build");
 		return -EOPNOTSUPP;
 	}
-	if (a->config->probe_only && op->allowed != OP_FOR_PEER)
+	if (a->config->probe_only && op->allowed != OP_FOR_PROBE)
 		return err_set(e, -EPERM, "agent: op '%s' is not for a peer of 'probe server'",
 			       op->name);
 	if (a->config->read_only && op->allowed == OP_FOR_CHANGES) {
@@ -82,27 +83,27 @@ static int choose_op(const struct agent *a, const json_t *request, const struct 
 	return 0;
 }
 
-static void run_request(struct agent *a, uint64_t id, const json_t *request)
+static void op_run_request(struct agent *a, uint64_t id, const json_t *request)
 {
 	const struct agent_op_row *op = NULL;
 	struct err e = {0};
 	json_t *reply = NULL;
-	int rc = choose_op(a, request, &op, &e);
+	int rc = op_find(a, request, &op, &e);
 
 	if (rc) {
-		agent_error(a, id, &e);
+		agent_reply_error(a, id, &e);
 		return;
 	}
 	rc = op->run(a, id, request, &reply, &e);
 	if (rc < 0) {
 		err_prefix(&e, "%s", op->name);
-		agent_error(a, id, &e);
+		agent_reply_error(a, id, &e);
 	} else if (rc != AGENT_LATER) {
 		agent_reply(a, id, reply);
 	}
 }
 
-void agent_line(struct agent *a, const char *line, size_t length)
+void agent_handle_line(struct agent *a, const char *line, size_t length)
 {
 	struct err e = {0};
 	json_error_t where;
@@ -111,18 +112,18 @@ void agent_line(struct agent *a, const char *line, size_t length)
 
 	if (!line) {
 		err_set(&e, -EMSGSIZE, "agent: a line of more than %u bytes", LOOP_LINE_MAX);
-		agent_error(a, 0, &e);
+		agent_reply_error(a, 0, &e);
 		return;
 	}
 	request = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
 	if (!json_is_object(request)) {
 		err_set(&e, -EINVAL, "agent: %s", request ? "a request is an object" : where.text);
-		agent_error(a, 0, &e);
-	} else if (json_take_uint(request, "id", 0, AGENT_ID_MAX, &id, &e)) {
+		agent_reply_error(a, 0, &e);
+	} else if (json_get_uint(request, "id", 0, AGENT_ID_MAX, &id, &e)) {
 		err_prefix(&e, "agent");
-		agent_error(a, 0, &e);
+		agent_reply_error(a, 0, &e);
 	} else {
-		run_request(a, id, request);
+		op_run_request(a, id, request);
 	}
 	json_decref(request);
 }
@@ -134,7 +135,7 @@ static int agent_ping(struct agent *a, uint64_t id, const json_t *request, json_
 	int err;
 
 	(void)id;
-	err = json_take_uint_or(request, "lease_ms", 0, LEASE_MIN_MS, LEASE_MAX_MS, &lease_ms, e);
+	err = json_get_uint_or(request, "lease_ms", 0, LEASE_MIN_MS, LEASE_MAX_MS, &lease_ms, e);
 	if (err)
 		return err;
 	a->lease_late = false;
@@ -158,9 +159,9 @@ static int agent_collect(struct agent *a, uint64_t id, const json_t *request, js
 
 	(void)id;
 	if (json_object_get(request, "machine"))
-		err = json_take_bool(request, "machine", &machine, e);
+		err = json_get_bool(request, "machine", &machine, e);
 	if (!err && json_object_get(request, "ports"))
-		err = json_take_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
+		err = json_get_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
 	for (size_t i = 0; !err && i < json_array_size(ports); i++) {
 		also[count] = json_string_value(json_array_get(ports, i));
 		if (!also[count] || strlen(also[count]) > 15)
@@ -173,11 +174,11 @@ static int agent_collect(struct agent *a, uint64_t id, const json_t *request, js
 	if (!err)
 		err = agent_dcb(a, &dcb, e);
 	if (!err)
-		err = snapshot_take(dcb, also, count, &s, e);
+		err = snapshot_read(dcb, also, count, &s, e);
 	if (err)
 		return err;
 	if (machine)
-		machine_add(NULL, &s);
+		snapshot_read_host(NULL, &s);
 	*reply = json_pack("{s:o}", "snapshot", snapshot_to_json(&s));
 	snapshot_clear(&s);
 	return 0;
@@ -185,33 +186,34 @@ static int agent_collect(struct agent *a, uint64_t id, const json_t *request, js
 
 /* One port of a "counters" request: its reading and, when asked, who uses it, or what went wrong.
  */
-static int read_port(struct dcb *dcb, const json_t *port, json_t *list, struct err *e)
+static int op_read_port(struct dcb *dcb, const json_t *port, json_t *list, struct err *e)
 {
 	char netdev[16], ibdev[64] = "";
 	struct err port_err = {0};
 	struct counters c = {0};
-	struct port_use use;
+	struct port_users use;
 	bool users = false;
 	uint64_t ib_port;
 	json_t *one;
-	int err = json_take_text(port, "netdev", netdev, sizeof(netdev), e);
+	int err = json_get_text(port, "netdev", netdev, sizeof(netdev), e);
 
 	if (!err && json_object_get(port, "ibdev"))
-		err = json_take_text(port, "ibdev", ibdev, sizeof(ibdev), e);
+		err = json_get_text(port, "ibdev", ibdev, sizeof(ibdev), e);
 	if (!err)
-		err = json_take_uint_or(port, "ib_port", 1, 0, 255, &ib_port, e);
+		err = json_get_uint_or(port, "ib_port", 1, 0, 255, &ib_port, e);
 	if (!err && json_object_get(port, "users"))
-		err = json_take_bool(port, "users", &users, e);
+		err = json_get_bool(port, "users", &users, e);
 	if (err)
 		return err;
-	if (counters_take(dcb, netdev, ibdev, (unsigned int)ib_port, &c, &port_err))
+	if (counters_read(dcb, netdev, ibdev, (unsigned int)ib_port, &c, &port_err))
 		one = json_pack("{s:o}", "error", text_to_json(port_err.text));
 	else
 		one = json_pack("{s:o}", "counters", counters_to_json(&c));
 	if (one && users) {
-		use_gather(dcb, NULL, netdev, ibdev, (unsigned int)ib_port, &use);
-		use_keep_rdma(&use);
-		(void)json_object_set_new(one, "users", use_to_json(&use)); /* a remark, no more */
+		port_users_gather(dcb, NULL, netdev, ibdev, (unsigned int)ib_port, &use);
+		port_users_keep_rdma(&use);
+		(void)json_object_set_new(one, "users",
+					  port_users_to_json(&use)); /* a remark, no more */
 	}
 	return !one || json_array_append_new(list, one) ? err_sys(e, -ENOMEM, "counters") : 0;
 }
@@ -222,7 +224,7 @@ static int agent_counters(struct agent *a, uint64_t id, const json_t *request, j
 	const json_t *ports;
 	json_t *list;
 	struct dcb *dcb;
-	int err = json_take_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
+	int err = json_get_array(request, "ports", AGENT_PORTS_MAX, &ports, e);
 
 	(void)id;
 	if (!err)
@@ -231,7 +233,7 @@ static int agent_counters(struct agent *a, uint64_t id, const json_t *request, j
 		return err;
 	list = json_array();
 	for (size_t i = 0; !err && i < json_array_size(ports); i++)
-		err = read_port(dcb, json_array_get(ports, i), list, e);
+		err = op_read_port(dcb, json_array_get(ports, i), list, e);
 	if (err) {
 		json_decref(list);
 		return err;
@@ -247,6 +249,6 @@ static int agent_quit(struct agent *a, uint64_t id, const json_t *request, json_
 	(void)reply;
 	(void)e;
 	agent_reply(a, id, json_object());
-	agent_end_with(a, AGENT_QUIT);
+	agent_stop(a, AGENT_QUIT);
 	return AGENT_LATER;
 }

@@ -9,10 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/agent/agent_ops.h"
+#include "probe/agent/agent_priv.h"
 #include "probe/io/destination.h"
 #include "probe/io/loop.h"
-#include "probe/marking/echo.h"
+#include "probe/marking/marking.h"
 #include "probe/traffic/traffic.h"
 #include "profiles/base/json.h"
 #include "profiles/base/memory_limit.h"
@@ -63,7 +63,7 @@ static void free_traffic(struct agent_traffic *t)
 	free(t);
 }
 
-static void answer(struct agent_traffic *t, json_t *reply)
+static void traffic_answer(struct agent_traffic *t, json_t *reply)
 {
 	bool waiting = t->waiting;
 
@@ -76,76 +76,76 @@ static void answer(struct agent_traffic *t, json_t *reply)
 }
 
 /* After an error the end is of no use any more. */
-static void answer_failure(struct agent_traffic *t, const struct err *e)
+static void traffic_answer_error(struct agent_traffic *t, const struct err *e)
 {
 	if (t->waiting)
-		agent_error(t->agent, t->id, e);
+		agent_reply_error(t->agent, t->id, e);
 	free_traffic(t);
 }
 
-static void take_peer(struct agent_traffic *t, json_t *doc)
+static void traffic_on_peer(struct agent_traffic *t, json_t *doc)
 {
 	t->step = STEP_OPEN;
-	answer(t, json_pack("{s:i, s:O}", "handle", (int)t->handle, "peer",
-			    json_object_get(doc, "peer")));
+	traffic_answer(t, json_pack("{s:i, s:O}", "handle", (int)t->handle, "peer",
+				    json_object_get(doc, "peer")));
 }
 
-static void take_connected(struct agent_traffic *t, json_t *doc)
+static void traffic_on_connected(struct agent_traffic *t, json_t *doc)
 {
 	(void)doc;
 	t->step = STEP_CONNECTED;
-	answer(t, json_object());
+	traffic_answer(t, json_object());
 }
 
 /* What passes is for the program around the agent too. */
-static void pass(const struct agent_traffic *t, const char *key, const json_t *doc)
+static void traffic_notify(const struct agent_traffic *t, const char *key, const json_t *doc)
 {
 	const struct agent_config *config = t->agent->config;
 
-	if (config->passing)
-		config->passing(key, json_object_get(doc, key), config->arg);
+	if (config->on_traffic)
+		config->on_traffic(key, json_object_get(doc, key), config->arg);
 }
 
-static void take_result(struct agent_traffic *t, json_t *doc)
+static void traffic_on_result(struct agent_traffic *t, json_t *doc)
 {
 	t->step = STEP_DONE;
 	if (!t->echo)
-		pass(t, "result", doc);
-	answer(t, json_pack("{s:O, s:O*}", "result", json_object_get(doc, "result"), "late_ns",
-			    json_object_get(doc, "late_ns")));
+		traffic_notify(t, "result", doc);
+	traffic_answer(t, json_pack("{s:O, s:O*}", "result", json_object_get(doc, "result"),
+				    "late_ns", json_object_get(doc, "late_ns")));
 }
 
 static const struct {
 	enum traffic_step step;
 	const char *key;
-	void (*take)(struct agent_traffic *t, json_t *doc);
+	void (*handle)(struct agent_traffic *t, json_t *doc);
 } answers[] = {
-	{STEP_OPENING, "peer", take_peer},
-	{STEP_CONNECTING, "connected", take_connected},
-	{STEP_RUNNING, "result", take_result},
+	{STEP_OPENING, "peer", traffic_on_peer},
+	{STEP_CONNECTING, "connected", traffic_on_connected},
+	{STEP_RUNNING, "result", traffic_on_result},
 };
 
 /* No answer: the watchdog goes on. */
-static void take_progress(struct agent_traffic *t, json_t *doc)
+static void traffic_on_progress(struct agent_traffic *t, json_t *doc)
 {
-	pass(t, "progress", doc);
+	traffic_notify(t, "progress", doc);
 	agent_send(t->agent,
 		   json_pack("{s:s, s:i, s:O}", "event", "progress", "handle", (int)t->handle,
 			     "progress", json_object_get(doc, "progress")));
 }
 
-static void take_answer(struct agent_traffic *t, json_t *doc)
+static void traffic_handle_doc(struct agent_traffic *t, json_t *doc)
 {
 	const json_t *error = json_object_get(doc, "error");
 	struct err e = {0};
 
 	if (t->step == STEP_RUNNING && json_object_get(doc, "progress")) {
-		take_progress(t, doc);
+		traffic_on_progress(t, doc);
 		return;
 	}
 	for (size_t i = 0; !error && i < ARRAY_SIZE(answers); i++) {
 		if (answers[i].step == t->step && json_object_get(doc, answers[i].key)) {
-			answers[i].take(t, doc);
+			answers[i].handle(t, doc);
 			return;
 		}
 	}
@@ -153,10 +153,10 @@ static void take_answer(struct agent_traffic *t, json_t *doc)
 		err_from_json(error, "traffic failed", &e);
 	else
 		err_set(&e, -EPROTO, "the traffic process gave no sensible answer");
-	answer_failure(t, &e);
+	traffic_answer_error(t, &e);
 }
 
-static void on_line(char *line, size_t length, void *arg)
+static void traffic_on_line(char *line, size_t length, void *arg)
 {
 	struct agent_traffic *t = arg;
 	json_t *doc;
@@ -164,18 +164,18 @@ static void on_line(char *line, size_t length, void *arg)
 	if (t->step == STEP_CLOSING)
 		return;
 	doc = line ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
-	take_answer(t, doc);
+	traffic_handle_doc(t, doc);
 	json_decref(doc);
 }
 
-static void on_ended(int status, int signal, void *arg)
+static void traffic_on_exit(int status, int signal, void *arg)
 {
 	struct agent_traffic *t = arg;
 	struct err e = {0};
 
 	t->ended = true;
 	if (t->step == STEP_CLOSING) {
-		answer(t, json_object());
+		traffic_answer(t, json_object());
 		free_traffic(t);
 		return;
 	}
@@ -184,13 +184,14 @@ static void on_ended(int status, int signal, void *arg)
 	else
 		err_set(&e, -EPIPE, "the traffic process ended (status %d)", status);
 	if (t->waiting || t->step != STEP_DONE)
-		answer_failure(t, &e);
+		traffic_answer_error(t, &e);
 }
 
-static const struct loop_process_events process_events = {.line = on_line, .ended = on_ended};
+static const struct loop_process_events process_events = {.line = traffic_on_line,
+							  .ended = traffic_on_exit};
 
 /* The process hangs: in a run this is a result, the one with cause timeout. */
-static void on_watchdog(void *arg)
+static void traffic_on_watchdog(void *arg)
 {
 	struct agent_traffic *t = arg;
 	struct traffic_report r = {.total = {.cause = CAUSE_TIMEOUT}};
@@ -201,19 +202,19 @@ static void on_watchdog(void *arg)
 		err_set(&e, -ETIMEDOUT, "traffic was %s for %u s: the process was killed",
 			step_text[t->step],
 			(t->step == STEP_CLOSING ? CLOSE_MS : ANSWER_MS) / 1000);
-		answer_failure(t, &e);
+		traffic_answer_error(t, &e);
 		return;
 	}
 	snprintf(r.total.detail, sizeof(r.total.detail),
 		 "the kernel did not let the traffic process go %u s after its time: it was killed",
 		 RUN_MARGIN_MS / 1000);
 	t->step = STEP_DONE;
-	answer(t, json_pack("{s:o}", "result", traffic_report_to_json(&r)));
+	traffic_answer(t, json_pack("{s:o}", "result", traffic_report_to_json(&r)));
 }
 
 /* Gives the process a line; its answer will be that of request id. */
-static int ask(struct agent_traffic *t, uint64_t id, const json_t *doc, enum traffic_step step,
-	       uint64_t wait_ms, struct err *e)
+static int traffic_request(struct agent_traffic *t, uint64_t id, const json_t *doc,
+			   enum traffic_step step, uint64_t wait_ms, struct err *e)
 {
 	char *text = json_dumps(doc, JSON_COMPACT);
 	size_t length = text ? strlen(text) : 0;
@@ -250,7 +251,7 @@ static int new_traffic(struct agent *a, struct agent_traffic **out, struct err *
 	t->agent = a;
 	t->handle = handle;
 	a->traffic[handle] = t;
-	err = loop_timer_open(a->loop, on_watchdog, t, &t->watchdog);
+	err = loop_timer_open(a->loop, traffic_on_watchdog, t, &t->watchdog);
 	if (err)
 		err_sys(e, err, "traffic");
 	else
@@ -264,7 +265,7 @@ static int new_traffic(struct agent *a, struct agent_traffic **out, struct err *
 }
 
 /* Who is open has taken its memory; who is being opened will. */
-static int check_memory(const struct agent *a, uint64_t wanted_bytes, struct err *e)
+static int traffic_check_memory(const struct agent *a, uint64_t wanted_bytes, struct err *e)
 {
 	struct memory_demand d = {.wanted_bytes = wanted_bytes};
 
@@ -274,7 +275,7 @@ static int check_memory(const struct agent *a, uint64_t wanted_bytes, struct err
 		if (t && t->step == STEP_OPENING)
 			d.opening_bytes += t->bytes;
 		else if (t && !t->ended)
-			d.taken_bytes += t->bytes;
+			d.used_bytes += t->bytes;
 	}
 	return memory_limit_check(a->config->root ? a->config->root : "", &d, e);
 }
@@ -285,20 +286,20 @@ int agent_traffic_open(struct agent *a, uint64_t id, const json_t *request, json
 	struct agent_traffic *t = NULL;
 	struct traffic_spec spec;
 	const json_t *json;
-	int err = json_take_object(request, "spec", &json, e);
+	int err = json_get_object(request, "spec", &json, e);
 
 	(void)reply;
 	if (!err)
 		err = traffic_spec_from_json(json, &spec, e);
 	if (!err)
-		err = check_memory(a, traffic_spec_bytes(&spec), e);
+		err = traffic_check_memory(a, traffic_spec_bytes(&spec), e);
 	if (!err)
 		err = new_traffic(a, &t, e);
 	if (err)
 		return err;
 	t->bytes = traffic_spec_bytes(&spec);
 	t->duration_ms = spec.duration_ms ? spec.duration_ms : TRAFFIC_DURATION_MAX_MS;
-	err = ask(t, id, json, STEP_OPENING, ANSWER_MS, e);
+	err = traffic_request(t, id, json, STEP_OPENING, ANSWER_MS, e);
 	if (err < 0)
 		free_traffic(t);
 	return err;
@@ -309,13 +310,13 @@ int agent_echo_open(struct agent *a, uint64_t id, const json_t *request, json_t 
 {
 	struct agent_traffic *t = NULL;
 	const json_t *json = NULL;
-	struct echo_spec spec;
+	struct marking_spec spec;
 	json_t *line;
-	int err = json_take_object(request, "spec", &json, e);
+	int err = json_get_object(request, "spec", &json, e);
 
 	(void)reply;
 	if (!err)
-		err = echo_spec_from_json(json, &spec, e);
+		err = marking_spec_from_json(json, &spec, e);
 	if (!err)
 		err = new_traffic(a, &t, e);
 	if (err)
@@ -323,7 +324,7 @@ int agent_echo_open(struct agent *a, uint64_t id, const json_t *request, json_t 
 	t->echo = true;
 	t->duration_ms = spec.duration_ms;
 	line = json_pack("{s:O}", "echo", json);
-	err = ask(t, id, line, STEP_OPENING, ANSWER_MS, e);
+	err = traffic_request(t, id, line, STEP_OPENING, ANSWER_MS, e);
 	json_decref(line);
 	if (err < 0)
 		free_traffic(t);
@@ -331,11 +332,11 @@ int agent_echo_open(struct agent *a, uint64_t id, const json_t *request, json_t 
 }
 
 /* The end a request names, when it is at the step the request needs. */
-static int find(struct agent *a, const json_t *request, enum traffic_step step,
-		struct agent_traffic **t, struct err *e)
+static int traffic_find(struct agent *a, const json_t *request, enum traffic_step step,
+			struct agent_traffic **t, struct err *e)
 {
 	uint64_t handle;
-	int err = json_take_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
+	int err = json_get_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
 
 	if (err)
 		return err;
@@ -352,21 +353,21 @@ int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, j
 			  struct err *e)
 {
 	struct agent_traffic *t;
-	struct traffic_peer peer;
+	struct traffic_endpoint peer;
 	const json_t *json;
-	int err = find(a, request, STEP_OPEN, &t, e);
+	int err = traffic_find(a, request, STEP_OPEN, &t, e);
 
 	(void)reply;
 	if (!err)
-		err = json_take_object(request, "peer", &json, e);
+		err = json_get_object(request, "peer", &json, e);
 	if (!err)
-		err = traffic_peer_from_json(json, &peer, e);
+		err = traffic_endpoint_from_json(json, &peer, e);
 	if (!err && a->config->destinations)
 		err = destinations_check(a->config->destinations, peer.gid, e);
-	return err ? err : ask(t, id, json, STEP_CONNECTING, ANSWER_MS, e);
+	return err ? err : traffic_request(t, id, json, STEP_CONNECTING, ANSWER_MS, e);
 }
 
-static uint64_t ms_until(uint64_t start_ns)
+static uint64_t traffic_ms_until(uint64_t start_ns)
 {
 	uint64_t now_ns = monotonic_ns();
 
@@ -379,23 +380,24 @@ int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_
 	struct agent_traffic *t;
 	uint64_t progress_ms, start_ns = 0, wait_ms;
 	json_t *line;
-	int err = find(a, request, STEP_CONNECTED, &t, e);
+	int err = traffic_find(a, request, STEP_CONNECTED, &t, e);
 
 	(void)reply;
 	if (!err)
-		err = json_take_uint_or(request, "progress_ms", 0, PROGRESS_MIN_MS, PROGRESS_MAX_MS,
-					&progress_ms, e);
+		err = json_get_uint_or(request, "progress_ms", 0, PROGRESS_MIN_MS, PROGRESS_MAX_MS,
+				       &progress_ms, e);
 	if (!err)
-		err = json_take_uint_or(request, "start_ns", 0, 0, JSON_UINT_MAX, &start_ns, e);
+		err = json_get_uint_or(request, "start_ns", 0, 0, JSON_UINT_MAX, &start_ns, e);
 	if (err)
 		return err;
-	wait_ms = ms_until(start_ns);
+	wait_ms = traffic_ms_until(start_ns);
 	if (wait_ms > START_MAX_MS)
 		return err_set(e, -EINVAL, "'start_ns': more than %u s from now",
 			       START_MAX_MS / 1000);
 	line = json_pack("{s:b, s:i, s:I}", "run", 1, "progress_ms", (int)progress_ms, "start_ns",
 			 (json_int_t)start_ns);
-	err = ask(t, id, line, STEP_RUNNING, wait_ms + t->duration_ms + RUN_MARGIN_MS, e);
+	err = traffic_request(t, id, line, STEP_RUNNING, wait_ms + t->duration_ms + RUN_MARGIN_MS,
+			      e);
 	json_decref(line);
 	return err;
 }
@@ -407,7 +409,7 @@ int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json
 {
 	static const char line[] = "{\"stop\":true}\n";
 	uint64_t handle;
-	int err = json_take_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
+	int err = json_get_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
 
 	(void)id;
 	if (err)
@@ -436,7 +438,7 @@ bool agent_traffic_has_run(const struct agent *a)
 	return any;
 }
 
-void agent_traffic_unheard(struct agent *a)
+void agent_traffic_lease_expired(struct agent *a)
 {
 	static const char line[] = "{\"unheard\":true}\n";
 
@@ -456,7 +458,7 @@ int agent_traffic_close(struct agent *a, uint64_t id, const json_t *request, jso
 			struct err *e)
 {
 	uint64_t handle;
-	int err = json_take_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
+	int err = json_get_uint(request, "handle", 0, AGENT_TRAFFIC_MAX - 1, &handle, e);
 	struct agent_traffic *t = err ? NULL : a->traffic[handle];
 	struct err stopped = {0};
 
@@ -465,7 +467,7 @@ int agent_traffic_close(struct agent *a, uint64_t id, const json_t *request, jso
 	if (t && !t->ended && t->step != STEP_CLOSING) {
 		err_set(&stopped, -ECANCELED, "traffic was closed");
 		if (t->waiting)
-			agent_error(a, t->id, &stopped);
+			agent_reply_error(a, t->id, &stopped);
 		loop_process_kill(t->process, SIGKILL);
 		t->id = id;
 		t->waiting = true;

@@ -18,7 +18,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe/marking/echo.h"
+#include "probe/marking/marking.h"
 #include "probe/traffic/traffic.h"
 #include "profiles/base/json.h"
 #include "profiles/base/oom.h"
@@ -31,16 +31,16 @@
 struct child {
 	FILE *in, *out;
 	struct traffic *traffic;
-	struct echo *echo;	  /* in its place */
+	struct marking *echo;	  /* in its place */
 	unsigned int progress_ms; /* 0 = says nothing of it */
 	bool confined;		  /* gives up its rights before it opens the device */
-	int over_fd;		  /* tells the watcher that the run is over */
+	int done_fd;		  /* tells the watcher that the run is over */
 	uint64_t start_ns;	  /* of the run, CLOCK_MONOTONIC; 0 = at once */
 	uint64_t late_ns;	  /* it began so much after that */
 	atomic_int stop;
 };
 
-static int answer(struct child *c, json_t *doc)
+static int child_send(struct child *c, json_t *doc)
 {
 	int rc;
 
@@ -54,7 +54,7 @@ static int answer(struct child *c, json_t *doc)
 }
 
 /* The next line as an object; -ENODATA at the end of the input. */
-static int take_line(struct child *c, json_t **doc, struct err *e)
+static int child_read_line(struct child *c, json_t **doc, struct err *e)
 {
 	char line[LINE_MAX_BYTES];
 
@@ -64,105 +64,106 @@ static int take_line(struct child *c, json_t **doc, struct err *e)
 	return *doc ? 0 : err_set(e, -EINVAL, "traffic process: no JSON");
 }
 
-static int confine_child(const struct child *c, const char *ibdev, uint64_t bytes, struct err *e)
+static int child_confine(const struct child *c, const char *ibdev, uint64_t bytes, struct err *e)
 {
-	return c->confined ? confine_rights("", ibdev, 2 * bytes + LOCK_SPARE_BYTES, e) : 0;
+	return c->confined ? privileges_confine("", ibdev, 2 * bytes + LOCK_SPARE_BYTES, e) : 0;
 }
 
-static int open_traffic(struct child *c, const json_t *doc, struct traffic_peer *self,
-			struct err *e)
+static int child_open_traffic(struct child *c, const json_t *doc, struct traffic_endpoint *self,
+			      struct err *e)
 {
 	struct traffic_spec spec;
 	int err = traffic_spec_from_json(doc, &spec, e);
 
 	if (!err)
-		err = confine_child(c, spec.ibdev, traffic_spec_bytes(&spec), e);
+		err = child_confine(c, spec.ibdev, traffic_spec_bytes(&spec), e);
 	if (!err)
 		err = traffic_open(&spec, &c->traffic, e);
 	if (!err)
-		traffic_self(c->traffic, self);
+		traffic_get_endpoint(c->traffic, self);
 	return err;
 }
 
-static int open_echo(struct child *c, const json_t *doc, struct traffic_peer *self, struct err *e)
+static int child_open_echo(struct child *c, const json_t *doc, struct traffic_endpoint *self,
+			   struct err *e)
 {
-	struct echo_spec spec;
-	int err = echo_spec_from_json(doc, &spec, e);
+	struct marking_spec spec;
+	int err = marking_spec_from_json(doc, &spec, e);
 
 	if (!err)
-		err = confine_child(c, spec.ibdev, 0, e);
+		err = child_confine(c, spec.ibdev, 0, e);
 	if (!err)
-		err = echo_open(&spec, &c->echo, e);
+		err = marking_open(&spec, &c->echo, e);
 	if (!err)
-		echo_self(c->echo, self);
+		marking_self(c->echo, self);
 	return err;
 }
 
-static int do_open(struct child *c, const json_t *doc, struct err *e)
+static int child_open(struct child *c, const json_t *doc, struct err *e)
 {
 	const json_t *echo = json_object_get(doc, "echo");
-	struct traffic_peer self;
-	int err = echo ? open_echo(c, echo, &self, e) : open_traffic(c, doc, &self, e);
+	struct traffic_endpoint self;
+	int err = echo ? child_open_echo(c, echo, &self, e) : child_open_traffic(c, doc, &self, e);
 
 	if (err)
 		return err;
-	return answer(c, json_pack("{s:o}", "peer", traffic_peer_to_json(&self)));
+	return child_send(c, json_pack("{s:o}", "peer", traffic_endpoint_to_json(&self)));
 }
 
-static int do_connect(struct child *c, const json_t *doc, struct err *e)
+static int child_connect(struct child *c, const json_t *doc, struct err *e)
 {
-	struct traffic_peer peer;
-	int err = traffic_peer_from_json(doc, &peer, e);
+	struct traffic_endpoint peer;
+	int err = traffic_endpoint_from_json(doc, &peer, e);
 
 	if (!err)
-		err = c->echo ? echo_connect(c->echo, &peer, e)
+		err = c->echo ? marking_connect(c->echo, &peer, e)
 			      : traffic_connect(c->traffic, &peer, e);
-	return err ? err : answer(c, json_pack("{s:b}", "connected", 1));
+	return err ? err : child_send(c, json_pack("{s:b}", "connected", 1));
 }
 
-static void tell_progress(struct child *c)
+static void child_send_progress(struct child *c)
 {
 	struct traffic_progress p;
 
 	traffic_progress(c->traffic, &p);
-	(void)answer(c,
-		     json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "messages",
-			       (json_int_t)p.messages, "bytes", (json_int_t)p.bytes, "mismatches",
-			       (json_int_t)p.mismatches, "losses", (json_int_t)p.losses));
+	(void)child_send(c, json_pack("{s:{s:I, s:I, s:I, s:I}}", "progress", "messages",
+				      (json_int_t)p.messages, "bytes", (json_int_t)p.bytes,
+				      "mismatches", (json_int_t)p.mismatches, "losses",
+				      (json_int_t)p.losses));
 }
 
 /* Nothing but a stop is sent to us during the run: input that is there is one, or its end. */
-static enum traffic_stop take_stop(struct child *c)
+static enum traffic_stop child_read_stop(struct child *c)
 {
 	json_t *doc = NULL;
 	struct err ignored;
-	bool unheard = !take_line(c, &doc, &ignored) && json_object_get(doc, "unheard");
+	bool unheard = !child_read_line(c, &doc, &ignored) && json_object_get(doc, "unheard");
 
 	json_decref(doc);
-	return unheard ? TRAFFIC_UNHEARD : TRAFFIC_STOP;
+	return unheard ? TRAFFIC_HEARTBEAT_LOST : TRAFFIC_STOP;
 }
 
-static void *watch_input(void *arg)
+static void *child_watch_input(void *arg)
 {
 	struct child *c = arg;
 	struct pollfd fd[] = {
 		{.fd = fileno(c->in), .events = POLLIN},
-		{.fd = c->over_fd, .events = POLLIN},
+		{.fd = c->done_fd, .events = POLLIN},
 	};
 	int n;
 
 	do {
 		n = poll(fd, ARRAY_SIZE(fd), c->progress_ms ? (int)c->progress_ms : -1);
 		if (!n)
-			tell_progress(c);
+			child_send_progress(c);
 	} while (!n || (n < 0 && errno == EINTR));
 	if (!fd[1].revents)
-		c->stop = (int)take_stop(c);
+		c->stop = (int)child_read_stop(c);
 	return NULL;
 }
 
 /* In pieces, so that a stop is seen. */
-static void await_start(struct child *c)
+static void child_await_start(struct child *c)
 {
 	uint64_t now_ns = monotonic_ns();
 
@@ -177,13 +178,13 @@ static void await_start(struct child *c)
 	c->late_ns = now_ns > c->start_ns ? now_ns - c->start_ns : 0;
 }
 
-static int run_traffic(struct child *c, json_t **result, struct err *e)
+static int child_run_traffic(struct child *c, json_t **result, struct err *e)
 {
 	struct traffic_report report = {0};
 	int err;
 
 	if (c->start_ns)
-		await_start(c);
+		child_await_start(c);
 	err = traffic_run(c->traffic, &c->stop, &report, e);
 
 	if (!err)
@@ -192,69 +193,69 @@ static int run_traffic(struct child *c, json_t **result, struct err *e)
 	return err;
 }
 
-static int run_echo(struct child *c, json_t **result, struct err *e)
+static int child_run_echo(struct child *c, json_t **result, struct err *e)
 {
-	struct echo_result *r = calloc(1, sizeof(*r));
-	int err = r ? echo_run(c->echo, &c->stop, r, e) : err_sys(e, -ENOMEM, "marking echo");
+	struct marking_result *r = calloc(1, sizeof(*r));
+	int err = r ? marking_run(c->echo, &c->stop, r, e) : err_sys(e, -ENOMEM, "marking echo");
 
 	if (!err)
-		*result = echo_result_to_json(r);
+		*result = marking_result_to_json(r);
 	free(r);
 	return err;
 }
 
-static int run_watched(struct child *c, json_t **result, struct err *e)
+static int child_run_watched(struct child *c, json_t **result, struct err *e)
 {
 	const uint64_t one = 1;
 	pthread_t watcher;
 	int err;
 
-	c->over_fd = eventfd(0, EFD_CLOEXEC);
-	if (c->over_fd < 0)
+	c->done_fd = eventfd(0, EFD_CLOEXEC);
+	if (c->done_fd < 0)
 		return err_sys(e, -errno, "traffic process: eventfd");
-	err = -pthread_create(&watcher, NULL, watch_input, c);
+	err = -pthread_create(&watcher, NULL, child_watch_input, c);
 	if (err) {
 		err_sys(e, err, "traffic process: thread");
 	} else {
-		err = c->echo ? run_echo(c, result, e) : run_traffic(c, result, e);
-		while (write(c->over_fd, &one, sizeof(one)) < 0 && errno == EINTR)
+		err = c->echo ? child_run_echo(c, result, e) : child_run_traffic(c, result, e);
+		while (write(c->done_fd, &one, sizeof(one)) < 0 && errno == EINTR)
 			;
 		pthread_join(watcher, NULL);
 	}
-	close(c->over_fd);
+	close(c->done_fd);
 	return err;
 }
 
-static int do_run(struct child *c, const json_t *doc, struct err *e)
+static int child_run(struct child *c, const json_t *doc, struct err *e)
 {
 	uint64_t progress_ms;
 	json_t *result = NULL;
-	int err = json_take_uint_or(doc, "progress_ms", 0, 0, 60000, &progress_ms, e);
+	int err = json_get_uint_or(doc, "progress_ms", 0, 0, 60000, &progress_ms, e);
 
 	if (!err)
-		err = json_take_uint_or(doc, "start_ns", 0, 0, JSON_UINT_MAX, &c->start_ns, e);
+		err = json_get_uint_or(doc, "start_ns", 0, 0, JSON_UINT_MAX, &c->start_ns, e);
 	if (err)
 		return err;
 	c->progress_ms = c->echo ? 0 : (unsigned int)progress_ms; /* an echo is short */
-	err = run_watched(c, &result, e);
+	err = child_run_watched(c, &result, e);
 	return err ? err
-		   : answer(c, json_pack("{s:o, s:I}", "result", result, "late_ns",
-					 (json_int_t)c->late_ns));
+		   : child_send(c, json_pack("{s:o, s:I}", "result", result, "late_ns",
+					     (json_int_t)c->late_ns));
 }
 
-static int serve(struct child *c, struct err *e)
+static int child_serve(struct child *c, struct err *e)
 {
 	static int (*const step[])(struct child * c, const json_t *doc, struct err *e) = {
-		do_open,
-		do_connect,
-		do_run,
+		child_open,
+		child_connect,
+		child_run,
 	};
 	int err = 0;
 
 	for (size_t i = 0; i < ARRAY_SIZE(step) && !err; i++) {
 		json_t *doc = NULL;
 
-		err = take_line(c, &doc, e);
+		err = child_read_line(c, &doc, e);
 		if (!err)
 			err = step[i](c, doc, e);
 		json_decref(doc);
@@ -276,13 +277,13 @@ int traffic_child(int in_fd, int out_fd, bool confined)
 		(void)oom_set(OOM_EARLY);
 	if (c.in && c.out) {
 		setvbuf(c.in, NULL, _IONBF, 0); /* a line ahead would hide from poll() */
-		err = serve(&c, &e);
+		err = child_serve(&c, &e);
 		if (err && err != -ENODATA && err != -EPIPE)
-			(void)answer(&c, json_pack("{s:o}", "error", err_to_json(&e)));
+			(void)child_send(&c, json_pack("{s:o}", "error", err_to_json(&e)));
 		while (!err && fgets(line, sizeof(line), c.in))
 			; /* the queue pairs live until we are told: the peer may still repeat */
 	}
 	traffic_close(c.traffic);
-	echo_close(c.echo);
+	marking_close(c.echo);
 	return err == -ENODATA ? 0 : err;
 }

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "probe/agent/agent.h"
-#include "probe/coord/run_phases.h"
+#include "probe/coord/phase_priv.h"
 #include "profiles/base/base64.h"
 #include "profiles/base/json.h"
 
@@ -21,18 +21,18 @@
 #define FULL_MAX_BYTES	   (UINT64_C(256) << 20)
 #define FETCH_PIECE_MS	   1000 /* a piece may take, besides the grace of the whole recording */
 
-static void note(struct run_port *p, const struct err *e)
+static void capture_note_error(struct run_port *p, const struct err *e)
 {
 	if (!p->capture_error[0])
 		snprintf(p->capture_error, sizeof(p->capture_error), "%.150s", e->text);
 }
 
-static bool has_port(const struct coordinator *c, unsigned int host, unsigned int p)
+static bool capture_has_port(const struct coordinator *c, unsigned int host, unsigned int p)
 {
 	return phase_ready(c, host) && p < c->r->host[host].port_count && p < PORTS_MAX;
 }
 
-static unsigned int most_ports(const struct coordinator *c)
+static unsigned int capture_most_ports(const struct coordinator *c)
 {
 	unsigned int most = 0;
 
@@ -43,7 +43,7 @@ static unsigned int most_ports(const struct coordinator *c)
 	return most < PORTS_MAX ? most : PORTS_MAX;
 }
 
-static void capture_off(struct coordinator *c)
+static void capture_mark_off(struct coordinator *c)
 {
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		for (unsigned int p = 0; p < c->r->host[i].port_count; p++)
@@ -52,77 +52,78 @@ static void capture_off(struct coordinator *c)
 	}
 }
 
-static uint64_t recording_max(const struct coordinator *c)
+static uint64_t capture_max_bytes(const struct coordinator *c)
 {
 	return c->f->capture == CAPTURE_FULL ? FULL_MAX_BYTES : HEADERS_MAX_BYTES;
 }
 
-static void start_one(struct coordinator *c, unsigned int host, unsigned int p)
+static void capture_start_port(struct coordinator *c, unsigned int host, unsigned int p)
 {
 	bool full = c->f->capture == CAPTURE_FULL;
 
-	link_ask(&c->link[host], "capture_start",
-		 json_pack("{s:s, s:b, s:I}", "netdev", c->r->host[host].port[p].netdev, "full",
-			   full, "max_bytes", (json_int_t)(c->dir ? recording_max(c) : 0)),
-		 PHASE_ANSWER_MS);
+	agent_conn_ask(&c->conn[host], "capture_start",
+		       json_pack("{s:s, s:b, s:I}", "netdev", c->r->host[host].port[p].netdev,
+				 "full", full, "max_bytes",
+				 (json_int_t)(c->dir ? capture_max_bytes(c) : 0)),
+		       PHASE_ANSWER_MS);
 }
 
 void phase_capture_start(struct coordinator *c)
 {
 	if (c->f->capture == CAPTURE_OFF) {
-		capture_off(c);
+		capture_mark_off(c);
 		return;
 	}
-	for (unsigned int p = 0; p < most_ports(c) && !phase_stopped(c); p++) {
+	for (unsigned int p = 0; p < capture_most_ports(c) && !phase_stopped(c); p++) {
 		for (unsigned int i = 0; i < c->r->host_count; i++) {
-			if (has_port(c, i, p))
-				start_one(c, i, p);
+			if (capture_has_port(c, i, p))
+				capture_start_port(c, i, p);
 		}
 		phase_wait(c);
 		for (unsigned int i = 0; i < c->r->host_count; i++) {
-			struct err e = c->link[i].err;
+			struct err e = c->conn[i].err;
 			uint64_t handle = 0;
 
-			if (!has_port(c, i, p))
+			if (!capture_has_port(c, i, p))
 				continue;
-			if (c->link[i].reply &&
-			    !json_take_uint(c->link[i].reply, "handle", 0, INT_MAX, &handle, &e))
+			if (c->conn[i].reply &&
+			    !json_get_uint(c->conn[i].reply, "handle", 0, INT_MAX, &handle, &e))
 				c->capture[i][p] = (int)handle;
 			else
-				note(&c->r->host[i].port[p], &e);
+				capture_note_error(&c->r->host[i].port[p], &e);
 		}
 	}
 }
 
-static json_t *handle_of(const struct coordinator *c, unsigned int host, unsigned int p)
+static json_t *capture_handle_json(const struct coordinator *c, unsigned int host, unsigned int p)
 {
 	return json_pack("{s:i}", "handle", c->capture[host][p]);
 }
 
-static bool is_capturing(const struct coordinator *c, unsigned int host, unsigned int p)
+static bool capture_is_started(const struct coordinator *c, unsigned int host, unsigned int p)
 {
-	return has_port(c, host, p) && c->capture[host][p] >= 0;
+	return capture_has_port(c, host, p) && c->capture[host][p] >= 0;
 }
 
-static void take_summary(struct coordinator *c, unsigned int host, unsigned int p)
+static void capture_store_summary(struct coordinator *c, unsigned int host, unsigned int p)
 {
 	struct run_port *port = &c->r->host[host].port[p];
-	const json_t *reply = c->link[host].reply;
+	const json_t *reply = c->conn[host].reply;
 	const char *text = json_string_value(json_object_get(reply, "complaint"));
-	struct err e = c->link[host].err;
+	struct err e = c->conn[host].err;
 
 	if (!reply ||
 	    capture_summary_from_json(json_object_get(reply, "summary"), &port->capture, &e)) {
-		note(port, &e);
+		capture_note_error(port, &e);
 		return;
 	}
 	port->has_capture = true;
 	if (text && *text) {
 		err_set(&e, -EIO, "%.150s", text);
-		note(port, &e);
+		capture_note_error(port, &e);
 	}
 	if (json_integer_value(json_object_get(reply, "unrecorded")) > 0)
-		phase_say(
+		phase_report(
 			c,
 			"%s %s: the recording was cut at its largest size; all packets were judged",
 			c->r->host[host].name, port->netdev);
@@ -138,13 +139,13 @@ struct fetch {
 };
 
 /* The name of a recording below captures/. */
-static void recording_name(const struct run_host *h, const struct run_port *port,
-			   char name[RECORDING_NAME_MAX])
+static void capture_file_name(const struct run_host *h, const struct run_port *port,
+			      char name[RECORDING_NAME_MAX])
 {
 	snprintf(name, RECORDING_NAME_MAX, "%.63s-%s.pcap", h->name, port->netdev);
 }
 
-int phase_capture_forget(struct coordinator *c, struct err *e)
+int phase_capture_remove(struct coordinator *c, struct err *e)
 {
 	int err = folder_find(c->dir, "captures", &c->captures, e);
 	char name[RECORDING_NAME_MAX];
@@ -155,14 +156,15 @@ int phase_capture_forget(struct coordinator *c, struct err *e)
 		const struct run_host *h = &c->r->host[i];
 
 		for (unsigned int p = 0; p < h->port_count && !err; p++) {
-			recording_name(h, &h->port[p], name);
+			capture_file_name(h, &h->port[p], name);
 			err = file_remove(&c->captures, name, e);
 		}
 	}
 	return err;
 }
 
-static void open_fetch(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f)
+static void capture_open_fetch(struct coordinator *c, unsigned int host, unsigned int p,
+			       struct fetch *f)
 {
 	struct run_host *h = &c->r->host[host];
 	struct run_port *port = &h->port[p];
@@ -170,34 +172,34 @@ static void open_fetch(struct coordinator *c, unsigned int host, unsigned int p,
 	struct err e = {0};
 
 	*f = (struct fetch){0};
-	if (!is_capturing(c, host, p) || !port->has_capture || !c->dir)
+	if (!capture_is_started(c, host, p) || !port->has_capture || !c->dir)
 		return;
-	recording_name(h, port, name);
+	capture_file_name(h, port, name);
 	/* Unsynced: to wait for a slow disk here would let the agents' leases end. */
 	if (file_open_in(&c->captures, name, FILE_PRIVATE | FILE_UNSYNCED, &f->file, &e))
-		note(port, &e);
+		capture_note_error(port, &e);
 }
 
 /* Ends a fetch; a recording that is not whole is not kept. */
-static void end_fetch(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f,
-		      const struct err *e)
+static void capture_close_fetch(struct coordinator *c, unsigned int host, unsigned int p,
+				struct fetch *f, const struct err *e)
 {
 	struct run_port *port = &c->r->host[host].port[p];
 	struct err failed = e ? *e : (struct err){0};
 	char name[RECORDING_NAME_MAX];
 
 	(void)file_close(&f->file, !failed.code, failed.code ? NULL : &failed);
-	recording_name(&c->r->host[host], port, name);
+	capture_file_name(&c->r->host[host], port, name);
 	if (failed.code)
-		note(port, &failed);
+		capture_note_error(port, &failed);
 	else
 		snprintf(port->capture_file, sizeof(port->capture_file), "captures/%s", name);
 }
 
 /* Judges a piece that was decoded, and writes it. A hostile agent could keep the run busy without
  * end by small pieces and by slow ones. */
-static int fetch_piece(struct coordinator *c, unsigned int host, struct fetch *f,
-		       const uint8_t *data, size_t size, struct err *e)
+static int capture_write_piece(struct coordinator *c, unsigned int host, struct fetch *f,
+			       const uint8_t *data, size_t size, struct err *e)
 {
 	const char *name = c->r->host[host].name;
 
@@ -208,7 +210,7 @@ static int fetch_piece(struct coordinator *c, unsigned int host, struct fetch *f
 	f->odd_bytes = size < AGENT_PIECE_BYTES ? size : 0;
 	f->offset += size;
 	/* With file headers; an agent may lie. */
-	if (f->offset > 2 * recording_max(c))
+	if (f->offset > 2 * capture_max_bytes(c))
 		return err_sys(e, -EFBIG, "%s", f->file.path);
 	if (f->waited_ms > c->fetch_grace_ms + f->offset / AGENT_PIECE_BYTES * FETCH_PIECE_MS)
 		return err_set(e, -ETIMEDOUT,
@@ -221,12 +223,12 @@ static int fetch_piece(struct coordinator *c, unsigned int host, struct fetch *f
 	return 0;
 }
 
-static void take_piece(struct coordinator *c, unsigned int host, unsigned int p, struct fetch *f,
-		       uint8_t *buf)
+static void capture_accept_piece(struct coordinator *c, unsigned int host, unsigned int p,
+				 struct fetch *f, uint8_t *buf)
 {
-	const json_t *reply = c->link[host].reply;
+	const json_t *reply = c->conn[host].reply;
 	const json_t *data = json_object_get(reply, "data");
-	struct err e = c->link[host].err;
+	struct err e = c->conn[host].err;
 	size_t size = 0;
 
 	if (!json_is_string(data) ||
@@ -234,13 +236,13 @@ static void take_piece(struct coordinator *c, unsigned int host, unsigned int p,
 			  &size)) {
 		if (!e.code)
 			err_set(&e, -EPROTO, "the recording came broken");
-		end_fetch(c, host, p, f, &e);
+		capture_close_fetch(c, host, p, f, &e);
 		return;
 	}
-	if (fetch_piece(c, host, f, buf, size, &e))
-		end_fetch(c, host, p, f, &e);
+	if (capture_write_piece(c, host, f, buf, size, &e))
+		capture_close_fetch(c, host, p, f, &e);
 	else if (!size || json_is_true(json_object_get(reply, "eof")))
-		end_fetch(c, host, p, f, NULL);
+		capture_close_fetch(c, host, p, f, NULL);
 }
 
 struct round {
@@ -250,7 +252,7 @@ struct round {
 };
 
 /* A host answers for its own time: a slow one does not make the others late. */
-static bool pieces_came(void *arg)
+static bool capture_pieces_arrived(void *arg)
 {
 	const struct round *r = arg;
 	bool all = true;
@@ -258,7 +260,7 @@ static bool pieces_came(void *arg)
 	for (unsigned int i = 0; i < r->c->r->host_count; i++) {
 		struct fetch *f = &r->list[i];
 
-		if (f->asked && !link_busy(&r->c->link[i])) {
+		if (f->asked && !agent_conn_busy(&r->c->conn[i])) {
 			f->asked = false;
 			f->waited_ms += loop_awake_ms(r->c->loop) - r->begin_ms;
 		}
@@ -268,7 +270,8 @@ static bool pieces_came(void *arg)
 }
 
 /* One piece from each host that has more. False when none has. */
-static bool fetch_round(struct coordinator *c, unsigned int p, struct fetch *list, uint8_t *buf)
+static bool capture_fetch_round(struct coordinator *c, unsigned int p, struct fetch *list,
+				uint8_t *buf)
 {
 	struct round r = {c, list, loop_awake_ms(c->loop)};
 	bool more = false;
@@ -278,39 +281,40 @@ static bool fetch_round(struct coordinator *c, unsigned int p, struct fetch *lis
 
 		if (!list[i].file.stream)
 			continue;
-		fields = handle_of(c, i, p);
+		fields = capture_handle_json(c, i, p);
 		(void)json_object_set_new(fields, "offset",
 					  json_integer((json_int_t)list[i].offset));
-		link_ask(&c->link[i], "capture_read", fields, PHASE_ANSWER_MS);
+		agent_conn_ask(&c->conn[i], "capture_read", fields, PHASE_ANSWER_MS);
 		list[i].asked = true;
 	}
-	loop_run_until(c->loop, pieces_came, &r);
+	loop_run_until(c->loop, capture_pieces_arrived, &r);
 	phase_mark_lost(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		if (!list[i].file.stream)
 			continue;
-		take_piece(c, i, p, &list[i], buf);
+		capture_accept_piece(c, i, p, &list[i], buf);
 		more = more || list[i].file.stream;
 	}
 	return more;
 }
 
-static void fetch_port(struct coordinator *c, unsigned int p, struct fetch *list, uint8_t *buf)
+static void capture_fetch_port(struct coordinator *c, unsigned int p, struct fetch *list,
+			       uint8_t *buf)
 {
 	struct err e = {0};
 
 	for (unsigned int i = 0; i < c->r->host_count; i++)
-		open_fetch(c, i, p, &list[i]);
-	while (fetch_round(c, p, list, buf) && !phase_stopped(c))
+		capture_open_fetch(c, i, p, &list[i]);
+	while (capture_fetch_round(c, p, list, buf) && !phase_stopped(c))
 		;
 	err_set(&e, -EINTR, "stopped before the recording was here");
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		if (list[i].file.stream)
-			end_fetch(c, i, p, &list[i], &e);
+			capture_close_fetch(c, i, p, &list[i], &e);
 	}
 }
 
-static void fetch_all(struct coordinator *c)
+static void capture_fetch_all(struct coordinator *c)
 {
 	struct fetch *list = calloc(c->r->host_count + 1, sizeof(*list));
 	uint8_t *buf = malloc(AGENT_PIECE_BYTES);
@@ -321,9 +325,9 @@ static void fetch_all(struct coordinator *c)
 	else if (!c->captures.path)
 		(void)folder_below(c->dir, "captures", &c->captures, &e);
 	if (e.code)
-		phase_say(c, "%s", e.text);
-	for (unsigned int p = 0; !e.code && p < most_ports(c); p++)
-		fetch_port(c, p, list, buf);
+		phase_report(c, "%s", e.text);
+	for (unsigned int p = 0; !e.code && p < capture_most_ports(c); p++)
+		capture_fetch_port(c, p, list, buf);
 	free(list);
 	free(buf);
 }
@@ -332,19 +336,19 @@ void phase_capture_stop(struct coordinator *c)
 {
 	if (c->f->capture == CAPTURE_OFF)
 		return;
-	phase_say(c, "fetching captures");
-	for (unsigned int p = 0; p < most_ports(c) && !phase_stopped(c); p++) {
+	phase_report(c, "fetching captures");
+	for (unsigned int p = 0; p < capture_most_ports(c) && !phase_stopped(c); p++) {
 		for (unsigned int i = 0; i < c->r->host_count; i++) {
-			if (is_capturing(c, i, p))
-				link_ask(&c->link[i], "capture_stop", handle_of(c, i, p),
-					 PHASE_ANSWER_MS);
+			if (capture_is_started(c, i, p))
+				agent_conn_ask(&c->conn[i], "capture_stop",
+					       capture_handle_json(c, i, p), PHASE_ANSWER_MS);
 		}
 		phase_wait(c);
 		for (unsigned int i = 0; i < c->r->host_count; i++) {
 			if (c->capture[i][p] >= 0 && p < c->r->host[i].port_count)
-				take_summary(c, i, p);
+				capture_store_summary(c, i, p);
 		}
 	}
 	if (c->dir && !phase_stopped(c))
-		fetch_all(c);
+		capture_fetch_all(c);
 }

@@ -10,9 +10,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "probe/coord/engine.h"
-#include "probe/coord/run_phases.h"
-#include "probe/host/peer.h"
+#include "probe/coord/launcher.h"
+#include "probe/coord/phase_priv.h"
+#include "probe/host/lldp_peer.h"
 #include "profiles/base/json.h"
 
 #define HEARTBEAT_MS   500
@@ -20,7 +20,7 @@
 #define QUIT_MS	       2000
 #define SETTLE_SOFT_MS 100 /* counters of Soft-RoCE are read fresh */
 
-void phase_say(struct coordinator *c, const char *fmt, ...)
+void phase_report(struct coordinator *c, const char *fmt, ...)
 {
 	char line[512];
 	va_list ap;
@@ -40,26 +40,26 @@ bool phase_stopped(const struct coordinator *c)
 
 bool phase_ready(const struct coordinator *c, unsigned int host)
 {
-	return c->link[host].state == LINK_READY;
+	return c->conn[host].state == CONN_READY;
 }
 
 void phase_mark_lost(struct coordinator *c)
 {
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
-		const struct agent_link *k = &c->link[i];
+		const struct agent_conn *k = &c->conn[i];
 		struct run_host *h = &c->r->host[i];
 
-		if (k->state != LINK_LOST || h->error[0])
+		if (k->state != CONN_LOST || h->error[0])
 			continue;
 		snprintf(h->error, sizeof(h->error), "%.380s%s%.200s%s", k->err.text,
 			 k->err.hint[0] ? " (" : "", k->err.hint, k->err.hint[0] ? ")" : "");
-		phase_say(c, "%s: %s", h->name, h->error);
+		phase_report(c, "%s: %s", h->name, h->error);
 	}
 }
 
 void phase_wait(struct coordinator *c)
 {
-	links_wait(c->loop, c->link, c->r->host_count, c->stop);
+	agent_conns_wait(c->loop, c->conn, c->r->host_count, c->stop);
 	phase_mark_lost(c);
 }
 
@@ -68,7 +68,7 @@ struct pause {
 	uint64_t end_ms;
 };
 
-static bool pause_over(void *arg)
+static bool fabric_pause_over(void *arg)
 {
 	const struct pause *p = arg;
 
@@ -79,42 +79,43 @@ void phase_pause(struct coordinator *c, uint64_t ms)
 {
 	struct pause p = {c, loop_now_ms(c->loop) + ms};
 
-	loop_run_until(c->loop, pause_over, &p);
+	loop_run_until(c->loop, fabric_pause_over, &p);
 	phase_mark_lost(c);
 }
 
-static void on_heartbeat(void *arg)
+static void fabric_on_heartbeat(void *arg)
 {
 	struct coordinator *c = arg;
 
 	for (unsigned int i = 0; i < c->r->host_count; i++)
-		link_ping(&c->link[i], LEASE_MS);
+		agent_conn_ping(&c->conn[i], LEASE_MS);
 	loop_timer_set(c->heartbeat, HEARTBEAT_MS);
 }
 
-static void start_agent(struct coordinator *c, const struct engine *engine, unsigned int host)
+static void fabric_start_agent(struct coordinator *c, const struct launcher *engine,
+			       unsigned int host)
 {
 	unsigned int timeout_ms = (c->f->connect_timeout_s + 5) *
 				  1000; /* the engine's own comes first */
-	struct agent_link *k = &c->link[host];
-	struct engine_argv argv = {0};
+	struct agent_conn *k = &c->conn[host];
+	struct launcher_argv argv = {0};
 	struct err e = {0};
 
-	if (engine->make(c->f, host, &argv, &e)) {
-		k->state = LINK_LOST;
+	if (engine->make_argv(c->f, host, &argv, &e)) {
+		k->state = CONN_LOST;
 		k->err = e;
 		return;
 	}
-	link_open(k, c->loop, c->r->host[host].name, argv.argv, timeout_ms);
+	agent_conn_open(k, c->loop, c->r->host[host].name, argv.argv, timeout_ms);
 }
 
 /* Both ends of the protocol are this build, or the host is not used. */
-static void greet(struct coordinator *c, unsigned int host)
+static void fabric_check_build(struct coordinator *c, unsigned int host)
 {
 	struct run_host *h = &c->r->host[host];
-	struct agent_link *k = &c->link[host];
+	struct agent_conn *k = &c->conn[host];
 
-	if (k->state != LINK_READY)
+	if (k->state != CONN_READY)
 		return;
 	snprintf(h->agent_version, sizeof(h->agent_version), "%s", k->build);
 	if (!strcmp(k->build, ROCECHECK_VERSION)) {
@@ -124,11 +125,11 @@ static void greet(struct coordinator *c, unsigned int host)
 	snprintf(h->error, sizeof(h->error),
 		 "the agent is rocecheck %s, this is %s: install one version", k->build,
 		 ROCECHECK_VERSION);
-	phase_say(c, "%s: %s", h->name, h->error);
-	link_close(k);
+	phase_report(c, "%s: %s", h->name, h->error);
+	agent_conn_close(k);
 }
 
-static unsigned int count_ready(const struct coordinator *c)
+static unsigned int fabric_count_ready(const struct coordinator *c)
 {
 	unsigned int n = 0;
 
@@ -137,25 +138,25 @@ static unsigned int count_ready(const struct coordinator *c)
 	return n;
 }
 
-static int connect_all(struct coordinator *c, struct err *e)
+static int fabric_connect_all(struct coordinator *c, struct err *e)
 {
-	const struct engine *engine = engine_find(c->f->engine[0] ? c->f->engine : "ssh");
+	const struct launcher *engine = launcher_find(c->f->engine[0] ? c->f->engine : "ssh");
 
 	if (!engine)
 		return err_set(e, -EINVAL, "no engine '%s'", c->f->engine);
-	phase_say(c, "connecting to %u hosts (%s)", c->r->host_count, engine->name);
+	phase_report(c, "connecting to %u hosts (%s)", c->r->host_count, engine->name);
 	for (unsigned int i = 0; i < c->r->host_count; i++)
-		start_agent(c, engine, i);
+		fabric_start_agent(c, engine, i);
 	phase_wait(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++)
-		greet(c, i);
-	on_heartbeat(c);
-	if (!count_ready(c) && !phase_stopped(c))
+		fabric_check_build(c, i);
+	fabric_on_heartbeat(c);
+	if (!fabric_count_ready(c) && !phase_stopped(c))
 		return err_set(e, -EHOSTUNREACH, "none of %u hosts was reached", c->r->host_count);
 	return 0;
 }
 
-static void collect_all(struct coordinator *c, bool after)
+static void fabric_collect_all(struct coordinator *c, bool after)
 {
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		const struct run_host *h = &c->r->host[i];
@@ -163,14 +164,14 @@ static void collect_all(struct coordinator *c, bool after)
 
 		for (unsigned int p = 0; p < h->port_count; p++)
 			(void)json_array_append_new(ports, json_string(h->port[p].netdev));
-		link_ask(&c->link[i], "collect", json_pack("{s:o}", "ports", ports),
-			 PHASE_ANSWER_MS);
+		agent_conn_ask(&c->conn[i], "collect", json_pack("{s:o}", "ports", ports),
+			       PHASE_ANSWER_MS);
 	}
 	phase_wait(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		struct run_host *h = &c->r->host[i];
-		const json_t *json = json_object_get(c->link[i].reply, "snapshot");
-		struct err e = c->link[i].err;
+		const json_t *json = json_object_get(c->conn[i].reply, "snapshot");
+		struct err e = c->conn[i].err;
 
 		if (!phase_ready(c, i))
 			continue;
@@ -180,7 +181,7 @@ static void collect_all(struct coordinator *c, bool after)
 		} else if (!h->error[0]) {
 			snprintf(h->error, sizeof(h->error), "%s%.240s", json ? "snapshot: " : "",
 				 e.text);
-			phase_say(c, "%s: %s", h->name, h->error);
+			phase_report(c, "%s: %s", h->name, h->error);
 		}
 	}
 }
@@ -192,7 +193,7 @@ const struct port *phase_port(const struct coordinator *c, unsigned int host, un
 	return h->has_before ? snapshot_port(&h->before, h->port[p].netdev) : NULL;
 }
 
-static json_t *counters_request(const struct coordinator *c, unsigned int host)
+static json_t *fabric_counters_request(const struct coordinator *c, unsigned int host)
 {
 	const struct run_host *h = &c->r->host[host];
 	json_t *ports = json_array();
@@ -208,7 +209,7 @@ static json_t *counters_request(const struct coordinator *c, unsigned int host)
 	return json_pack("{s:o}", "ports", ports);
 }
 
-static void take_counters(struct run_port *p, const json_t *json, enum run_reading reading)
+static void fabric_store_counters(struct run_port *p, const json_t *json, enum run_reading reading)
 {
 	const json_t *counters = json_object_get(json, "counters");
 	struct err ignored; /* no reading is what the rules see then */
@@ -218,46 +219,47 @@ static void take_counters(struct run_port *p, const json_t *json, enum run_readi
 }
 
 /* Counters of all ports into this reading. */
-static void phase_counters(struct coordinator *c, enum run_reading reading)
+static void fabric_read_counters(struct coordinator *c, enum run_reading reading)
 {
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		if (phase_ready(c, i))
-			link_ask(&c->link[i], "counters", counters_request(c, i), PHASE_ANSWER_MS);
+			agent_conn_ask(&c->conn[i], "counters", fabric_counters_request(c, i),
+				       PHASE_ANSWER_MS);
 	}
 	phase_wait(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		struct run_host *h = &c->r->host[i];
-		const json_t *ports = json_object_get(c->link[i].reply, "ports");
+		const json_t *ports = json_object_get(c->conn[i].reply, "ports");
 
 		for (unsigned int p = 0; phase_ready(c, i) && p < h->port_count; p++)
-			take_counters(&h->port[p], json_array_get(ports, p), reading);
+			fabric_store_counters(&h->port[p], json_array_get(ports, p), reading);
 	}
 }
 
 /* What the captures heard of link partners, for ports whose snapshot knows none. */
-static void join_peers(struct run_host *h)
+static void fabric_join_lldp_peers(struct run_host *h)
 {
 	struct snapshot *snapshots[] = {h->has_before ? &h->before : NULL,
 					h->has_after ? &h->after : NULL};
 
 	for (unsigned int p = 0; p < h->port_count; p++) {
-		const struct lldp_peer *peer = &h->port[p].capture.peer;
+		const struct lldp_peer *peer = &h->port[p].capture.lldp_peer;
 
 		for (unsigned int s = 0; s < ARRAY_SIZE(snapshots); s++) {
 			struct snapshot *snap = snapshots[s];
 
 			for (unsigned int k = 0; snap && k < snap->port_count; k++) {
 				if (h->port[p].has_capture && peer->seen &&
-				    !snap->port[k].peer.has &&
+				    !snap->port[k].lldp_qos.has &&
 				    !strcmp(snap->port[k].netdev, h->port[p].netdev))
-					peer_join(&snap->port[k], peer);
+					lldp_peer_set_port(&snap->port[k], peer);
 			}
 		}
 	}
 }
 
 /* Until the last packet has been counted everywhere. */
-static uint64_t settle_ms(const struct coordinator *c)
+static uint64_t fabric_settle_ms(const struct coordinator *c)
 {
 	uint64_t longest = SETTLE_SOFT_MS;
 
@@ -279,88 +281,90 @@ static uint64_t settle_ms(const struct coordinator *c)
 }
 
 /* Everything that happens around the load. */
-static int run_load_phases(struct coordinator *c, struct err *e)
+static int fabric_run_load(struct coordinator *c, struct err *e)
 {
 	int err;
 
-	phase_say(c, "quiet baseline, %u s", c->f->quiet_s);
-	phase_counters(c, READ_QUIET_BEFORE);
+	phase_report(c, "quiet baseline, %u s", c->f->quiet_s);
+	fabric_read_counters(c, READ_QUIET_BEFORE);
 	phase_pause(c, c->f->quiet_s * UINT64_C(1000));
-	phase_counters(c, READ_QUIET_AFTER);
+	fabric_read_counters(c, READ_QUIET_AFTER);
 	if (phase_stopped(c))
 		return 0;
 	phase_capture_start(c);
-	phase_counters(c, READ_LOAD_BEFORE);
+	fabric_read_counters(c, READ_LOAD_BEFORE);
 	err = phase_traffic(c, e);
-	phase_pause(c, settle_ms(c));
-	phase_counters(c, READ_LOAD_AFTER);
+	phase_pause(c, fabric_settle_ms(c));
+	fabric_read_counters(c, READ_LOAD_AFTER);
 	phase_capture_stop(c);
 	return err;
 }
 
-static int run_phases(struct coordinator *c, struct err *e)
+static int fabric_run_phases(struct coordinator *c, struct err *e)
 {
 	int err = 0;
 
-	phase_say(c, "collecting configuration");
-	collect_all(c, false);
+	phase_report(c, "collecting configuration");
+	fabric_collect_all(c, false);
 	if (c->f->traffic_s && !phase_stopped(c))
-		err = run_load_phases(c, e);
+		err = fabric_run_load(c, e);
 	if (phase_stopped(c))
 		return err;
-	phase_say(c, "collecting configuration again");
-	collect_all(c, true);
+	phase_report(c, "collecting configuration again");
+	fabric_collect_all(c, true);
 	for (unsigned int i = 0; i < c->r->host_count; i++)
-		join_peers(&c->r->host[i]);
+		fabric_join_lldp_peers(&c->r->host[i]);
 	return err;
 }
 
-static void quit_all(struct coordinator *c)
+static void fabric_quit_all(struct coordinator *c)
 {
 	static const atomic_int never;
 
 	for (unsigned int i = 0; i < c->r->host_count && !phase_stopped(c); i++)
-		link_ask(&c->link[i], "quit", NULL, QUIT_MS);
-	links_wait(c->loop, c->link, phase_stopped(c) ? 0 : c->r->host_count, &never);
+		agent_conn_ask(&c->conn[i], "quit", NULL, QUIT_MS);
+	agent_conns_wait(c->loop, c->conn, phase_stopped(c) ? 0 : c->r->host_count, &never);
 	for (unsigned int i = 0; i < c->r->host_count; i++)
-		link_close(&c->link[i]); /* the end of its input stops an agent that is busy */
+		agent_conn_close(
+			&c->conn[i]); /* the end of its input stops an agent that is busy */
 }
 
 /* What a former run left in the folder must not pass for a part of this one. */
-static int open_folder(struct coordinator *c, struct err *e)
+static int fabric_empty_folder(struct coordinator *c, struct err *e)
 {
-	int err = phase_capture_forget(c, e);
+	int err = phase_capture_remove(c, e);
 
-	return err ? err : phase_traffic_forget(c, e);
+	return err ? err : phase_traffic_remove(c, e);
 }
 
-static int open_coordinator(struct coordinator *c, struct err *e)
+static int fabric_open_coordinator(struct coordinator *c, struct err *e)
 {
 	int err = loop_open(&c->loop, e);
 
 	if (err)
 		return err;
-	c->link = calloc(c->r->host_count + 1, sizeof(*c->link));
+	c->conn = calloc(c->r->host_count + 1, sizeof(*c->conn));
 	c->capture = malloc((c->r->host_count + 1) * sizeof(*c->capture));
-	if (!c->link || !c->capture || loop_timer_open(c->loop, on_heartbeat, c, &c->heartbeat))
+	if (!c->conn || !c->capture ||
+	    loop_timer_open(c->loop, fabric_on_heartbeat, c, &c->heartbeat))
 		return err_sys(e, -ENOMEM, "run");
 	memset(c->capture, -1, (c->r->host_count + 1) * sizeof(*c->capture));
-	return c->dir ? open_folder(c, e) : 0;
+	return c->dir ? fabric_empty_folder(c, e) : 0;
 }
 
-static void close_coordinator(struct coordinator *c)
+static void fabric_close_coordinator(struct coordinator *c)
 {
-	if (c->link && c->loop)
-		quit_all(c);
+	if (c->conn && c->loop)
+		fabric_quit_all(c);
 	loop_timer_close(c->heartbeat);
 	loop_close(c->loop);
-	free(c->link);
+	free(c->conn);
 	free(c->capture);
 	folder_close(&c->captures);
 }
 
 /* A host that had no time to answer is not to blame. */
-static void mark_stopped(const struct coordinator *c)
+static void fabric_mark_stopped(const struct coordinator *c)
 {
 	for (unsigned int i = 0; phase_stopped(c) && i < c->r->host_count; i++) {
 		struct run_host *h = &c->r->host[i];
@@ -371,7 +375,7 @@ static void mark_stopped(const struct coordinator *c)
 	}
 }
 
-static int64_t unix_now_ns(void)
+static int64_t fabric_unix_now_ns(void)
 {
 	struct timespec now;
 
@@ -395,14 +399,14 @@ int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_in
 
 	if (err)
 		return err_sys(e, err, "run");
-	err = open_coordinator(&c, e);
+	err = fabric_open_coordinator(&c, e);
 	if (!err)
-		err = connect_all(&c, e);
+		err = fabric_connect_all(&c, e);
 	if (!err && !phase_stopped(&c))
-		err = run_phases(&c, e);
-	mark_stopped(&c);
-	close_coordinator(&c);
-	r->ended_unix_ns = unix_now_ns();
+		err = fabric_run_phases(&c, e);
+	fabric_mark_stopped(&c);
+	fabric_close_coordinator(&c);
+	r->ended_unix_ns = fabric_unix_now_ns();
 	if (!err && stop && *stop)
 		err = err_set(e, -EINTR, "the run was stopped: what follows is partial");
 	return err;

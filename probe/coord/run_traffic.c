@@ -12,7 +12,7 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "probe/coord/run_phases.h"
+#include "probe/coord/phase_priv.h"
 #include "probe/coord/schedule.h"
 #include "probe/io/destination.h"
 #include "probe/record/run_tcp.h"
@@ -36,7 +36,7 @@ struct end {
 	struct destinations place; /* of the port, as inventory and snapshot have it */
 	bool open;
 	uint64_t handle;
-	struct traffic_peer self;
+	struct traffic_endpoint self;
 	struct traffic_result *result;
 	bool has_result;
 };
@@ -108,7 +108,7 @@ static int prepare_end(struct coordinator *c, struct end *end, enum traffic_verb
 	end->spec.gid_index = gid->index;
 	end->spec.class[0].tos = tos_of(c, p);
 	end->spec.class[0].sl = prio > 0 ? (uint8_t)prio : 0;
-	run_tcp_wish(c->f, &end->spec);
+	run_tcp_set_spec(c->f, &end->spec);
 	return destinations_of_gid(DESTINATION_OF_FABRIC, gid->raw, &end->place, e);
 }
 
@@ -142,7 +142,7 @@ static void prepare(struct coordinator *c, struct duel *d)
 	}
 	p->client_tos = d->end[END_CLIENT].spec.class[0].tos;
 	p->server_tos = d->end[END_SERVER].spec.class[0].tos;
-	if (run_tcp_begin(p, d->end[END_CLIENT].spec.tcp, c->f->tcp_count))
+	if (run_tcp_alloc(p, d->end[END_CLIENT].spec.tcp, c->f->tcp_count))
 		fail_pair(c, d, p->client_host, strerror(ENOMEM));
 }
 
@@ -151,7 +151,7 @@ static void ask(struct coordinator *c, struct duel *d, struct end *end, const ch
 		json_t *fields, unsigned int timeout_ms)
 {
 	if (phase_ready(c, end->host)) {
-		link_ask(&c->link[end->host], op, fields, timeout_ms);
+		agent_conn_ask(&c->conn[end->host], op, fields, timeout_ms);
 		return;
 	}
 	json_decref(fields);
@@ -161,7 +161,7 @@ static void ask(struct coordinator *c, struct duel *d, struct end *end, const ch
 /* The reply of an end, NULL when there is none: then the pair has failed. */
 static const json_t *reply_of(struct coordinator *c, struct duel *d, const struct end *end)
 {
-	const struct agent_link *k = &c->link[end->host];
+	const struct agent_conn *k = &c->conn[end->host];
 	char text[256];
 
 	if (phase_ready(c, end->host) && k->reply)
@@ -185,8 +185,8 @@ static void take_open(struct coordinator *c, struct duel *d, struct end *end)
 
 	if (!reply)
 		return;
-	if (json_take_uint(reply, "handle", 0, INT_MAX, &end->handle, &e) ||
-	    traffic_peer_from_json(json_object_get(reply, "peer"), &end->self, &e))
+	if (json_get_uint(reply, "handle", 0, INT_MAX, &end->handle, &e) ||
+	    traffic_endpoint_from_json(json_object_get(reply, "peer"), &end->self, &e))
 		fail_pair(c, d, end->host, e.text);
 	else
 		end->open = true;
@@ -201,7 +201,7 @@ static void connect_end(struct coordinator *c, struct duel *d, struct end *end)
 
 	ask(c, d, end, "traffic_connect",
 	    json_pack("{s:I, s:o}", "handle", (json_int_t)end->handle, "peer",
-		      traffic_peer_to_json(&other->self)),
+		      traffic_endpoint_to_json(&other->self)),
 	    OPEN_MS);
 }
 
@@ -224,7 +224,7 @@ static void take_run(struct coordinator *c, struct duel *d, struct end *end)
 	if (!reply)
 		return;
 	if (traffic_result_from_json(result, end->result, &e) ||
-	    run_tcp_take(d->pair, end == &d->end[END_CLIENT], result, &e))
+	    run_tcp_parse_report(d->pair, end == &d->end[END_CLIENT], result, &e))
 		fail_pair(c, d, end->host, e.text);
 	else
 		end->has_result = true;
@@ -234,8 +234,8 @@ static void close_end(struct coordinator *c, struct duel *d, struct end *end)
 {
 	(void)d;
 	if (end->open && phase_ready(c, end->host))
-		link_ask(&c->link[end->host], "traffic_close",
-			 json_pack("{s:I}", "handle", (json_int_t)end->handle), CLOSE_MS);
+		agent_conn_ask(&c->conn[end->host], "traffic_close",
+			       json_pack("{s:I}", "handle", (json_int_t)end->handle), CLOSE_MS);
 }
 
 static void take_close(struct coordinator *c, struct duel *d, struct end *end)
@@ -286,8 +286,8 @@ static void say_tcp(struct coordinator *c, const struct run_pair *p)
 
 	for (unsigned int i = 0; i < p->tcp_count; i++) {
 		run_tcp_text(&p->tcp[i], i, text, sizeof(text));
-		phase_say(c, "%s -> %s beside it %s", c->r->host[p->client_host].name,
-			  c->r->host[p->server_host].name, text);
+		phase_report(c, "%s -> %s beside it %s", c->r->host[p->client_host].name,
+			     c->r->host[p->server_host].name, text);
 	}
 }
 
@@ -298,17 +298,17 @@ static void say_pair(struct coordinator *c, const struct run_pair *p)
 	double seconds = (double)p->client.duration_ns / 1e9;
 
 	if (!p->ran)
-		phase_say(c, "%s -> %s %s: %s", client->name, server->name,
-			  traffic_verb_word(p->verb), p->error);
+		phase_report(c, "%s -> %s %s: %s", client->name, server->name,
+			     traffic_verb_word(p->verb), p->error);
 	else
-		phase_say(c, "%s %s -> %s %s %s: %.2f MB/s of %.2f asked, %llu mismatches, %s",
-			  client->name, client->port[p->client_port].netdev, server->name,
-			  server->port[p->server_port].netdev, traffic_verb_word(p->verb),
-			  seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
-			  (double)p->asked_bytes_per_s / 1e6,
-			  (unsigned long long)p->server.mismatches,
-			  p->client.cause ? traffic_cause_word(p->client.cause)
-					  : traffic_cause_word(p->server.cause));
+		phase_report(c, "%s %s -> %s %s %s: %.2f MB/s of %.2f asked, %llu mismatches, %s",
+			     client->name, client->port[p->client_port].netdev, server->name,
+			     server->port[p->server_port].netdev, traffic_verb_word(p->verb),
+			     seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
+			     (double)p->asked_bytes_per_s / 1e6,
+			     (unsigned long long)p->server.mismatches,
+			     p->client.cause ? traffic_cause_word(p->client.cause)
+					     : traffic_cause_word(p->server.cause));
 	if (p->ran)
 		say_tcp(c, p);
 }
@@ -360,16 +360,16 @@ static void tell_schedule(struct coordinator *c, const struct schedule *s, const
 	char file[SCHEDULE_NAME_MAX], *text = NULL;
 	struct err e;
 
-	phase_say(c,
-		  "rail %u: %u rounds, %u pairs, WRITE and SEND, %u %% of the link, about %.0f s",
-		  number, s->round_count, s->pair_count, c->f->load_percent, seconds);
+	phase_report(
+		c, "rail %u: %u rounds, %u pairs, WRITE and SEND, %u %% of the link, about %.0f s",
+		number, s->round_count, s->pair_count, c->f->load_percent, seconds);
 	for (unsigned int i = 0; names && i < rail->count; i++)
 		names[i] = c->r->host[rail->host[i]].name;
 	if (names)
 		text = schedule_text(s, names);
 	schedule_name(number, file);
 	if (text && c->dir && file_write_in(c->dir, file, 0, text, strlen(text), &e))
-		phase_say(c, "%s", e.text);
+		phase_report(c, "%s", e.text);
 	free(text);
 	free(names);
 }
@@ -441,9 +441,9 @@ static int run_rail(struct coordinator *c, unsigned int number, struct rail *rai
 	}
 	if (!err && s.pair_count) {
 		tell_schedule(c, &s, rail, number);
-		phase_say(c, "rail %u: %.1f MB in all%s", number,
-			  (double)volume_of(c, &s, rail) / 1e6,
-			  c->f->tcp_count ? ", without TCP" : "");
+		phase_report(c, "rail %u: %.1f MB in all%s", number,
+			     (double)volume_of(c, &s, rail) / 1e6,
+			     c->f->tcp_count ? ", without TCP" : "");
 		run_rounds(c, &s, rail, list);
 	}
 	free(list);
@@ -467,7 +467,7 @@ static int64_t next_rail(const struct run *r, int64_t last)
 	return next;
 }
 
-int phase_traffic_forget(const struct coordinator *c, struct err *e)
+int phase_traffic_remove(const struct coordinator *c, struct err *e)
 {
 	char name[SCHEDULE_NAME_MAX];
 	int err = 0;

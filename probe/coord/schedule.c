@@ -11,13 +11,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add(struct schedule *s, unsigned int server, unsigned int client, unsigned int round)
+static void schedule_add_pair(struct schedule *s, unsigned int server, unsigned int client,
+			      unsigned int round)
 {
 	s->pair[s->pair_count++] = (struct schedule_pair){server, client, round};
 }
 
 /* Who sits at a place of the circle in a turn; place 0 never moves. */
-static unsigned int seat(unsigned int place, unsigned int turn, unsigned int seats)
+static unsigned int schedule_host_at(unsigned int place, unsigned int turn, unsigned int seats)
 {
 	return place ? 1 + (place - 1 + turn) % (seats - 1) : 0;
 }
@@ -39,15 +40,15 @@ int schedule_make(unsigned int n, struct schedule *s)
 	made.round_count = 2 * (seats - 1);
 	for (unsigned int round = 0; round < made.round_count; round++) {
 		for (unsigned int place = 0; place < seats / 2; place++) {
-			unsigned int a = seat(place, round / 2, seats);
-			unsigned int b = seat(seats - 1 - place, round / 2, seats);
+			unsigned int a = schedule_host_at(place, round / 2, seats);
+			unsigned int b = schedule_host_at(seats - 1 - place, round / 2, seats);
 
 			if (a >= n || b >= n)
 				continue;
 			if (round % 2)
-				add(&made, a, b, round);
+				schedule_add_pair(&made, a, b, round);
 			else
-				add(&made, b, a, round);
+				schedule_add_pair(&made, b, a, round);
 		}
 	}
 	*s = made;
@@ -60,7 +61,7 @@ void schedule_clear(struct schedule *s)
 	memset(s, 0, sizeof(*s));
 }
 
-static void print_host(FILE *out, unsigned int host, const char *const *names)
+static void schedule_print_host(FILE *out, unsigned int host, const char *const *names)
 {
 	if (names)
 		fputs(names[host], out);
@@ -80,9 +81,9 @@ char *schedule_text(const struct schedule *s, const char *const *names)
 		const struct schedule_pair *p = &s->pair[i];
 		bool last = i + 1 == s->pair_count || s->pair[i + 1].round != p->round;
 
-		print_host(out, p->server, names);
+		schedule_print_host(out, p->server, names);
 		fputc(',', out);
-		print_host(out, p->client, names);
+		schedule_print_host(out, p->client, names);
 		fputc(last ? '\n' : ';', out);
 	}
 	if (fclose(out)) {

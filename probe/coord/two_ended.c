@@ -14,11 +14,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "probe/coord/run_phases.h"
+#include "probe/coord/phase_priv.h"
 #include "probe/coord/two_ended_inside.h"
 #include "probe/coord/two_ended_sizes.h"
-#include "probe/io/dial.h"
-#include "probe/io/gate.h"
+#include "probe/io/tcp_socket.h"
+#include "probe/io/handshake.h"
 #include "profiles/base/json.h"
 
 #define CONNECT_MS   10000
@@ -38,7 +38,7 @@ static void on_heartbeat(void *arg)
 	struct duo *d = arg;
 
 	for (unsigned int i = 0; i < SIDES; i++)
-		link_ping(&d->c.link[i], SILENCE_MS);
+		agent_conn_ping(&d->c.conn[i], SILENCE_MS);
 	loop_timer_set(d->c.heartbeat, HEARTBEAT_MS);
 }
 
@@ -65,13 +65,13 @@ static void keep_traffic(struct duo *d, enum two_ended_side side, const json_t *
 		d->w->live(&d->live, d->w->arg);
 }
 
-static void on_event(struct agent_link *k, const json_t *doc, void *arg)
+static void on_event(struct agent_conn *k, const json_t *doc, void *arg)
 {
 	const char *event = json_string_value(json_object_get(doc, "event"));
 	struct duo *d = arg;
 
 	if (event && !strcmp(event, "progress") && d->t->ran)
-		keep_traffic(d, (enum two_ended_side)(k - d->c.link),
+		keep_traffic(d, (enum two_ended_side)(k - d->c.conn),
 			     json_object_get(doc, "progress"));
 }
 
@@ -112,13 +112,13 @@ static void open_links(struct duo *d, int fd)
 {
 	const char *const argv[] = {d->w->self, "agent", NULL};
 
-	link_open_stream(&d->c.link[SIDE_SERVER], d->c.loop, d->t->run.host[SIDE_SERVER].name, fd,
-			 HELLO_MS, SILENCE_MS);
-	link_open(&d->c.link[SIDE_CLIENT], d->c.loop, d->t->run.host[SIDE_CLIENT].name, argv,
-		  HELLO_MS);
+	agent_conn_open_stream(&d->c.conn[SIDE_SERVER], d->c.loop, d->t->run.host[SIDE_SERVER].name,
+			       fd, HELLO_MS, SILENCE_MS);
+	agent_conn_open(&d->c.conn[SIDE_CLIENT], d->c.loop, d->t->run.host[SIDE_CLIENT].name, argv,
+			HELLO_MS);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		d->c.link[i].event = on_event;
-		d->c.link[i].event_arg = d;
+		d->c.conn[i].event = on_event;
+		d->c.conn[i].event_arg = d;
 	}
 }
 
@@ -129,11 +129,11 @@ static int enter_server(struct duo *d, int *fd, struct err *e)
 	int err = -ECONNRESET;
 
 	for (unsigned int i = 0; i < ENTRY_TRIES && err == -ECONNRESET; i++) {
-		err = dial(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd,
-			   d->address[SIDE_CLIENT], d->address[SIDE_SERVER], e);
+		err = tcp_connect(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd,
+				  d->address[SIDE_CLIENT], d->address[SIDE_SERVER], e);
 		if (err)
 			return err;
-		err = gate_enter(*fd, d->w->token, HELLO_MS, d->w->stop, e);
+		err = handshake_authenticate(*fd, d->w->token, HELLO_MS, d->w->stop, e);
 		if (err)
 			close(*fd);
 	}
@@ -146,10 +146,10 @@ static int enter_server(struct duo *d, int *fd, struct err *e)
 static int greet(struct duo *d, struct err *e)
 {
 	for (unsigned int i = SIDES; i-- > 0;) {
-		struct agent_link *k = &d->c.link[i];
+		struct agent_conn *k = &d->c.conn[i];
 		struct run_host *h = &d->t->run.host[i];
 
-		if (k->state != LINK_READY) {
+		if (k->state != CONN_READY) {
 			*e = k->err;
 			if (!e->code)
 				err_set(e, -EINTR, "stopped before it answered");
@@ -172,7 +172,7 @@ static int connect_both(struct duo *d, struct err *e)
 {
 	int fd, err;
 
-	phase_say(&d->c, "connecting to %s port %u", d->w->host, d->w->port);
+	phase_report(&d->c, "connecting to %s port %u", d->w->host, d->w->port);
 	err = enter_server(d, &fd, e);
 	if (err)
 		return err;
@@ -191,14 +191,14 @@ static int connect_both(struct duo *d, struct err *e)
 /* The reply of a side, or the error in its words. */
 const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e)
 {
-	const struct agent_link *k = &d->c.link[side];
+	const struct agent_conn *k = &d->c.conn[side];
 
-	if (k->state == LINK_READY && k->reply)
+	if (k->state == CONN_READY && k->reply)
 		return k->reply;
 	*e = k->err;
 	if (!e->code)
 		err_set(e, -EINTR, "stopped");
-	if (k->state == LINK_LOST)
+	if (k->state == CONN_LOST)
 		e->code = -EPIPE;
 	err_prefix(e, "%s", d->t->run.host[side].name);
 	return NULL;
@@ -206,10 +206,10 @@ const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e)
 
 static int collect(struct duo *d, struct err *e)
 {
-	phase_say(&d->c, "facts of both hosts");
+	phase_report(&d->c, "facts of both hosts");
 	for (unsigned int i = 0; i < SIDES; i++)
-		link_ask(&d->c.link[i], "collect", json_pack("{s:b}", "machine", 1),
-			 PHASE_ANSWER_MS);
+		agent_conn_ask(&d->c.conn[i], "collect", json_pack("{s:b}", "machine", 1),
+			       PHASE_ANSWER_MS);
 	phase_wait(&d->c);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const json_t *reply = duo_reply(d, (enum two_ended_side)i, e);
@@ -255,13 +255,13 @@ static void fill_spec(struct duo *d, enum two_ended_side side, uint64_t seed)
 static int choose(struct duo *d, struct err *e)
 {
 	const struct snapshot *snapshot[SIDES];
-	struct ends_wish wish[SIDES];
+	struct endpoint_request wish[SIDES];
 	uint64_t seed = 0;
 	int err;
 
 	for (unsigned int i = 0; i < SIDES; i++) {
 		snapshot[i] = &d->t->run.host[i].before;
-		wish[i] = (struct ends_wish){
+		wish[i] = (struct endpoint_request){
 			.name = d->t->run.host[i].name,
 			.device = d->w->device[i],
 			.ib_port = d->w->ib_port[i],
@@ -269,9 +269,9 @@ static int choose(struct duo *d, struct err *e)
 			.address = d->address[i],
 		};
 	}
-	err = ends_choose(snapshot, wish, &d->t->ends, e);
+	err = endpoints_select(snapshot, wish, &d->t->ends, e);
 	if (!err)
-		err = ends_check(&d->t->ends, wish, d->w->mtu_bytes, e);
+		err = endpoints_check(&d->t->ends, wish, d->w->mtu_bytes, e);
 	if (err)
 		return err;
 	d->t->chosen = true;
@@ -293,9 +293,9 @@ static int choose(struct duo *d, struct err *e)
 int duo_check_ends(struct duo *d, struct err *e)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
-		if (d->c.link[i].state == LINK_READY)
+		if (d->c.conn[i].state == CONN_READY)
 			continue;
-		*e = d->c.link[i].err;
+		*e = d->c.conn[i].err;
 		e->code = -EPIPE;
 		err_prefix(e, "%s", d->t->run.host[i].name);
 		return -EPIPE;
@@ -338,7 +338,7 @@ static int run_phases(struct duo *d, struct err *e)
 	if (err)
 		return err;
 	if (d->w->idle_ms) {
-		phase_say(&d->c, "idle baseline, %.1f s", d->w->idle_ms / 1e3);
+		phase_report(&d->c, "idle baseline, %.1f s", d->w->idle_ms / 1e3);
 		duo_counters(d, READ_QUIET_BEFORE);
 		phase_pause(&d->c, d->w->idle_ms);
 		duo_counters(d, READ_QUIET_AFTER);
@@ -355,15 +355,15 @@ static void close_duo(struct duo *d)
 {
 	static const atomic_int never;
 
-	for (unsigned int i = 0; d->c.link && i < SIDES; i++)
-		link_ask(&d->c.link[i], "quit", NULL, QUIT_MS);
-	if (d->c.link)
-		links_wait(d->c.loop, d->c.link, SIDES, &never);
-	for (unsigned int i = 0; d->c.link && i < SIDES; i++)
-		link_close(&d->c.link[i]);
+	for (unsigned int i = 0; d->c.conn && i < SIDES; i++)
+		agent_conn_ask(&d->c.conn[i], "quit", NULL, QUIT_MS);
+	if (d->c.conn)
+		agent_conns_wait(d->c.loop, d->c.conn, SIDES, &never);
+	for (unsigned int i = 0; d->c.conn && i < SIDES; i++)
+		agent_conn_close(&d->c.conn[i]);
 	loop_timer_close(d->c.heartbeat);
 	loop_close(d->c.loop);
-	free(d->c.link);
+	free(d->c.conn);
 }
 
 static int open_duo(struct duo *d, struct err *e)
@@ -372,8 +372,8 @@ static int open_duo(struct duo *d, struct err *e)
 
 	if (err)
 		return err;
-	d->c.link = calloc(SIDES, sizeof(*d->c.link));
-	if (!d->c.link || loop_timer_open(d->c.loop, on_heartbeat, d, &d->c.heartbeat))
+	d->c.conn = calloc(SIDES, sizeof(*d->c.conn));
+	if (!d->c.conn || loop_timer_open(d->c.loop, on_heartbeat, d, &d->c.heartbeat))
 		return err_sys(e, -ENOMEM, "probe");
 	return 0;
 }

@@ -10,7 +10,7 @@
 
 #include <stdatomic.h>
 
-#include "probe/coord/ends.h"
+#include "probe/coord/gid_select.h"
 #include "probe/coord/meeting.h"
 #include "probe/coord/two_ended_echo.h"
 #include "probe/record/observe.h"
@@ -36,7 +36,7 @@ struct two_ended_wish {
 	const char *peer_address;  /* traffic may go there too; NULL = the server's alone */
 	const char *self;	   /* path of this binary, for the agent of this host */
 	const char *device[SIDES]; /* NULL = any */
-	int ib_port[SIDES], gid_index[SIDES]; /* ENDS_ANY */
+	int ib_port[SIDES], gid_index[SIDES]; /* ENDPOINT_ANY */
 	uint32_t mtu_bytes;		      /* 0 = the one both have */
 	uint32_t idle_ms;		      /* quiet baseline, 0 = none */
 	struct traffic_spec spec;	      /* without role, device, port, GID and seed */
@@ -65,7 +65,7 @@ struct two_ended_start {
 struct two_ended {
 	struct run run; /* host[side], each with port[0] once the ends are chosen; pair[0] */
 	bool chosen;
-	struct ends ends; /* borrowed from run.host[].before */
+	struct endpoints ends; /* borrowed from run.host[].before */
 	struct traffic_spec spec[SIDES];
 	struct observation seen[SIDES];
 	struct two_ended_start start;

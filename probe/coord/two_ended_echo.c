@@ -21,7 +21,7 @@
 #define RUN_MARGIN_MS 15000u /* the agent's watchdog comes first */
 #define STOP_MS	      5000u
 
-static bool has_class(const struct echo_spec *s, struct echo_class c)
+static bool has_class(const struct marking_spec *s, struct marking_class c)
 {
 	for (unsigned int i = 0; i < s->class_count; i++)
 		if (s->class[i].tos == c.tos && s->class[i].sl == c.sl)
@@ -29,20 +29,21 @@ static bool has_class(const struct echo_spec *s, struct echo_class c)
 	return false;
 }
 
-static struct echo_class class_of(const struct traffic_class *c)
+static struct marking_class class_of(const struct traffic_class *c)
 {
-	return (struct echo_class){
+	return (struct marking_class){
 		.tos = c->tos & 3 ? c->tos : c->tos | 2, /* ECT(0) */
 		.sl = c->sl,
 	};
 }
 
-void two_ended_echo_specs(const struct two_ended *t, unsigned int sweep, struct echo_spec spec[2])
+void two_ended_echo_specs(const struct two_ended *t, unsigned int sweep,
+			  struct marking_spec spec[2])
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const struct traffic_spec *from = &t->spec[i];
 
-		spec[i] = (struct echo_spec){
+		spec[i] = (struct marking_spec){
 			.role = from->role,
 			.ib_port = from->ib_port,
 			.gid_index = from->gid_index,
@@ -57,7 +58,7 @@ void two_ended_echo_specs(const struct two_ended *t, unsigned int sweep, struct 
 		memcpy(spec[i].ibdev, from->ibdev, sizeof(spec[i].ibdev));
 	}
 	for (unsigned int k = 0; k < t->spec[SIDE_CLIENT].class_count; k++) {
-		struct echo_class c = class_of(&t->spec[SIDE_CLIENT].class[k]);
+		struct marking_class c = class_of(&t->spec[SIDE_CLIENT].class[k]);
 
 		if (has_class(&spec[SIDE_CLIENT], c))
 			continue;
@@ -67,7 +68,7 @@ void two_ended_echo_specs(const struct two_ended *t, unsigned int sweep, struct 
 	}
 }
 
-void two_ended_echo_ends(const struct two_ended_echo *x, struct echo_ends *ends)
+void two_ended_echo_ends(const struct two_ended_echo *x, struct marking_endpoints *ends)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
 		ends->spec[i] = &x->spec[i];
@@ -78,13 +79,13 @@ void two_ended_echo_ends(const struct two_ended_echo *x, struct echo_ends *ends)
 static int open_both(struct duo *d, struct two_ended_echo *x, struct err *e)
 {
 	json_t *specs[SIDES];
-	struct traffic_peer *self = calloc(SIDES, sizeof(*self));
+	struct traffic_endpoint *self = calloc(SIDES, sizeof(*self));
 	int err;
 
 	if (!self)
 		return err_sys(e, -ENOMEM, "marking echo");
 	for (unsigned int i = 0; i < SIDES; i++)
-		specs[i] = echo_spec_to_json(&x->spec[i]);
+		specs[i] = marking_spec_to_json(&x->spec[i]);
 	err = duo_open(d, "echo_open", specs, self, e);
 	if (!err)
 		err = duo_connect(d, self, e);
@@ -96,16 +97,16 @@ static bool client_over(void *arg)
 {
 	const struct duo *d = arg;
 
-	return !link_busy(&d->c.link[SIDE_CLIENT]) || d->c.link[SIDE_SERVER].state != LINK_READY ||
-	       phase_stopped(&d->c);
+	return !agent_conn_busy(&d->c.conn[SIDE_CLIENT]) ||
+	       d->c.conn[SIDE_SERVER].state != CONN_READY || phase_stopped(&d->c);
 }
 
 static void run(struct duo *d)
 {
 	for (unsigned int i = SIDES; i-- > 0;)
-		link_ask(&d->c.link[i], "traffic_run",
-			 json_pack("{s:I}", "handle", (json_int_t)d->handle[i]),
-			 DURATION_MS + RUN_MARGIN_MS);
+		agent_conn_ask(&d->c.conn[i], "traffic_run",
+			       json_pack("{s:I}", "handle", (json_int_t)d->handle[i]),
+			       DURATION_MS + RUN_MARGIN_MS);
 	loop_run_until(d->c.loop, client_over, d);
 	duo_stop(d, STOP_MS);
 }
@@ -119,7 +120,7 @@ static int take(struct duo *d, struct two_ended_echo *x, enum two_ended_side sid
 	if (!reply)
 		return e->code;
 	result = json_object_get(reply, "result");
-	if (!echo_result_from_json(result, &x->result[side], e)) {
+	if (!marking_result_from_json(result, &x->result[side], e)) {
 		x->has_result[side] = true;
 		if (x->result[side].detail[0])
 			err_set(e, -EIO, "%s: %s", d->t->run.host[side].name,
@@ -164,12 +165,12 @@ void duo_echo(struct duo *d)
 	two_ended_echo_specs(d->t, d->w->sweep, x->spec);
 	d->c.stop = d->w->stop;
 	if (phase_stopped(&d->c) || !phase_ready(&d->c, SIDE_CLIENT) ||
-	    !phase_ready(&d->c, SIDE_SERVER) || link_busy(&d->c.link[SIDE_CLIENT]) ||
-	    link_busy(&d->c.link[SIDE_SERVER])) {
+	    !phase_ready(&d->c, SIDE_SERVER) || agent_conn_busy(&d->c.conn[SIDE_CLIENT]) ||
+	    agent_conn_busy(&d->c.conn[SIDE_SERVER])) {
 		snprintf(x->why, sizeof(x->why), "the probe was over before it");
 		return;
 	}
-	phase_say(&d->c, "marking echo");
+	phase_report(&d->c, "marking echo");
 	if (do_echo(d, x, &e))
 		snprintf(x->why, sizeof(x->why), "%.199s", e.text);
 	duo_close_traffic(d);
@@ -177,22 +178,23 @@ void duo_echo(struct duo *d)
 
 json_t *two_ended_echo_to_json(const struct two_ended_echo *x)
 {
-	struct echo_findings found = {0};
-	struct echo_ends ends;
+	struct marking_findings found = {0};
+	struct marking_endpoints ends;
 	struct err e = {0};
 	json_t *doc, *list;
 
 	if (!x)
 		return json_null();
 	two_ended_echo_ends(x, &ends);
-	doc = echo_judge(&ends, &found, &e) ? json_object() : echo_findings_to_json(&ends, &found);
+	doc = marking_findings_make(&ends, &found, &e) ? json_object()
+						       : marking_findings_to_json(&ends, &found);
 	list = json_array();
 	for (unsigned int i = 0; i < SIDES; i++)
-		json_array_append_new(list, json_pack("{s:o, s:o}", "spec",
-						      echo_spec_to_json(&x->spec[i]), "result",
-						      x->has_result[i]
-							      ? echo_result_to_json(&x->result[i])
-							      : json_null()));
+		json_array_append_new(
+			list,
+			json_pack("{s:o, s:o}", "spec", marking_spec_to_json(&x->spec[i]), "result",
+				  x->has_result[i] ? marking_result_to_json(&x->result[i])
+						   : json_null()));
 	json_object_set_new(doc, "why", x->why[0] ? text_to_json(x->why) : json_null());
 	json_object_set_new(doc, "ends", list);
 	return doc;

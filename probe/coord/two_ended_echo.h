@@ -6,26 +6,28 @@
 #ifndef PROBE_TWO_ENDED_ECHO_H
 #define PROBE_TWO_ENDED_ECHO_H
 
-#include "probe/marking/echo_judge.h"
+#include "probe/marking/marking_findings.h"
 
 struct two_ended;
 
 /* By enum two_ended_side, which is that of roles. */
 struct two_ended_echo {
 	char why[200]; /* it was not done, or not to its end; "" = it was */
-	struct echo_spec spec[2];
+	struct marking_spec spec[2];
 	bool has_result[2];
-	struct echo_result result[2];
+	struct marking_result result[2];
 };
 
 /* The classes of the traffic, each marking once, with ECT(0) where nothing is said of ECN; sweep:
  * source ports of the first one, 0 = no sweep. */
-void two_ended_echo_specs(const struct two_ended *t, unsigned int sweep, struct echo_spec spec[2]);
+void two_ended_echo_specs(const struct two_ended *t, unsigned int sweep,
+			  struct marking_spec spec[2]);
 
 /* As the judge wants it; t->echo is there. */
-void two_ended_echo_ends(const struct two_ended_echo *x, struct echo_ends *ends);
+void two_ended_echo_ends(const struct two_ended_echo *x, struct marking_endpoints *ends);
 
-/* {"why", "ends": [{"spec", "result"}, ..], and of echo_findings_to_json()}; null without one. */
+/* {"why", "ends": [{"spec", "result"}, ..], and of marking_findings_to_json()}; null without one.
+ */
 json_t *two_ended_echo_to_json(const struct two_ended_echo *x);
 
 #endif

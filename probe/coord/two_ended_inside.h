@@ -5,7 +5,7 @@
 #ifndef PROBE_TWO_ENDED_INSIDE_H
 #define PROBE_TWO_ENDED_INSIDE_H
 
-#include "probe/coord/run_phases.h"
+#include "probe/coord/phase_priv.h"
 #include "probe/coord/two_ended.h"
 #include "probe/io/destination.h"
 
@@ -34,8 +34,8 @@ uint64_t duo_settle_ms(const struct duo *d);
 /* Opens traffic of both sides by this operation, with specs that it takes; self: what each tells
  * of itself. Then connects them: -EPERM, and nothing is, when the server is elsewhere. */
 int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
-	     struct traffic_peer self[SIDES], struct err *e);
-int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err *e);
+	     struct traffic_endpoint self[SIDES], struct err *e);
+int duo_connect(struct duo *d, const struct traffic_endpoint self[SIDES], struct err *e);
 
 /* -EPIPE when an end was lost, -EINTR when the user stopped it. */
 int duo_check_ends(struct duo *d, struct err *e);

@@ -28,7 +28,7 @@ static json_t *facts(const struct two_ended *t, enum two_ended_side side)
 			 text_or_null(p->driver), "firmware", text_or_null(p->firmware),
 			 "link_mbps", (json_int_t)p->speed_mbps, "rdma_mtu",
 			 (json_int_t)p->active_mtu, "gid_index", g->index, "gid", gid, "gid_by",
-			 ends_match_word(t->ends.match));
+			 gid_match_word(t->ends.match));
 }
 
 /* Growth under load and while idle, and the readings. */

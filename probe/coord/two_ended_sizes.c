@@ -86,7 +86,7 @@ static int run_size(struct duo *d, uint32_t bytes, struct err *e)
 		t->spec[i].class[0] = d->w->spec.class[0];
 		two_ended_size_class(&t->spec[i].class[0], bytes);
 	}
-	phase_say(&d->c, "messages of %u bytes", bytes);
+	phase_report(&d->c, "messages of %u bytes", bytes);
 	t->ran = false;
 	duo_forget_load(d);
 	err = duo_load(d, e);
@@ -220,7 +220,7 @@ void two_ended_size_sum(const struct two_ended_size *s, struct two_ended_size_su
 		if (s->has_report[i])
 			add_report(sum, &s->report[i], !answers);
 	}
-	sum->bytes_per_s = intervals_rate(sum->bytes, sum->duration_ns);
+	sum->bytes_per_s = rate_per_s(sum->bytes, sum->duration_ns);
 }
 
 void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_ended *view)

@@ -22,7 +22,7 @@ struct wait {
 static bool lost(const struct duo *d)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (d->c.link[i].state != LINK_READY)
+		if (d->c.conn[i].state != CONN_READY)
 			return true;
 	return false;
 }
@@ -77,14 +77,14 @@ static int ask_clock(struct duo *d, int64_t *ahead_ns, uint64_t *round_trip_ns, 
 	uint64_t theirs_ns, before_ns = monotonic_ns(), after_ns;
 	const json_t *reply;
 
-	link_ask(&d->c.link[SIDE_SERVER], "ping", json_pack("{s:i}", "lease_ms", LEASE_MS),
-		 ANSWER_MS);
+	agent_conn_ask(&d->c.conn[SIDE_SERVER], "ping", json_pack("{s:i}", "lease_ms", LEASE_MS),
+		       ANSWER_MS);
 	phase_wait(&d->c);
 	after_ns = monotonic_ns();
 	reply = duo_reply(d, SIDE_SERVER, e);
 	if (!reply)
 		return e->code;
-	if (json_take_uint(reply, "now_ns", 0, JSON_UINT_MAX, &theirs_ns, e)) {
+	if (json_get_uint(reply, "now_ns", 0, JSON_UINT_MAX, &theirs_ns, e)) {
 		err_prefix(e, "%s", d->t->run.host[SIDE_SERVER].name);
 		return e->code;
 	}

@@ -21,11 +21,11 @@
 static const enum two_ended_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
 
 int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
-	     struct traffic_peer self[SIDES], struct err *e)
+	     struct traffic_endpoint self[SIDES], struct err *e)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
-		link_ask(&d->c.link[order[i]], op, json_pack("{s:o}", "spec", spec[order[i]]),
-			 OPEN_MS);
+		agent_conn_ask(&d->c.conn[order[i]], op, json_pack("{s:o}", "spec", spec[order[i]]),
+			       OPEN_MS);
 	phase_wait(&d->c);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		enum two_ended_side side = order[i];
@@ -33,8 +33,8 @@ int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
 
 		if (!reply)
 			return e->code;
-		if (json_take_uint(reply, "handle", 0, INT32_MAX, &d->handle[side], e) ||
-		    traffic_peer_from_json(json_object_get(reply, "peer"), &self[side], e)) {
+		if (json_get_uint(reply, "handle", 0, INT32_MAX, &d->handle[side], e) ||
+		    traffic_endpoint_from_json(json_object_get(reply, "peer"), &self[side], e)) {
 			err_prefix(e, "%s", d->t->run.host[side].name);
 			return e->code;
 		}
@@ -43,7 +43,7 @@ int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
 	return 0;
 }
 
-static int open_both(struct duo *d, struct traffic_peer self[SIDES], struct err *e)
+static int open_both(struct duo *d, struct traffic_endpoint self[SIDES], struct err *e)
 {
 	json_t *spec[SIDES];
 
@@ -52,7 +52,7 @@ static int open_both(struct duo *d, struct traffic_peer self[SIDES], struct err 
 	return duo_open(d, "traffic_open", spec, self, e);
 }
 
-int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err *e)
+int duo_connect(struct duo *d, const struct traffic_endpoint self[SIDES], struct err *e)
 {
 	int err = destinations_check(&d->destinations, self[SIDE_SERVER].gid, e);
 
@@ -63,10 +63,10 @@ int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err
 	for (unsigned int i = 0; i < SIDES; i++) {
 		enum two_ended_side side = order[i];
 
-		link_ask(&d->c.link[side], "traffic_connect",
-			 json_pack("{s:I, s:o}", "handle", (json_int_t)d->handle[side], "peer",
-				   traffic_peer_to_json(&self[!side])),
-			 OPEN_MS);
+		agent_conn_ask(&d->c.conn[side], "traffic_connect",
+			       json_pack("{s:I, s:o}", "handle", (json_int_t)d->handle[side],
+					 "peer", traffic_endpoint_to_json(&self[!side])),
+			       OPEN_MS);
 	}
 	phase_wait(&d->c);
 	for (unsigned int i = 0; i < SIDES; i++)
@@ -77,7 +77,7 @@ int duo_connect(struct duo *d, const struct traffic_peer self[SIDES], struct err
 
 static bool any_busy(const struct duo *d)
 {
-	return link_busy(&d->c.link[SIDE_CLIENT]) || link_busy(&d->c.link[SIDE_SERVER]);
+	return agent_conn_busy(&d->c.conn[SIDE_CLIENT]) || agent_conn_busy(&d->c.conn[SIDE_SERVER]);
 }
 
 static bool run_over(void *arg)
@@ -85,7 +85,7 @@ static bool run_over(void *arg)
 	const struct duo *d = arg;
 
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (d->c.link[i].state != LINK_READY)
+		if (d->c.conn[i].state != CONN_READY)
 			return true;
 	return phase_stopped(&d->c) || !any_busy(d);
 }
@@ -107,9 +107,9 @@ void duo_stop(struct duo *d, unsigned int wait_ms)
 	struct stopping s = {d, loop_awake_ms(d->c.loop) + wait_ms};
 
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (link_busy(&d->c.link[i]))
-			link_tell(&d->c.link[i], "traffic_stop",
-				  json_pack("{s:I}", "handle", (json_int_t)d->handle[i]));
+		if (agent_conn_busy(&d->c.conn[i]))
+			agent_conn_notify(&d->c.conn[i], "traffic_stop",
+					  json_pack("{s:I}", "handle", (json_int_t)d->handle[i]));
 	loop_run_until(d->c.loop, stopped, &s);
 }
 
@@ -127,7 +127,7 @@ static void fill_tcp(const struct two_ended *t, struct run_pair *pair)
 {
 	const struct traffic_spec *spec = &t->spec[SIDE_CLIENT];
 
-	if (run_tcp_begin(pair, spec->tcp, spec->tcp_count))
+	if (run_tcp_alloc(pair, spec->tcp, spec->tcp_count))
 		return;
 	for (unsigned int i = 0; i < pair->tcp_count; i++) {
 		const struct traffic_report *client = &t->report[SIDE_CLIENT];
@@ -164,8 +164,8 @@ static int take_reports(struct duo *d, bool was_stopped, struct err *e)
 		if (reply && !traffic_report_from_json(json_object_get(reply, "result"),
 						       &d->t->report[side], &one)) {
 			d->t->has_report[side] = true;
-			(void)json_take_uint_or(reply, "late_ns", 0, 0, JSON_UINT_MAX,
-						&d->t->start.late_ns[side], &one);
+			(void)json_get_uint_or(reply, "late_ns", 0, 0, JSON_UINT_MAX,
+					       &d->t->start.late_ns[side], &one);
 			continue;
 		}
 		if (reply)
@@ -199,11 +199,12 @@ static int run_both(struct duo *d, struct err *e)
 	d->live.duration_ms = d->w->spec.duration_ms;
 	memset(d->live.side, 0, sizeof(d->live.side)); /* of a size before */
 	for (unsigned int i = 0; i < SIDES; i++)
-		link_ask(&d->c.link[order[i]], "traffic_run",
-			 json_pack("{s:I, s:i, s:I}", "handle", (json_int_t)d->handle[order[i]],
-				   "progress_ms", PROGRESS_MS, "start_ns",
-				   (json_int_t)duo_start_ns(d, order[i])),
-			 run_ms(d));
+		agent_conn_ask(&d->c.conn[order[i]], "traffic_run",
+			       json_pack("{s:I, s:i, s:I}", "handle",
+					 (json_int_t)d->handle[order[i]], "progress_ms",
+					 PROGRESS_MS, "start_ns",
+					 (json_int_t)duo_start_ns(d, order[i])),
+			       run_ms(d));
 	if (d->t->start.start_ns)
 		d->live.started_ms = d->t->start.start_ns / 1000000;
 	loop_run_until(d->c.loop, run_over, d);
@@ -216,7 +217,7 @@ static int run_both(struct duo *d, struct err *e)
 
 int duo_traffic(struct duo *d, struct err *e)
 {
-	struct traffic_peer *self = calloc(SIDES, sizeof(*self));
+	struct traffic_endpoint *self = calloc(SIDES, sizeof(*self));
 	int err = self ? open_both(d, self, e) : err_sys(e, -ENOMEM, "probe");
 
 	fill_pair(d);
@@ -227,7 +228,7 @@ int duo_traffic(struct duo *d, struct err *e)
 	if (!err)
 		err = duo_meet(d, MEET_CONNECTED, e);
 	if (!err)
-		phase_say(&d->c, "traffic");
+		phase_report(&d->c, "traffic");
 	if (!err)
 		err = run_both(d, e);
 	free(self);
@@ -241,15 +242,15 @@ void duo_close_traffic(struct duo *d)
 	bool any = false;
 
 	for (unsigned int i = 0; i < SIDES; i++) {
-		struct agent_link *k = &d->c.link[i];
+		struct agent_conn *k = &d->c.conn[i];
 		json_t *handle = json_pack("{s:I}", "handle", (json_int_t)d->handle[i]);
 
 		if (!d->open[i])
 			json_decref(handle);
-		else if (link_busy(k))
-			link_tell(k, "traffic_close", handle);
+		else if (agent_conn_busy(k))
+			agent_conn_notify(k, "traffic_close", handle);
 		else
-			link_ask(k, "traffic_close", handle, CLOSE_MS);
+			agent_conn_ask(k, "traffic_close", handle, CLOSE_MS);
 		any |= d->open[i];
 		d->open[i] = false;
 	}
@@ -259,7 +260,7 @@ void duo_close_traffic(struct duo *d)
 
 int duo_try_transports(struct duo *d, struct err *e)
 {
-	struct traffic_peer *self;
+	struct traffic_endpoint *self;
 	bool rare = false;
 	int err;
 

@@ -27,7 +27,7 @@ struct reading {
 	uint64_t requests[QOS_PRIOS], indications[QOS_PRIOS];
 };
 
-static int read_ethtool(struct reading *r)
+static int counters_read_ethtool(struct reading *r)
 {
 	struct counters_index *index = &r->index[COUNTER_ETHTOOL];
 	char(*names)[32];
@@ -45,7 +45,7 @@ static int read_ethtool(struct reading *r)
 	return err;
 }
 
-static int read_rdma(struct reading *r, const char *ibdev, unsigned int ib_port)
+static int counters_read_rdma(struct reading *r, const char *ibdev, unsigned int ib_port)
 {
 	struct counters_index *index = &r->index[COUNTER_RDMA];
 	struct rdma_stat *stats;
@@ -63,7 +63,7 @@ static int read_rdma(struct reading *r, const char *ibdev, unsigned int ib_port)
 	return err;
 }
 
-static bool any_nonzero(const uint64_t values[QOS_PRIOS])
+static bool counters_any_nonzero(const uint64_t values[QOS_PRIOS])
 {
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
 		if (values[prio])
@@ -71,7 +71,7 @@ static bool any_nonzero(const uint64_t values[QOS_PRIOS])
 	return false;
 }
 
-static bool counts_by_prio(const struct counters_index *ethtool)
+static bool counters_are_by_prio(const struct counters_index *ethtool)
 {
 	uint64_t value;
 
@@ -87,15 +87,15 @@ static bool counts_by_prio(const struct counters_index *ethtool)
 	return false;
 }
 
-static void read_dcbnl(struct reading *r)
+static void counters_read_dcbnl(struct reading *r)
 {
 	if (dcb_pfc_counters(r->dcb, r->ifname, r->requests, r->indications, NULL))
 		return;
-	r->pfc = any_nonzero(r->requests) || any_nonzero(r->indications) ||
-		 counts_by_prio(&r->index[COUNTER_ETHTOOL]);
+	r->pfc = counters_any_nonzero(r->requests) || counters_any_nonzero(r->indications) ||
+		 counters_are_by_prio(&r->index[COUNTER_ETHTOOL]);
 }
 
-static bool get_netdev(const struct reading *r, const char *name, uint64_t *value)
+static bool counters_get_netdev(const struct reading *r, const char *name, uint64_t *value)
 {
 	char path[96], text[32], *end;
 
@@ -107,7 +107,8 @@ static bool get_netdev(const struct reading *r, const char *name, uint64_t *valu
 	return !errno && end != text;
 }
 
-static bool get_pfc(const struct reading *r, enum metric m, unsigned int prio, uint64_t *value)
+static bool counters_get_pfc(const struct reading *r, enum metric m, unsigned int prio,
+			     uint64_t *value)
 {
 	if (!r->pfc)
 		return false;
@@ -116,15 +117,15 @@ static bool get_pfc(const struct reading *r, enum metric m, unsigned int prio, u
 }
 
 /* All ones and other values beyond 63 bits are registers that could not be read, not counts. */
-static bool get(const struct reading *r, const struct counter_def *def, unsigned int prio,
-		uint64_t *value)
+static bool counters_get_value(const struct reading *r, const struct counter_def *def,
+			       unsigned int prio, uint64_t *value)
 {
 	bool found;
 
 	if (def->source == COUNTER_DCBNL)
-		found = get_pfc(r, def->metric, prio, value);
+		found = counters_get_pfc(r, def->metric, prio, value);
 	else if (def->source == COUNTER_NETDEV)
-		found = get_netdev(r, def->name, value);
+		found = counters_get_netdev(r, def->name, value);
 	else
 		found = counters_index_get(&r->index[def->source], def->name, prio, value);
 	if (!found || *value > INT64_MAX / def->multiplier)
@@ -133,7 +134,7 @@ static bool get(const struct reading *r, const struct counter_def *def, unsigned
 	return true;
 }
 
-static void take_row(const struct reading *r, unsigned int row, struct counters *c)
+static void counters_fill_metric(const struct reading *r, unsigned int row, struct counters *c)
 {
 	const struct counter_def *def = &counter_defs[row];
 	unsigned int prios = metric_table[def->metric].by_prio ? QOS_PRIOS : 1;
@@ -141,7 +142,7 @@ static void take_row(const struct reading *r, unsigned int row, struct counters 
 	if (c->has[def->metric])
 		return;
 	for (unsigned int prio = 0; prio < prios; prio++)
-		if (get(r, def, prio, &c->value[def->metric][prio]))
+		if (counters_get_value(r, def, prio, &c->value[def->metric][prio]))
 			c->has[def->metric] |= (uint8_t)(1u << prio);
 	if (c->has[def->metric])
 		c->def[def->metric] = (uint16_t)row;
@@ -155,7 +156,7 @@ uint64_t counters_now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 }
 
-static int check_netdev(struct dcb *dcb, const char *ifname, struct err *e)
+static int counters_check_netdev(struct dcb *dcb, const char *ifname, struct err *e)
 {
 	char path[96], text[32];
 
@@ -174,13 +175,13 @@ void counters_clear(struct counters *c)
 		c->def[m] = COUNTER_NONE;
 }
 
-int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
+int counters_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 		  struct counters *c, struct err *e)
 {
 	struct reading *r;
 	int err;
 
-	err = check_netdev(dcb, ifname, e);
+	err = counters_check_netdev(dcb, ifname, e);
 	if (err)
 		return err;
 	r = calloc(1, sizeof(*r));
@@ -189,9 +190,9 @@ int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsign
 	r->dcb = dcb;
 	r->ifname = ifname;
 	if (ifname[0])
-		err = read_ethtool(r);
+		err = counters_read_ethtool(r);
 	if (!err)
-		err = read_rdma(r, ibdev, ib_port);
+		err = counters_read_rdma(r, ibdev, ib_port);
 	if (!err)
 		err = counters_ip_read(dcb, &r->index[COUNTER_IP]);
 	if (err) {
@@ -199,10 +200,10 @@ int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsign
 		goto out;
 	}
 	if (ifname[0])
-		read_dcbnl(r);
+		counters_read_dcbnl(r);
 	counters_clear(c);
 	for (unsigned int row = 0; row < counter_def_count; row++)
-		take_row(r, row, c);
+		counters_fill_metric(r, row, c);
 	c->when_ns = counters_now_ns();
 out:
 	counters_index_clear(&r->index[COUNTER_ETHTOOL]);
@@ -247,11 +248,8 @@ void counters_delta(const struct counters *before, const struct counters *after,
 }
 
 static const char *const source_words[] = {
-	[COUNTER_DCBNL] = "dcbnl",
-	[COUNTER_ETHTOOL] = "ethtool",
-	[COUNTER_RDMA] = "rdma",
-	[COUNTER_NETDEV] = "netdev",
-	[COUNTER_IP] = "ip",
+	[COUNTER_DCBNL] = "dcbnl",   [COUNTER_ETHTOOL] = "ethtool", [COUNTER_RDMA] = "rdma",
+	[COUNTER_NETDEV] = "netdev", [COUNTER_IP] = "ip",
 };
 
 void counter_def_text(const struct counter_def *def, int prio, char *buf, size_t size)

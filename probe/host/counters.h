@@ -160,7 +160,7 @@ void counters_clear(struct counters *c);
 
 /* Reads all metrics that ifname (empty: no netdev) and its RDMA device (ibdev may be NULL or empty)
  * offer. Missing sources are not errors; -ENODEV when the netdev is gone. */
-int counters_take(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
+int counters_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 		  struct counters *c, struct err *e);
 
 /* The same where nothing is known: firmware may be as slow as the slowest driver known. */

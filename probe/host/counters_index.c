@@ -13,7 +13,7 @@
 
 #define NAMES_MAX (1u << 20)
 
-static uint32_t hash(const char *name, size_t len)
+static uint32_t index_hash(const char *name, size_t len)
 {
 	uint32_t h = 2166136261u;
 
@@ -45,9 +45,10 @@ void counters_index_clear(struct counters_index *index)
 }
 
 /* The slot that has the name, or the free one where it belongs. */
-static struct counters_slot *find(const struct counters_index *index, const char *name, size_t len)
+static struct counters_slot *index_find_slot(const struct counters_index *index, const char *name,
+					     size_t len)
 {
-	uint32_t i = hash(name, len) & index->mask;
+	uint32_t i = index_hash(name, len) & index->mask;
 
 	for (;; i = (i + 1) & index->mask) {
 		struct counters_slot *slot = &index->slot[i];
@@ -66,7 +67,7 @@ void counters_index_add(struct counters_index *index, const char *name, size_t s
 		len--;
 	if (!len || len >= sizeof(slot->name))
 		return;
-	slot = find(index, name, len);
+	slot = index_find_slot(index, name, len);
 	if (slot->name[0])
 		return;
 	memcpy(slot->name, name, len);
@@ -74,7 +75,7 @@ void counters_index_add(struct counters_index *index, const char *name, size_t s
 }
 
 /* One name of a pattern, "%u" replaced. Returns its length, 0 when it does not fit. */
-static size_t expand(const char *pattern, size_t len, unsigned int prio, char name[64])
+static size_t index_expand_name(const char *pattern, size_t len, unsigned int prio, char name[64])
 {
 	size_t used = 0;
 
@@ -101,8 +102,8 @@ bool counters_index_get(const struct counters_index *index, const char *pattern,
 		return false;
 	for (const char *part = pattern;; part++) {
 		size_t len = strcspn(part, "+");
-		size_t used = expand(part, len, prio, name);
-		const struct counters_slot *slot = used ? find(index, name, used) : NULL;
+		size_t used = index_expand_name(part, len, prio, name);
+		const struct counters_slot *slot = used ? index_find_slot(index, name, used) : NULL;
 
 		if (slot && slot->name[0]) {
 			if (__builtin_add_overflow(sum, slot->value, &sum))
@@ -132,7 +133,8 @@ struct names {
 };
 
 /* A value is a number to its end: what is cut or glued to something is none. */
-static void add(struct names *n, const char *name, size_t name_len, const char *value, size_t len)
+static void index_add_text(struct names *n, const char *name, size_t name_len, const char *value,
+			   size_t len)
 {
 	char text[24], *end;
 	uint64_t number;
@@ -150,59 +152,59 @@ static void add(struct names *n, const char *name, size_t name_len, const char *
 }
 
 /* The next word of a line; its length is 0 at the end of the line. */
-static const char *next_word(const char *at, size_t *len)
+static const char *index_next_word(const char *at, size_t *len)
 {
 	at += strspn(at, BLANKS);
 	*len = strcspn(at, BLANKS "\n");
 	return at;
 }
 
-static const char *next_line(const char *line)
+static const char *index_next_line(const char *line)
 {
 	const char *end = strchr(line, '\n');
 
 	return end ? end + 1 : line + strlen(line);
 }
 
-static bool is_group(const char *line)
+static bool index_is_ipext(const char *line)
 {
 	return !strncmp(line, GROUP, sizeof(GROUP) - 1);
 }
 
-static void take_pair(struct names *n, const char *names, const char *values)
+static void index_parse_ipext(struct names *n, const char *names, const char *values)
 {
 	size_t name_len, len;
 
-	names = next_word(names + sizeof(GROUP) - 1, &name_len);
-	values = next_word(values + sizeof(GROUP) - 1, &len);
+	names = index_next_word(names + sizeof(GROUP) - 1, &name_len);
+	values = index_next_word(values + sizeof(GROUP) - 1, &len);
 	while (name_len && len) {
-		add(n, names, name_len, values, len);
-		names = next_word(names + name_len, &name_len);
-		values = next_word(values + len, &len);
+		index_add_text(n, names, name_len, values, len);
+		names = index_next_word(names + name_len, &name_len);
+		values = index_next_word(values + len, &len);
 	}
 }
 
-static void take_netstat(struct names *n, const char *text)
+static void index_parse_netstat(struct names *n, const char *text)
 {
-	for (const char *line = text; *line; line = next_line(line)) {
-		const char *values = next_line(line);
+	for (const char *line = text; *line; line = index_next_line(line)) {
+		const char *values = index_next_line(line);
 
-		if (!is_group(line) || !is_group(values))
+		if (!index_is_ipext(line) || !index_is_ipext(values))
 			continue;
-		take_pair(n, line, values);
+		index_parse_ipext(n, line, values);
 		return;
 	}
 }
 
-static void take_snmp6(struct names *n, const char *text)
+static void index_parse_snmp6(struct names *n, const char *text)
 {
-	for (const char *line = text; *line; line = next_line(line)) {
+	for (const char *line = text; *line; line = index_next_line(line)) {
 		size_t name_len, len;
-		const char *name = next_word(line, &name_len);
-		const char *value = next_word(name + name_len, &len);
+		const char *name = index_next_word(line, &name_len);
+		const char *value = index_next_word(name + name_len, &len);
 
 		if (name_len)
-			add(n, name, name_len, value, len);
+			index_add_text(n, name, name_len, value, len);
 	}
 }
 
@@ -213,8 +215,8 @@ int counters_ip_parse(const char *netstat, const char *snmp6, struct counters_in
 
 	if (err)
 		return err;
-	take_netstat(&n, netstat);
-	take_snmp6(&n, snmp6);
+	index_parse_netstat(&n, netstat);
+	index_parse_snmp6(&n, snmp6);
 	return 0;
 }
 

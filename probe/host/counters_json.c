@@ -101,7 +101,7 @@ static int metric_from_json(const json_t *json, enum metric m, struct counters *
 	return err;
 }
 
-static uint16_t def_find(enum metric m, const char *source)
+static uint16_t counters_def_find(enum metric m, const char *source)
 {
 	char text[SOURCE_TEXT_MAX];
 
@@ -132,7 +132,8 @@ int counters_from_json(const json_t *json, struct counters *c, struct err *e)
 
 		err = metric_from_json(json_object_get(json, key), m, &read, e);
 		if (!err && read.has[m])
-			read.def[m] = def_find(m, json_string_value(json_object_get(sources, key)));
+			read.def[m] = counters_def_find(
+				m, json_string_value(json_object_get(sources, key)));
 	}
 	if (!err)
 		*c = read;

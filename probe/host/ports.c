@@ -13,7 +13,7 @@
 
 #include "dcb/kernel/sysfs.h"
 
-static bool is_chosen(const struct port *p, const char *name)
+static bool port_is_chosen(const struct port *p, const char *name)
 {
 	if (!p->netdev[0])
 		return false;
@@ -22,7 +22,7 @@ static bool is_chosen(const struct port *p, const char *name)
 	return p->kind != PORT_ETHERNET && p->kind != PORT_IWARP;
 }
 
-static int read_port(struct dcb *dcb, enum dcb_agent agent, struct port *p, struct err *e)
+static int read_port(struct dcb *dcb, enum lldp_agent agent, struct port *p, struct err *e)
 {
 	const struct dcb_port names = {p->netdev, p->ibdev, p->ib_port, agent};
 	struct qos now;
@@ -38,32 +38,32 @@ static int read_port(struct dcb *dcb, enum dcb_agent agent, struct port *p, stru
 
 /* The ports below what was chosen; each with the RDMA device above it, which may be a bond's. */
 struct chosen {
-	struct resolved ports;
-	const struct port *above[RESOLVE_MAX];
+	struct sysfs_netdevs ports;
+	const struct port *above[SYSFS_NETDEVS_MAX];
 	bool spread; /* some are below a bond, VLAN or bridge */
 };
 
-static int choose(struct dcb *dcb, const struct snapshot *s, const char *name,
-		  struct chosen *chosen, struct err *e)
+static int ports_choose(struct dcb *dcb, const struct snapshot *s, const char *name,
+			struct chosen *chosen, struct err *e)
 {
-	struct resolved below;
+	struct sysfs_netdevs below;
 	int err = 0;
 
 	for (unsigned int i = 0; !err && i < s->port_count; i++) {
 		const struct port *p = &s->port[i];
 
-		if (!is_chosen(p, name))
+		if (!port_is_chosen(p, name))
 			continue;
-		err = resolve_ports(dcb, p->netdev, &below, e);
+		err = sysfs_lower_ports(dcb, p->netdev, &below, e);
 		if (err)
 			return err;
 		if (below.count == 1 && !strcmp(below.netdev[0], p->netdev))
 			continue;
 		chosen->spread = true;
 		for (unsigned int k = 0; k < below.count; k++) {
-			if (chosen->ports.count == RESOLVE_MAX)
+			if (chosen->ports.count == SYSFS_NETDEVS_MAX)
 				return err_set(e, -E2BIG, "%s: more than %d ports below it",
-					       p->netdev, RESOLVE_MAX);
+					       p->netdev, SYSFS_NETDEVS_MAX);
 			memcpy(chosen->ports.netdev[chosen->ports.count], below.netdev[k],
 			       sizeof(below.netdev[k]));
 			chosen->above[chosen->ports.count++] = p;
@@ -72,7 +72,7 @@ static int choose(struct dcb *dcb, const struct snapshot *s, const char *name,
 	return err;
 }
 
-static const struct port *upper_of(const struct chosen *chosen, const struct port *p)
+static const struct port *port_find_upper(const struct chosen *chosen, const struct port *p)
 {
 	for (unsigned int i = 0; i < chosen->ports.count; i++)
 		if (!strcmp(chosen->ports.netdev[i], p->netdev))
@@ -80,7 +80,7 @@ static const struct port *upper_of(const struct chosen *chosen, const struct por
 	return NULL;
 }
 
-static bool is_above(const struct chosen *chosen, const struct port *p)
+static bool port_is_upper(const struct chosen *chosen, const struct port *p)
 {
 	for (unsigned int i = 0; i < chosen->ports.count; i++)
 		if (!strcmp(chosen->above[i]->netdev, p->netdev))
@@ -92,19 +92,19 @@ static bool is_above(const struct chosen *chosen, const struct port *p)
 static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *name,
 		      struct snapshot *s, struct err *e)
 {
-	const char *also[RESOLVE_MAX];
+	const char *also[SYSFS_NETDEVS_MAX];
 	struct snapshot all = {0};
 	unsigned int kept = 0;
 	int err;
 
 	for (unsigned int i = 0; i < chosen->ports.count; i++)
 		also[i] = chosen->ports.netdev[i];
-	err = snapshot_take_ports(dcb, also, chosen->ports.count, &all, e);
+	err = snapshot_read_ports(dcb, also, chosen->ports.count, &all, e);
 	for (unsigned int i = 0; !err && i < all.port_count; i++) {
 		struct port *p = &all.port[i];
-		const struct port *upper = upper_of(chosen, p);
+		const struct port *upper = port_find_upper(chosen, p);
 
-		if (is_above(chosen, p) || (!upper && !is_chosen(p, name)))
+		if (port_is_upper(chosen, p) || (!upper && !port_is_chosen(p, name)))
 			continue;
 		if (upper && !p->ibdev[0]) {
 			memcpy(p->ibdev, upper->ibdev, sizeof(p->ibdev));
@@ -126,7 +126,7 @@ static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *
 }
 
 /* What RDMA knows of the upper device, on a port below it. */
-static void graft(struct port *p, const struct port *upper)
+static void port_copy_rdma(struct port *p, const struct port *upper)
 {
 	struct port own = *p;
 
@@ -146,29 +146,29 @@ static void graft(struct port *p, const struct port *upper)
 	qos_copy_field(&p->qos, &upper->qos, QOS_ROCE_VERSION);
 }
 
-int cmd_ports_below(struct dcb *dcb, struct snapshot *s, struct err *e)
+int ports_resolve_lower(struct dcb *dcb, struct snapshot *s, struct err *e)
 {
 	struct chosen chosen = {0};
-	const char *also[RESOLVE_MAX];
+	const char *also[SYSFS_NETDEVS_MAX];
 	struct snapshot all = {0};
 	unsigned int kept = 0;
-	int err = choose(dcb, s, NULL, &chosen, e);
+	int err = ports_choose(dcb, s, NULL, &chosen, e);
 
 	if (err || !chosen.spread)
 		return err;
 	for (unsigned int i = 0; i < chosen.ports.count; i++)
 		also[i] = chosen.ports.netdev[i];
-	err = snapshot_take(dcb, also, chosen.ports.count, &all, e);
+	err = snapshot_read(dcb, also, chosen.ports.count, &all, e);
 	if (err)
 		return err;
 	for (unsigned int i = 0; i < all.port_count; i++) {
 		struct port *p = &all.port[i];
-		const struct port *upper = upper_of(&chosen, p);
+		const struct port *upper = port_find_upper(&chosen, p);
 
-		if (is_above(&chosen, p))
+		if (port_is_upper(&chosen, p))
 			continue;
 		if (upper && !p->ibdev[0])
-			graft(p, upper);
+			port_copy_rdma(p, upper);
 		if (kept != i)
 			all.port[kept] = *p;
 		kept++;
@@ -179,7 +179,7 @@ int cmd_ports_below(struct dcb *dcb, struct snapshot *s, struct err *e)
 	return 0;
 }
 
-bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const char *netdev)
+bool ports_profile_selects(struct dcb *dcb, const struct profile *profile, const char *netdev)
 {
 	int fd = openat(dcb_sysfs_fd(dcb), "class/net", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	bool found = profile_selects(profile, netdev);
@@ -189,11 +189,11 @@ bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const cha
 	if (fd >= 0 && !dir)
 		close(fd);
 	while (dir && !found && (d = readdir(dir))) {
-		struct resolved below = {0};
+		struct sysfs_netdevs below = {0};
 		struct err ignored = {0};
 
 		if (d->d_name[0] == '.' || !profile_selects(profile, d->d_name) ||
-		    resolve_ports(dcb, d->d_name, &below, &ignored))
+		    sysfs_lower_ports(dcb, d->d_name, &below, &ignored))
 			continue;
 		for (unsigned int i = 0; i < below.count; i++)
 			found |= !strcmp(below.netdev[i], netdev);
@@ -203,23 +203,23 @@ bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const cha
 	return found;
 }
 
-int cmd_take_ports(struct dcb *dcb, const char *name, enum dcb_agent agent, struct snapshot *s,
-		   struct err *e)
+int ports_read(struct dcb *dcb, const char *name, enum lldp_agent agent, struct snapshot *s,
+	       struct err *e)
 {
 	struct chosen chosen = {0};
 	unsigned int kept = 0;
 	int err;
 
 	memset(s, 0, sizeof(*s));
-	err = snapshot_take_ports(dcb, &name, name ? 1 : 0, s, e);
+	err = snapshot_read_ports(dcb, &name, name ? 1 : 0, s, e);
 	if (err == -ENODEV)
 		err_set(e, err, "'%s': no such netdev or RDMA device", name);
 	if (!err)
-		err = choose(dcb, s, name, &chosen, e);
+		err = ports_choose(dcb, s, name, &chosen, e);
 	if (!err && chosen.spread)
 		err = keep_ports(dcb, &chosen, name, s, e);
 	for (unsigned int i = 0; !err && i < s->port_count; i++) {
-		if (!chosen.spread && !is_chosen(&s->port[i], name))
+		if (!chosen.spread && !port_is_chosen(&s->port[i], name))
 			continue;
 		if (kept != i)
 			s->port[kept] = s->port[i];

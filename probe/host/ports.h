@@ -12,14 +12,14 @@
 /* name: a netdev or RDMA device; NULL = every RoCE port with a netdev. Leaves only those in *s,
  * which the caller clears. Of an agent: what it was told (dcb_read_port()). -ENODEV when there is
  * none. Unlike a snapshot, a port that cannot be read is an error. */
-int cmd_take_ports(struct dcb *dcb, const char *name, enum dcb_agent agent, struct snapshot *s,
-		   struct err *e);
+int ports_read(struct dcb *dcb, const char *name, enum lldp_agent agent, struct snapshot *s,
+	       struct err *e);
 
-/* Puts the ports below a bond, VLAN or bridge in its place, each with the RDMA device above it: they
- * have the queues. Other ports stay as they are. */
-int cmd_ports_below(struct dcb *dcb, struct snapshot *s, struct err *e);
+/* Puts the ports below a bond, VLAN or bridge in its place, each with the RDMA device above it:
+ * they have the queues. Other ports stay as they are. */
+int ports_resolve_lower(struct dcb *dcb, struct snapshot *s, struct err *e);
 
 /* Whether the profile selects the netdev, or a bond, VLAN or bridge above it. */
-bool cmd_port_selected(struct dcb *dcb, const struct profile *profile, const char *netdev);
+bool ports_profile_selects(struct dcb *dcb, const struct profile *profile, const char *netdev);
 
 #endif

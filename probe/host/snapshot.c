@@ -35,7 +35,7 @@
 #define GID_TABLE_MAX  1024 /* an attribute of uverbs holds 64 KiB: 2047 entries */
 
 /* dcbnl asks for the capability there, wherever the netdev is; user_namespaces(7). */
-static bool in_first_user_namespace(void)
+static bool snapshot_in_init_userns(void)
 {
 	FILE *f = fopen("/proc/self/uid_map", "re");
 	unsigned long first = 1, outside = 1, count = 0;
@@ -48,19 +48,19 @@ static bool in_first_user_namespace(void)
 	return whole || !there;
 }
 
-static bool net_admin(void)
+static bool snapshot_has_net_admin(void)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
 	struct __user_cap_data_struct data[2] = {0};
 
 	if (syscall(SYS_capget, &header, data))
 		return false;
-	return data[0].effective & (1u << CAP_NET_ADMIN) && in_first_user_namespace();
+	return data[0].effective & (1u << CAP_NET_ADMIN) && snapshot_in_init_userns();
 }
 
 /* The file of the library is libibverbs.so.1.ABI.PACKAGE ("libibverbs.so.1.14.44.0" is
  * rdma-core 44.0). */
-static void read_rdma_core(char *version, size_t size)
+static void snapshot_read_rdma_core(char *version, size_t size)
 {
 	char path[PATH_MAX];
 	unsigned int abi;
@@ -75,7 +75,7 @@ static void read_rdma_core(char *version, size_t size)
 		snprintf(version, size, "%.31s", name + used);
 }
 
-static void read_host(struct snapshot *s)
+static void snapshot_read_head(struct snapshot *s)
 {
 	struct timespec now;
 	struct utsname uts;
@@ -84,17 +84,17 @@ static void read_host(struct snapshot *s)
 		snprintf(s->host, sizeof(s->host), "%.63s", uts.nodename);
 		snprintf(s->kernel, sizeof(s->kernel), "%s", uts.release);
 	}
-	read_rdma_core(s->rdma_core, sizeof(s->rdma_core));
+	snapshot_read_rdma_core(s->rdma_core, sizeof(s->rdma_core));
 	snprintf(s->version, sizeof(s->version), "%s", ROCECHECK_VERSION);
 	clock_gettime(CLOCK_REALTIME, &now);
-	s->taken_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	s->privileged = net_admin();
+	s->read_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	s->privileged = snapshot_has_net_admin();
 }
 
 /* The netdev of a port. Texts that drivers give are cut at what is no printable ASCII: they end in
  * JSON and on terminals. */
 
-static void copy_text(char *to, size_t size, const char *from)
+static void snapshot_copy_text(char *to, size_t size, const char *from)
 {
 	size_t used = 0;
 
@@ -103,7 +103,8 @@ static void copy_text(char *to, size_t size, const char *from)
 	to[used] = '\0';
 }
 
-static int net_file(struct dcb *dcb, const char *ifname, const char *file, char *buf, size_t size)
+static int snapshot_netdev_file(struct dcb *dcb, const char *ifname, const char *file, char *buf,
+				size_t size)
 {
 	char path[96];
 
@@ -111,34 +112,34 @@ static int net_file(struct dcb *dcb, const char *ifname, const char *file, char 
 	return dcb_sysfs_read(dcb, path, buf, size);
 }
 
-static void read_driver(struct dcb *dcb, struct port *p)
+static void snapshot_read_driver(struct dcb *dcb, struct port *p)
 {
 	struct dcb_driver_info info;
 
 	if (dcb_driver(dcb, p->netdev, &info, NULL))
 		return;
-	copy_text(p->driver, sizeof(p->driver), info.driver);
-	copy_text(p->driver_version, sizeof(p->driver_version), info.version);
-	copy_text(p->firmware, sizeof(p->firmware), info.firmware);
-	copy_text(p->bus, sizeof(p->bus), info.bus);
+	snapshot_copy_text(p->driver, sizeof(p->driver), info.driver);
+	snapshot_copy_text(p->driver_version, sizeof(p->driver_version), info.version);
+	snapshot_copy_text(p->firmware, sizeof(p->firmware), info.firmware);
+	snapshot_copy_text(p->bus, sizeof(p->bus), info.bus);
 }
 
-static void read_link(struct dcb *dcb, struct port *p)
+static void snapshot_read_link(struct dcb *dcb, struct port *p)
 {
 	char text[32];
 	bool up = false;
 
-	if (net_file(dcb, p->netdev, "address", text, sizeof(text)) >= 0)
-		copy_text(p->mac, sizeof(p->mac), text);
-	if (net_file(dcb, p->netdev, "flags", text, sizeof(text)) >= 0)
+	if (snapshot_netdev_file(dcb, p->netdev, "address", text, sizeof(text)) >= 0)
+		snapshot_copy_text(p->mac, sizeof(p->mac), text);
+	if (snapshot_netdev_file(dcb, p->netdev, "flags", text, sizeof(text)) >= 0)
 		up = strtoul(text, NULL, 16) & IFF_UP;
 	/* Reading the carrier of a port that is down is -EINVAL. */
-	if (up && net_file(dcb, p->netdev, "carrier", text, sizeof(text)) >= 0)
+	if (up && snapshot_netdev_file(dcb, p->netdev, "carrier", text, sizeof(text)) >= 0)
 		p->up = !strcmp(text, "1");
 	(void)dcb_link_speed(dcb, p->netdev, &p->speed_mbps, NULL); /* 0 = unknown */
 }
 
-static const void *address_of(const struct sockaddr *sa)
+static const void *snapshot_sockaddr_ip(const struct sockaddr *sa)
 {
 	if (sa && sa->sa_family == AF_INET)
 		return &((const struct sockaddr_in *)(const void *)sa)->sin_addr;
@@ -148,7 +149,7 @@ static const void *address_of(const struct sockaddr *sa)
 }
 
 /* Two dumps of the kernel, so not for those who do not need them. */
-static void read_addresses(struct port *p)
+static void snapshot_read_addresses(struct port *p)
 {
 	struct ifaddrs *list;
 
@@ -156,7 +157,7 @@ static void read_addresses(struct port *p)
 		return;
 	for (const struct ifaddrs *a = list; a && p->address_count < PORT_ADDRS_MAX;
 	     a = a->ifa_next) {
-		const void *address = address_of(a->ifa_addr);
+		const void *address = snapshot_sockaddr_ip(a->ifa_addr);
 
 		if (!address || strcmp(a->ifa_name, p->netdev))
 			continue;
@@ -168,14 +169,15 @@ static void read_addresses(struct port *p)
 }
 
 /* Driver, MAC and link. -ENODEV when the netdev is gone. */
-static int read_netdev(struct dcb *dcb, struct port *p, struct err *e)
+static int snapshot_read_netdev(struct dcb *dcb, struct port *p, struct err *e)
 {
 	char text[32];
 
-	if (strchr(p->netdev, '/') || net_file(dcb, p->netdev, "ifindex", text, sizeof(text)) < 0)
+	if (strchr(p->netdev, '/') ||
+	    snapshot_netdev_file(dcb, p->netdev, "ifindex", text, sizeof(text)) < 0)
 		return err_set(e, -ENODEV, "%s: no such network device", p->netdev);
-	read_driver(dcb, p);
-	read_link(dcb, p);
+	snapshot_read_driver(dcb, p);
+	snapshot_read_link(dcb, p);
 	return 0;
 }
 
@@ -215,7 +217,7 @@ int port_kind_value(const char *word)
 	return -ENOENT;
 }
 
-static void read_kind(struct dcb *dcb, const struct ibv_device *device, struct port *p)
+static void snapshot_read_kind(struct dcb *dcb, const struct ibv_device *device, struct port *p)
 {
 	struct platform_facts platform;
 	struct port_facts facts = {
@@ -234,12 +236,12 @@ static void read_kind(struct dcb *dcb, const struct ibv_device *device, struct p
 	p->kind = port_kind_of(&facts);
 }
 
-static uint32_t mtu_bytes(enum ibv_mtu mtu)
+static uint32_t snapshot_mtu_bytes(enum ibv_mtu mtu)
 {
 	return mtu >= IBV_MTU_256 && mtu <= IBV_MTU_4096 ? 128u << mtu : 0;
 }
 
-static void add_gid(struct port *p, const struct ibv_gid_entry *entry)
+static void snapshot_add_gid(struct port *p, const struct ibv_gid_entry *entry)
 {
 	static const uint8_t types[] = {
 		[IBV_GID_TYPE_IB] = GID_IB,
@@ -259,20 +261,20 @@ static void add_gid(struct port *p, const struct ibv_gid_entry *entry)
 
 /* One call gives the GIDs of all ports of the device; it fails when it has more of them than there
  * is room for, and then they are asked for one by one. */
-static void read_gids(struct ibv_context *context, unsigned int length, struct port *p)
+static void snapshot_read_gids(struct ibv_context *context, unsigned int length, struct port *p)
 {
 	struct ibv_gid_entry *table = calloc(GID_TABLE_MAX, sizeof(*table)), one;
 	ssize_t n = table ? ibv_query_gid_table(context, table, GID_TABLE_MAX, 0) : -ENOMEM;
 
 	for (ssize_t i = 0; i < n; i++)
-		add_gid(p, &table[i]);
+		snapshot_add_gid(p, &table[i]);
 	for (unsigned int i = 0; n < 0 && i < length; i++)
 		if (!ibv_query_gid_ex(context, p->ib_port, i, &one, 0))
-			add_gid(p, &one);
+			snapshot_add_gid(p, &one);
 	free(table);
 }
 
-static int add_port(struct snapshot *s, struct port **added)
+static int snapshot_add_port(struct snapshot *s, struct port **added)
 {
 	struct port *grown = realloc(s->port, (s->port_count + 1) * sizeof(*grown));
 
@@ -285,10 +287,10 @@ static int add_port(struct snapshot *s, struct port **added)
 	return 0;
 }
 
-static int add_rdma_port(struct snapshot *s, const struct ibv_device *device, unsigned int number,
-			 struct port **added)
+static int snapshot_add_rdma_port(struct snapshot *s, const struct ibv_device *device,
+				  unsigned int number, struct port **added)
 {
-	int err = s->port_count < RDMA_PORTS_MAX ? add_port(s, added) : -E2BIG;
+	int err = s->port_count < RDMA_PORTS_MAX ? snapshot_add_port(s, added) : -E2BIG;
 	struct port *p;
 
 	if (err)
@@ -300,8 +302,8 @@ static int add_rdma_port(struct snapshot *s, const struct ibv_device *device, un
 	return 0;
 }
 
-static int read_port(struct dcb *dcb, struct snapshot *s, struct ibv_context *context,
-		     unsigned int number)
+static int snapshot_read_rdma_port(struct dcb *dcb, struct snapshot *s, struct ibv_context *context,
+				   unsigned int number)
 {
 	struct ibv_port_attr attr;
 	struct port *p;
@@ -311,19 +313,19 @@ static int read_port(struct dcb *dcb, struct snapshot *s, struct ibv_context *co
 		return 0; /* the device went away in between */
 	if (attr.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return 0;
-	err = add_rdma_port(s, context->device, number, &p);
+	err = snapshot_add_rdma_port(s, context->device, number, &p);
 	if (err)
 		return err;
 	p->ib_active = attr.state == IBV_PORT_ACTIVE;
-	p->active_mtu = mtu_bytes(attr.active_mtu);
-	p->max_mtu = mtu_bytes(attr.max_mtu);
-	read_gids(context, attr.gid_tbl_len > 0 ? (unsigned int)attr.gid_tbl_len : 0, p);
-	read_kind(dcb, context->device, p);
+	p->active_mtu = snapshot_mtu_bytes(attr.active_mtu);
+	p->max_mtu = snapshot_mtu_bytes(attr.max_mtu);
+	snapshot_read_gids(context, attr.gid_tbl_len > 0 ? (unsigned int)attr.gid_tbl_len : 0, p);
+	snapshot_read_kind(dcb, context->device, p);
 	return 0;
 }
 
-static bool port_file(struct dcb *dcb, const char *ibdev, unsigned int number, const char *file,
-		      char *buf, size_t size)
+static bool snapshot_ibdev_file(struct dcb *dcb, const char *ibdev, unsigned int number,
+				const char *file, char *buf, size_t size)
 {
 	char path[128];
 
@@ -332,38 +334,40 @@ static bool port_file(struct dcb *dcb, const char *ibdev, unsigned int number, c
 }
 
 /* The ports of a device that cannot be opened. */
-static int read_closed_device(struct dcb *dcb, struct snapshot *s, const struct ibv_device *device)
+static int snapshot_read_by_sysfs(struct dcb *dcb, struct snapshot *s,
+				  const struct ibv_device *device)
 {
 	char state[32], link[32];
 	struct port *p;
 	int err = 0;
 
 	for (unsigned int number = 1; !err && number <= UINT8_MAX; number++) {
-		if (!port_file(dcb, device->name, number, "state", state, sizeof(state)))
+		if (!snapshot_ibdev_file(dcb, device->name, number, "state", state, sizeof(state)))
 			break;
-		if (port_file(dcb, device->name, number, "link_layer", link, sizeof(link)) &&
+		if (snapshot_ibdev_file(dcb, device->name, number, "link_layer", link,
+					sizeof(link)) &&
 		    strcmp(link, "Ethernet"))
 			continue;
-		err = add_rdma_port(s, device, number, &p);
+		err = snapshot_add_rdma_port(s, device, number, &p);
 		if (err)
 			break;
 		p->ib_active = atoi(state) == IBV_PORT_ACTIVE; /* "4: ACTIVE" */
-		read_kind(dcb, device, p);
+		snapshot_read_kind(dcb, device, p);
 	}
 	return err;
 }
 
-static int read_device(struct dcb *dcb, struct snapshot *s, struct ibv_device *device)
+static int snapshot_read_device(struct dcb *dcb, struct snapshot *s, struct ibv_device *device)
 {
 	struct ibv_context *context = ibv_open_device(device);
 	struct ibv_device_attr attr;
 	int err = 0;
 
 	if (!context)
-		return read_closed_device(dcb, s, device);
+		return snapshot_read_by_sysfs(dcb, s, device);
 	if (!ibv_query_device(context, &attr))
 		for (unsigned int number = 1; !err && number <= attr.phys_port_cnt; number++)
-			err = read_port(dcb, s, context, number);
+			err = snapshot_read_rdma_port(dcb, s, context, number);
 	ibv_close_device(context);
 	return err;
 }
@@ -377,14 +381,14 @@ int snapshot_rdma_ports(struct dcb *dcb, struct snapshot *s, struct err *e)
 	if (!devices)
 		return 0; /* no RDMA in this kernel */
 	for (int i = 0; !err && i < n; i++)
-		err = read_device(dcb, s, devices[i]);
+		err = snapshot_read_device(dcb, s, devices[i]);
 	ibv_free_device_list(devices);
 	if (err == -E2BIG)
 		return err_set(e, err, "more than %d RDMA ports", RDMA_PORTS_MAX);
 	return err ? err_sys(e, err, "RDMA devices") : 0;
 }
 
-static int add_netdev(struct snapshot *s, const char *name, struct err *e)
+static int snapshot_add_netdev(struct snapshot *s, const char *name, struct err *e)
 {
 	struct port *p = NULL;
 
@@ -392,7 +396,7 @@ static int add_netdev(struct snapshot *s, const char *name, struct err *e)
 		return 0;
 	if (strlen(name) >= sizeof(p->netdev))
 		return err_set(e, -ENODEV, "%s: no such network device", name);
-	if (add_port(s, &p))
+	if (snapshot_add_port(s, &p))
 		return err_set(e, -ENOMEM, "snapshot: out of memory");
 	snprintf(p->netdev, sizeof(p->netdev), "%s", name);
 	p->kind = PORT_ETHERNET;
@@ -401,7 +405,7 @@ static int add_netdev(struct snapshot *s, const char *name, struct err *e)
 
 /* The IB MTU is read by verbs; struct qos carries it beside the netdev's so that both are compared.
  */
-static void set_ib_mtu(struct port *p)
+static void snapshot_set_ib_mtu(struct port *p)
 {
 	if (!p->active_mtu)
 		return;
@@ -410,21 +414,21 @@ static void set_ib_mtu(struct port *p)
 }
 
 /* What is so at this moment: settings, addresses and counters. */
-static int fill_state(struct dcb *dcb, struct port *p, struct err *e)
+static int snapshot_read_state(struct dcb *dcb, struct port *p, struct err *e)
 {
 	int err = 0;
 
 	if (p->netdev[0]) {
-		read_addresses(p);
+		snapshot_read_addresses(p);
 		err = dcb_read(dcb, p->netdev, p->ibdev, p->ib_port, &p->qos, &p->dcb, e);
 	}
 	if (err == -ENODEV || err == -ENOMEM)
 		return err;
-	err = counters_take(dcb, p->netdev, p->ibdev, p->ib_port, &p->counters, e);
+	err = counters_read(dcb, p->netdev, p->ibdev, p->ib_port, &p->counters, e);
 	return err == -ENODEV && p->ibdev[0] ? 0 : err;
 }
 
-static void read_clash(struct dcb *dcb, struct port *p)
+static void snapshot_read_clash(struct dcb *dcb, struct port *p)
 {
 	struct err e = {0};
 
@@ -432,52 +436,52 @@ static void read_clash(struct dcb *dcb, struct port *p)
 		snprintf(p->clash, sizeof(p->clash), "%.95s", e.text);
 }
 
-static int fill_port(struct dcb *dcb, struct port *p, bool state, struct err *e)
+static int snapshot_read_port(struct dcb *dcb, struct port *p, bool state, struct err *e)
 {
-	int err = p->netdev[0] ? read_netdev(dcb, p, e) : 0;
+	int err = p->netdev[0] ? snapshot_read_netdev(dcb, p, e) : 0;
 
 	if (!err && state)
-		err = fill_state(dcb, p, e);
+		err = snapshot_read_state(dcb, p, e);
 	if (err == -ENODEV && p->ibdev[0]) {
 		p->netdev[0] = '\0'; /* it went away in between: as if it had none */
-		err = state ? fill_state(dcb, p, e) : 0;
+		err = state ? snapshot_read_state(dcb, p, e) : 0;
 	}
-	set_ib_mtu(p);
+	snapshot_set_ib_mtu(p);
 	if (!err && state && p->dcb)
-		read_clash(dcb, p);
+		snapshot_read_clash(dcb, p);
 	return err;
 }
 
-static int take(struct dcb *dcb, const char *const *also, unsigned int also_count, bool state,
-		struct snapshot *s, struct err *e)
+static int snapshot_read_all(struct dcb *dcb, const char *const *also, unsigned int also_count,
+			     bool state, struct snapshot *s, struct err *e)
 {
-	struct snapshot taken = {0};
+	struct snapshot made = {0};
 	int err;
 
-	read_host(&taken);
-	err = snapshot_rdma_ports(dcb, &taken, e);
+	snapshot_read_head(&made);
+	err = snapshot_rdma_ports(dcb, &made, e);
 	for (unsigned int i = 0; !err && i < also_count; i++)
-		err = add_netdev(&taken, also[i], e);
-	for (unsigned int i = 0; !err && i < taken.port_count; i++)
-		err = fill_port(dcb, &taken.port[i], state, e);
+		err = snapshot_add_netdev(&made, also[i], e);
+	for (unsigned int i = 0; !err && i < made.port_count; i++)
+		err = snapshot_read_port(dcb, &made.port[i], state, e);
 	if (err) {
-		snapshot_clear(&taken);
+		snapshot_clear(&made);
 		return err;
 	}
-	*s = taken;
+	*s = made;
 	return 0;
 }
 
-int snapshot_take(struct dcb *dcb, const char *const *also, unsigned int also_count,
+int snapshot_read(struct dcb *dcb, const char *const *also, unsigned int also_count,
 		  struct snapshot *s, struct err *e)
 {
-	return take(dcb, also, also_count, true, s, e);
+	return snapshot_read_all(dcb, also, also_count, true, s, e);
 }
 
-int snapshot_take_ports(struct dcb *dcb, const char *const *also, unsigned int also_count,
+int snapshot_read_ports(struct dcb *dcb, const char *const *also, unsigned int also_count,
 			struct snapshot *s, struct err *e)
 {
-	return take(dcb, also, also_count, false, s, e);
+	return snapshot_read_all(dcb, also, also_count, false, s, e);
 }
 
 void snapshot_clear(struct snapshot *s)
@@ -496,29 +500,30 @@ const struct port *snapshot_port(const struct snapshot *s, const char *name)
 	return NULL;
 }
 
-static bool is_mapped(const struct gid *g)
+static bool snapshot_gid_is_mapped(const struct gid *g)
 {
 	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
 
 	return !memcmp(g->raw, prefix, sizeof(prefix));
 }
 
-static bool is_link_local(const struct gid *g)
+static bool snapshot_gid_is_local(const struct gid *g)
 {
 	return g->raw[0] == 0xfe && (g->raw[1] & 0xc0) == 0x80;
 }
 
 void gid_text(const struct gid *g, char *buf, size_t size)
 {
-	const char *text = is_mapped(g) ? inet_ntop(AF_INET, g->raw + 12, buf, (socklen_t)size)
-					: inet_ntop(AF_INET6, g->raw, buf, (socklen_t)size);
+	const char *text = snapshot_gid_is_mapped(g)
+				   ? inet_ntop(AF_INET, g->raw + 12, buf, (socklen_t)size)
+				   : inet_ntop(AF_INET6, g->raw, buf, (socklen_t)size);
 
 	if (!text && size)
 		buf[0] = '\0';
 }
 
 /* Raw form of a numeric address; false when it is none. */
-static bool gid_of(const char *address, struct gid *g)
+static bool snapshot_parse_gid(const char *address, struct gid *g)
 {
 	memset(g, 0, sizeof(*g));
 	if (inet_pton(AF_INET6, address, g->raw) == 1)
@@ -531,14 +536,15 @@ const struct gid *port_gid(const struct port *p, const char *address)
 {
 	struct gid want;
 
-	if (address[0] && !gid_of(address, &want))
+	if (address[0] && !snapshot_parse_gid(address, &want))
 		return NULL;
 	for (unsigned int i = 0; i < p->gid_count; i++) {
 		const struct gid *g = &p->gid[i];
 
 		if (g->type != GID_ROCE_V2)
 			continue;
-		if (address[0] ? !memcmp(g->raw, want.raw, sizeof(want.raw)) : !is_link_local(g))
+		if (address[0] ? !memcmp(g->raw, want.raw, sizeof(want.raw))
+			       : !snapshot_gid_is_local(g))
 			return g;
 	}
 	return NULL;

@@ -10,7 +10,7 @@
 #include <jansson.h>
 
 #include "probe/host/counters.h"
-#include "probe/host/machine.h"
+#include "probe/host/host.h"
 #include "profiles/qos.h"
 
 #define SNAPSHOT_BYTES_MAX (64u << 20) /* 1024 ports of some 30 KiB, and the machine */
@@ -77,13 +77,13 @@ struct port {
 	bool dcb;	     /* the netdev answers dcbnl */
 	struct gid gid[PORT_GIDS_MAX];
 	uint8_t gid_count;
-	struct qos qos;	    /* as read; unknown fields have no bit */
-	struct qos peer;    /* as the link partner advertised by LLDP; has == 0: nothing heard */
-	char peer_name[64]; /* system name or chassis id of the link partner */
-	char peer_port[64];
-	char peer_dialect[8]; /* "ieee", "cee", "cin" or "" */
+	struct qos qos;	     /* as read; unknown fields have no bit */
+	struct qos lldp_qos; /* as the link partner advertised by LLDP; has == 0: nothing heard */
+	char lldp_name[64];  /* system name or chassis id of the link partner */
+	char lldp_port[64];
+	char lldp_dialect[8]; /* "ieee", "cee", "cin" or "" */
 	struct counters counters;
-	struct seat seat; /* machine_add() */
+	struct pci_slot pci_slot; /* snapshot_read_host() */
 	char clash[96]; /* what struct qos cannot hold: a DSCP with two priorities; "" = nothing */
 };
 
@@ -92,10 +92,10 @@ struct snapshot {
 	char kernel[65];
 	char rdma_core[32]; /* "" = unknown */
 	char version[32];   /* of the rocecheck that took it */
-	int64_t taken_unix_ns;
-	bool privileged;	/* CAP_NET_ADMIN was there */
-	struct machine machine; /* machine_add() */
-	struct port *port;	/* owned */
+	int64_t read_unix_ns;
+	bool privileged;	      /* CAP_NET_ADMIN was there */
+	struct host_state host_state; /* snapshot_read_host() */
+	struct port *port;	      /* owned */
 	unsigned int port_count;
 };
 
@@ -104,11 +104,11 @@ struct dcb;
 /* Reads this host: every RDMA port with its netdev, and every netdev named in `also` (may be NULL).
  * Changes nothing. What cannot be read stays unknown; only a broken environment (no netlink) fails.
  */
-int snapshot_take(struct dcb *dcb, const char *const *also, unsigned int also_count,
+int snapshot_read(struct dcb *dcb, const char *const *also, unsigned int also_count,
 		  struct snapshot *s, struct err *e);
 
 /* The same ports without what they are set to and count: for those who read that themselves. */
-int snapshot_take_ports(struct dcb *dcb, const char *const *also, unsigned int also_count,
+int snapshot_read_ports(struct dcb *dcb, const char *const *also, unsigned int also_count,
 			struct snapshot *s, struct err *e);
 void snapshot_clear(struct snapshot *s);
 

@@ -22,18 +22,20 @@
 #define TEXT(s, m, how) JSON_ROW(struct s, m, .kind = JSON_TEXT, .need = JSON_##how)
 #define NAME(s, m, how) JSON_ROW(struct s, m, .kind = JSON_NAME, .need = JSON_##how)
 #define BOOL(s, m) JSON_ROW(struct s, m, .kind = JSON_BOOL, .need = JSON_OPTIONAL)
-#define NUMBER(s, m, most) JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_OPTIONAL, .max = most)
-/* Of the machine: a text may be absent, and a number is MACHINE_UNKNOWN where it is absent or null. */
+#define NUMBER(s, m, most) \
+	JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_OPTIONAL, .max = most)
+/* Of the machine: a text may be absent, and a number is HOST_UNKNOWN where it is absent or null. */
 #define WORD(s, m) TEXT(s, m, OPTIONAL)
 #define LIST(key, s, m, rows) JSON_LIST_OF(key, struct s, m, rows, .need = JSON_OPTIONAL)
-#define FACT(s, m, most) JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_UNKNOWN, .max = most)
+#define FACT(s, m, most) \
+	JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_UNKNOWN, .max = most)
 
 static const struct json_row snapshot_members[] = {
 	NAME(snapshot, host, NEEDED),
 	TEXT(snapshot, kernel, OPTIONAL),
 	TEXT(snapshot, rdma_core, OPTIONAL),
 	TEXT(snapshot, version, OPTIONAL),
-	JSON_ROW(struct snapshot, taken_unix_ns, .kind = JSON_NUMBER, .max = INT64_MAX),
+	JSON_ROW_AS("taken_unix_ns", struct snapshot, read_unix_ns, .kind = JSON_NUMBER, .max = INT64_MAX),
 	BOOL(snapshot, privileged),
 };
 
@@ -58,74 +60,74 @@ static const struct json_row port_members[] = {
 
 /* The peer is an object of its own: {"name","port","dialect","qos"}. */
 static const struct json_row peer_members[] = {
-	JSON_ROW_AS("name", struct port, peer_name, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
-	JSON_ROW_AS("port", struct port, peer_port, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
-	JSON_ROW_AS("dialect", struct port, peer_dialect, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
+	JSON_ROW_AS("name", struct port, lldp_name, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
+	JSON_ROW_AS("port", struct port, lldp_port, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
+	JSON_ROW_AS("dialect", struct port, lldp_dialect, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
 };
 
 static const struct json_row owner_facts[] = {
-	WORD(machine_owner, kind),
-	FACT(machine_owner, pid, INT32_MAX),
-	WORD(machine_owner, path),
-	WORD(machine_owner, name),
-	WORD(machine_owner, via),
+	WORD(host_owner, kind),
+	FACT(host_owner, pid, INT32_MAX),
+	WORD(host_owner, path),
+	WORD(host_owner, name),
+	WORD(host_owner, via),
 };
 
 static const struct json_row nic_facts[] = {
-	WORD(machine_nic, netdev),
-	WORD(machine_nic, driver),
+	WORD(host_nic, netdev),
+	WORD(host_nic, driver),
 };
 
 static const struct json_row machine_facts[] = {
-	FACT(machine, memlock_bytes, MACHINE_UNLIMITED),
-	FACT(machine, ipc_lock, 1),
-	FACT(machine, cpus, INT32_MAX),
-	FACT(machine, cpus_saving, INT32_MAX),
-	WORD(machine, governor),
-	FACT(machine, numa_nodes, 1024),
-	FACT(machine, numa_balancing, 2),
-	FACT(machine, rdma_cm, 1),
-	FACT(machine, lldpad, INT32_MAX),
-	FACT(machine, lldpd, INT32_MAX),
-	FACT(machine, irqbalance, INT32_MAX),
-	FACT(machine, udev_rule, 1),
-	FACT(machine, boot_unit, 1),
-	LIST("owners", machine, owner, owner_facts),
-	LIST("idle_nics", machine, nic, nic_facts),
+	FACT(host_state, memlock_bytes, HOST_UNLIMITED),
+	FACT(host_state, ipc_lock, 1),
+	FACT(host_state, cpus, INT32_MAX),
+	FACT(host_state, cpus_saving, INT32_MAX),
+	WORD(host_state, governor),
+	FACT(host_state, numa_nodes, 1024),
+	FACT(host_state, numa_balancing, 2),
+	FACT(host_state, rdma_cm, 1),
+	FACT(host_state, lldpad, INT32_MAX),
+	FACT(host_state, lldpd, INT32_MAX),
+	FACT(host_state, irqbalance, INT32_MAX),
+	FACT(host_state, udev_rule, 1),
+	FACT(host_state, boot_unit, 1),
+	LIST("owners", host_state, owner, owner_facts),
+	LIST("idle_nics", host_state, nic, nic_facts),
 };
 
 static const struct json_row subnet_facts[] = {
-	WORD(seat_subnet, cidr),
+	WORD(netdev_subnet, cidr),
 };
 
 static const struct json_row vlan_facts[] = {
-	WORD(seat_vlan, netdev),
-	FACT(seat_vlan, id, 4095),
+	WORD(netdev_vlan, netdev),
+	FACT(netdev_vlan, id, 4095),
 };
 
-static const struct json_row seat_facts[] = {
-	WORD(seat, bdf),
-	FACT(seat, vendor, 0xffff),
-	FACT(seat, device, 0xffff),
-	WORD(seat, physical),
-	WORD(seat, port_name),
-	FACT(seat, numa_node, 1023),
-	FACT(seat, pcie_speed, 1000000),
-	FACT(seat, pcie_speed_max, 1000000),
-	FACT(seat, pcie_width, 32),
-	FACT(seat, pcie_width_max, 32),
-	FACT(seat, slot_speed_max, 1000000),
-	FACT(seat, slot_width_max, 32),
-	WORD(seat, iommu),
-	FACT(seat, irqs, INT32_MAX),
-	FACT(seat, irqs_remote, INT32_MAX),
-	FACT(seat, vfs, 65535),
-	FACT(seat, forwarding, 1),
-	FACT(seat, rp_filter, 2),
-	FACT(seat, arp_ignore, 8),
-	FACT(seat, arp_announce, 2),
-	LIST("subnets", seat, subnet, subnet_facts),
-	LIST("vlans", seat, vlan, vlan_facts),
+static const struct json_row pci_slot_facts[] = {
+	WORD(pci_slot, bdf),
+	FACT(pci_slot, vendor, 0xffff),
+	FACT(pci_slot, device, 0xffff),
+	WORD(pci_slot, physical),
+	WORD(pci_slot, port_name),
+	FACT(pci_slot, numa_node, 1023),
+	FACT(pci_slot, pcie_speed, 1000000),
+	FACT(pci_slot, pcie_speed_max, 1000000),
+	FACT(pci_slot, pcie_width, 32),
+	FACT(pci_slot, pcie_width_max, 32),
+	FACT(pci_slot, slot_speed_max, 1000000),
+	FACT(pci_slot, slot_width_max, 32),
+	WORD(pci_slot, iommu),
+	FACT(pci_slot, irqs, INT32_MAX),
+	FACT(pci_slot, irqs_remote, INT32_MAX),
+	FACT(pci_slot, vfs, 65535),
+	FACT(pci_slot, forwarding, 1),
+	FACT(pci_slot, rp_filter, 2),
+	FACT(pci_slot, arp_ignore, 8),
+	FACT(pci_slot, arp_announce, 2),
+	LIST("subnets", pci_slot, subnet, subnet_facts),
+	LIST("vlans", pci_slot, vlan, vlan_facts),
 };
 
 /* clang-format on */
@@ -148,7 +150,8 @@ static json_t *rows_to_json(const struct json_row *row, size_t rows, const void 
 }
 
 /* Size of an optional array, at most max. */
-static int array_size(const json_t *json, const char *key, size_t max, size_t *size, struct err *e)
+static int snapshot_array_size(const json_t *json, const char *key, size_t max, size_t *size,
+			       struct err *e)
 {
 	if (json && (!json_is_array(json) || json_array_size(json) > max))
 		return err_set(e, -EINVAL, "%s: want at most %zu entries", key, max);
@@ -168,18 +171,18 @@ static int facts_from_json(const json_t *json, const struct json_row *row, size_
 	return json_rows_read(json, row, rows, base, e);
 }
 
-int seat_from_json(const json_t *json, struct seat *seat, struct err *e)
+int pci_slot_from_json(const json_t *json, struct pci_slot *pci, struct err *e)
 {
-	struct seat read = {0};
-	int err = facts_from_json(json, JSON_ROWS(seat_facts), &read, &read.known, e);
+	struct pci_slot read = {0};
+	int err = facts_from_json(json, JSON_ROWS(pci_slot_facts), &read, &read.known, e);
 
 	if (!err && read.known)
-		*seat = read;
+		*pci = read;
 	return err;
 }
 
 /* Puts the key before the error of what is below it. */
-static int below(const char *key, int err, struct err *e)
+static int snapshot_err_prefix(const char *key, int err, struct err *e)
 {
 	if (err)
 		err_prefix(e, "%s", key);
@@ -212,7 +215,7 @@ static int gid_from_json(const json_t *json, struct gid *g, struct err *e)
 	const char *text = json_string_value(json_object_get(json, "gid"));
 	uint64_t index;
 
-	if (json_take_uint(json, "index", 0, UINT16_MAX, &index, e))
+	if (json_get_uint(json, "index", 0, UINT16_MAX, &index, e))
 		return -EINVAL;
 	if (!type || !text || inet_pton(AF_INET6, text, g->raw) != 1)
 		return err_set(e, -EINVAL, "gid: want an IPv6 text and a type");
@@ -227,7 +230,7 @@ static int gid_from_json(const json_t *json, struct gid *g, struct err *e)
 static int gids_from_json(const json_t *json, struct port *p, struct err *e)
 {
 	size_t n = 0;
-	int err = array_size(json, "gids", PORT_GIDS_MAX, &n, e);
+	int err = snapshot_array_size(json, "gids", PORT_GIDS_MAX, &n, e);
 
 	for (size_t i = 0; !err && i < n; i++) {
 		err = gid_from_json(json_array_get(json, i), &p->gid[i], e);
@@ -254,7 +257,7 @@ static json_t *addresses_to_json(const struct port *p)
 static int addresses_from_json(const json_t *json, struct port *p, struct err *e)
 {
 	size_t n = 0;
-	int err = array_size(json, "addresses", PORT_ADDRS_MAX, &n, e);
+	int err = snapshot_array_size(json, "addresses", PORT_ADDRS_MAX, &n, e);
 
 	for (size_t i = 0; !err && i < n; i++) {
 		const char *text = json_string_value(json_array_get(json, i));
@@ -274,12 +277,12 @@ static json_t *peer_to_json(const struct port *p)
 {
 	json_t *json = json_object();
 
-	if (!p->peer.has && !p->peer_name[0] && !p->peer_port[0] && !p->peer_dialect[0]) {
+	if (!p->lldp_qos.has && !p->lldp_name[0] && !p->lldp_port[0] && !p->lldp_dialect[0]) {
 		json_decref(json);
 		return json_null();
 	}
 	if (json_rows_write(json, JSON_ROWS(peer_members), p) ||
-	    json_object_set_new(json, "qos", qos_to_json(&p->peer))) {
+	    json_object_set_new(json, "qos", qos_to_json(&p->lldp_qos))) {
 		json_decref(json);
 		return NULL;
 	}
@@ -290,7 +293,7 @@ static int qos_member_from_json(const json_t *json, struct qos *q, struct err *e
 {
 	const json_t *qos = json_object_get(json, "qos");
 
-	return qos ? below("qos", qos_from_json(qos, q, e), e) : 0;
+	return qos ? snapshot_err_prefix("qos", qos_from_json(qos, q, e), e) : 0;
 }
 
 static int peer_from_json(const json_t *json, struct port *p, struct err *e)
@@ -300,7 +303,8 @@ static int peer_from_json(const json_t *json, struct port *p, struct err *e)
 	if (!json || json_is_null(json))
 		return 0;
 	err = json_rows_read(json, JSON_ROWS(peer_members), p, e);
-	return below("peer", err ? err : qos_member_from_json(json, &p->peer, e), e);
+	return snapshot_err_prefix("peer", err ? err : qos_member_from_json(json, &p->lldp_qos, e),
+				   e);
 }
 
 static json_t *port_to_json(const struct port *p)
@@ -314,8 +318,9 @@ static json_t *port_to_json(const struct port *p)
 	    json_object_set_new(json, "qos", qos_to_json(&p->qos)) ||
 	    json_object_set_new(json, "peer", peer_to_json(p)) ||
 	    json_object_set_new(json, "counters", counters_to_json(&p->counters)) ||
-	    (p->seat.known &&
-	     json_object_set_new(json, "seat", rows_to_json(JSON_ROWS(seat_facts), &p->seat)))) {
+	    (p->pci_slot.known &&
+	     json_object_set_new(json, "seat",
+				 rows_to_json(JSON_ROWS(pci_slot_facts), &p->pci_slot)))) {
 		json_decref(json);
 		return NULL;
 	}
@@ -356,9 +361,12 @@ static int port_from_json(const json_t *json, struct port *p, struct err *e)
 		err = peer_from_json(json_object_get(json, "peer"), p, e);
 	counters_clear(&p->counters);
 	if (!err && counters && !json_is_null(counters))
-		err = below("counters", counters_from_json(counters, &p->counters, e), e);
+		err = snapshot_err_prefix("counters", counters_from_json(counters, &p->counters, e),
+					  e);
 	if (!err)
-		err = below("seat", seat_from_json(json_object_get(json, "seat"), &p->seat, e), e);
+		err = snapshot_err_prefix(
+			"seat", pci_slot_from_json(json_object_get(json, "seat"), &p->pci_slot, e),
+			e);
 	return err;
 }
 
@@ -369,9 +377,9 @@ json_t *snapshot_to_json(const struct snapshot *s)
 
 	err = json_object_set_new(json, "schema", json_string(SNAPSHOT_SCHEMA)) ||
 	      json_rows_write(json, JSON_ROWS(snapshot_members), s);
-	if (!err && s->machine.known)
+	if (!err && s->host_state.known)
 		err = json_object_set_new(json, "machine",
-					  rows_to_json(JSON_ROWS(machine_facts), &s->machine));
+					  rows_to_json(JSON_ROWS(machine_facts), &s->host_state));
 	for (unsigned int i = 0; !err && i < s->port_count; i++)
 		err = json_array_append_new(ports, port_to_json(&s->port[i]));
 	if (json_object_set_new(json, "ports", ports) || err) {
@@ -388,7 +396,7 @@ static int ports_from_json(const json_t *json, struct snapshot *s, struct err *e
 
 	if (!json)
 		return err_set(e, -EINVAL, "ports: missing");
-	err = array_size(json, "ports", SNAPSHOT_PORTS_MAX, &n, e);
+	err = snapshot_array_size(json, "ports", SNAPSHOT_PORTS_MAX, &n, e);
 	if (err)
 		return err;
 	s->port = calloc(n ? n : 1, sizeof(*s->port));
@@ -413,11 +421,11 @@ int snapshot_from_json(const json_t *json, struct snapshot *s, struct err *e)
 		return err_set(e, -EINVAL, "schema: want %s", SNAPSHOT_SCHEMA);
 	err = json_rows_read(json, JSON_ROWS(snapshot_members), &read, e);
 	if (!err)
-		err = below("machine",
-			    facts_from_json(json_object_get(json, "machine"),
-					    JSON_ROWS(machine_facts), &read.machine,
-					    &read.machine.known, e),
-			    e);
+		err = snapshot_err_prefix(
+			"machine",
+			facts_from_json(json_object_get(json, "machine"), JSON_ROWS(machine_facts),
+					&read.host_state, &read.host_state.known, e),
+			e);
 	if (!err)
 		err = ports_from_json(json_object_get(json, "ports"), &read, e);
 	if (!err && !read.host[0])

@@ -13,11 +13,11 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "probe/io/dial.h"
+#include "probe/io/tcp_socket.h"
 
 /* Ranges of IP addresses: all are compared as IPv6. */
 
-static bool range_address(const char *text, struct address_range *r, unsigned int *most)
+static bool destination_parse_address(const char *text, struct address_range *r, unsigned int *most)
 {
 	memset(r, 0, sizeof(*r));
 	if (inet_pton(AF_INET6, text, r->address) == 1) {
@@ -29,7 +29,7 @@ static bool range_address(const char *text, struct address_range *r, unsigned in
 	return inet_pton(AF_INET, text, r->address + 12) == 1;
 }
 
-static bool range_take(char *text, struct address_range *r)
+static bool destination_parse_range(char *text, struct address_range *r)
 {
 	char *slash = strchr(text, '/'), *end = NULL;
 	unsigned long bits;
@@ -37,7 +37,7 @@ static bool range_take(char *text, struct address_range *r)
 
 	if (slash)
 		*slash++ = '\0';
-	if (!range_address(text, r, &most))
+	if (!destination_parse_address(text, r, &most))
 		return false;
 	bits = slash ? strtoul(slash, &end, 10) : most;
 	if (slash && (slash[0] < '0' || slash[0] > '9' || *end))
@@ -57,7 +57,8 @@ int address_ranges_parse(const char *text, struct address_ranges *out, struct er
 		char shown[64];
 
 		snprintf(shown, sizeof(shown), "%s", one);
-		if (v.count < ADDRESS_RANGES_MAX && range_take(one, &v.range[v.count])) {
+		if (v.count < ADDRESS_RANGES_MAX &&
+		    destination_parse_range(one, &v.range[v.count])) {
 			v.count++;
 			continue;
 		}
@@ -76,7 +77,7 @@ int address_ranges_parse(const char *text, struct address_ranges *out, struct er
 	return 0;
 }
 
-static bool range_has(const struct address_range *r, const uint8_t address[16])
+static bool destination_range_has(const struct address_range *r, const uint8_t address[16])
 {
 	unsigned int bytes = r->bits / 8, rest = r->bits % 8;
 
@@ -88,7 +89,7 @@ static bool range_has(const struct address_range *r, const uint8_t address[16])
 bool address_ranges_have(const struct address_ranges *r, const uint8_t address[16])
 {
 	for (unsigned int i = 0; i < r->count; i++)
-		if (range_has(&r->range[i], address))
+		if (destination_range_has(&r->range[i], address))
 			return true;
 	return false;
 }
@@ -126,7 +127,7 @@ int destinations_make(enum destination_owner owner, const char *address, const c
 	return 0;
 }
 
-static void gid_text(const uint8_t gid[16], char text[64])
+static void destination_gid_text(const uint8_t gid[16], char text[64])
 {
 	struct sockaddr_storage address;
 
@@ -139,7 +140,7 @@ int destinations_of_gid(enum destination_owner owner, const uint8_t gid[16],
 {
 	char text[64];
 
-	gid_text(gid, text);
+	destination_gid_text(gid, text);
 	return destinations_make(owner, text, NULL, out, e);
 }
 
@@ -149,7 +150,7 @@ int destinations_check(const struct destinations *d, const uint8_t gid[16], stru
 
 	if (address_ranges_have(&d->allowed, gid))
 		return 0;
-	gid_text(gid, text);
+	destination_gid_text(gid, text);
 	err_set(e, -EPERM, "refusing to send to %s: traffic goes to %s alone, %s", text,
 		owners[d->owner].bound, d->address);
 	if (owners[d->owner].way)

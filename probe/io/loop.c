@@ -13,7 +13,7 @@
 
 #include <uv.h>
 
-#include "probe/io/lines.h"
+#include "probe/io/line_buffer.h"
 
 #define LOOP_READ_BYTES 65536
 
@@ -28,7 +28,7 @@ struct loop {
 };
 
 /* Each tick at the latest. */
-static void count_awake(struct loop *l)
+static void loop_count_awake(struct loop *l)
 {
 	uint64_t now_ms = uv_now(&l->uv), passed_ms = now_ms - l->seen_ms;
 
@@ -36,9 +36,9 @@ static void count_awake(struct loop *l)
 	l->seen_ms = now_ms;
 }
 
-static void on_tick(uv_timer_t *timer)
+static void loop_on_tick(uv_timer_t *timer)
 {
-	count_awake(timer->data); /* waking up is all else */
+	loop_count_awake(timer->data); /* waking up is all else */
 }
 
 int loop_open(struct loop **out, struct err *e)
@@ -57,7 +57,7 @@ int loop_open(struct loop **out, struct err *e)
 	uv_timer_init(&l->uv, &l->tick);
 	l->tick.data = l;
 	l->seen_ms = uv_now(&l->uv);
-	uv_timer_start(&l->tick, on_tick, TICK_MS, TICK_MS);
+	uv_timer_start(&l->tick, loop_on_tick, TICK_MS, TICK_MS);
 	sigaction(SIGPIPE, &ignore, &l->old_sigpipe);
 	*out = l;
 	return 0;
@@ -87,7 +87,7 @@ uint64_t loop_awake_ms(const struct loop *l)
 void loop_run_until(struct loop *l, bool (*done)(void *arg), void *arg)
 {
 	uv_update_time(&l->uv);
-	count_awake(l);
+	loop_count_awake(l);
 	while (!done(arg))
 		uv_run(&l->uv, UV_RUN_ONCE);
 }
@@ -100,18 +100,18 @@ struct loop_timer {
 	void *arg;
 };
 
-static void free_timer(uv_handle_t *handle)
+static void loop_free_timer(uv_handle_t *handle)
 {
 	free(handle->data);
 }
 
-static void on_timer(uv_timer_t *uv)
+static void loop_on_timer(uv_timer_t *uv)
 {
 	struct loop_timer *t = uv->data;
 
-	count_awake(t->loop);
+	loop_count_awake(t->loop);
 	if (t->until_awake_ms > t->loop->awake_ms)
-		uv_timer_start(uv, on_timer, t->until_awake_ms - t->loop->awake_ms, 0);
+		uv_timer_start(uv, loop_on_timer, t->until_awake_ms - t->loop->awake_ms, 0);
 	else
 		t->fn(t->arg);
 }
@@ -135,13 +135,13 @@ void loop_timer_set(struct loop_timer *t, uint64_t ms)
 {
 	uv_update_time(t->uv.loop); /* the callback we are in may have taken long */
 	t->until_awake_ms = 0;
-	uv_timer_start(&t->uv, on_timer, ms, 0);
+	uv_timer_start(&t->uv, loop_on_timer, ms, 0);
 }
 
 void loop_timer_set_awake(struct loop_timer *t, uint64_t ms)
 {
 	loop_timer_set(t, ms);
-	count_awake(t->loop);
+	loop_count_awake(t->loop);
 	t->until_awake_ms = t->loop->awake_ms + ms;
 }
 
@@ -153,27 +153,27 @@ void loop_timer_stop(struct loop_timer *t)
 void loop_timer_close(struct loop_timer *t)
 {
 	if (t)
-		uv_close((uv_handle_t *)&t->uv, free_timer);
+		uv_close((uv_handle_t *)&t->uv, loop_free_timer);
 }
 
 struct loop_input {
 	uv_pipe_t uv;
-	struct lines lines;
+	struct line_buffer lines;
 	const struct loop_input_events *events;
 	void *arg;
 	bool closed;
 };
 
-static void free_input(uv_handle_t *handle)
+static void loop_free_input(uv_handle_t *handle)
 {
 	struct loop_input *in = handle->data;
 
-	lines_clear(&in->lines);
+	line_buffer_clear(&in->lines);
 	free(in);
 }
 
 /* A buffer to read into; the read callback frees it. */
-static void loop_buffer(uv_handle_t *handle, size_t wished, uv_buf_t *buf)
+static void loop_alloc_buffer(uv_handle_t *handle, size_t wished, uv_buf_t *buf)
 {
 	(void)handle;
 	(void)wished;
@@ -181,12 +181,12 @@ static void loop_buffer(uv_handle_t *handle, size_t wished, uv_buf_t *buf)
 	buf->len = buf->base ? LOOP_READ_BYTES : 0;
 }
 
-struct write_request {
+struct loop_write_request {
 	uv_write_t uv;
 	char data[];
 };
 
-static void on_written(uv_write_t *uv, int status)
+static void loop_on_written(uv_write_t *uv, int status)
 {
 	(void)status; /* who does not read any more ends; that is told */
 	free(uv->data);
@@ -195,7 +195,7 @@ static void on_written(uv_write_t *uv, int status)
 /* Queues a copy. -ENOMEM, or what libuv says. */
 static int loop_write(uv_stream_t *to, const char *data, size_t size)
 {
-	struct write_request *w = malloc(sizeof(*w) + size);
+	struct loop_write_request *w = malloc(sizeof(*w) + size);
 	uv_buf_t buf;
 	int err;
 
@@ -204,13 +204,13 @@ static int loop_write(uv_stream_t *to, const char *data, size_t size)
 	memcpy(w->data, data, size);
 	w->uv.data = w;
 	buf = uv_buf_init(w->data, (unsigned int)size);
-	err = uv_write(&w->uv, to, &buf, 1, on_written);
+	err = uv_write(&w->uv, to, &buf, 1, loop_on_written);
 	if (err)
 		free(w);
 	return err;
 }
 
-static void on_input_line(char *line, size_t length, void *arg)
+static void loop_on_input_line(char *line, size_t length, void *arg)
 {
 	struct loop_input *in = arg;
 
@@ -218,12 +218,12 @@ static void on_input_line(char *line, size_t length, void *arg)
 		in->events->line(line, length, in->arg);
 }
 
-static void on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void loop_on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct loop_input *in = stream->data;
 
 	if (n > 0)
-		(void)lines_push(&in->lines, buf->base, (size_t)n, on_input_line, in);
+		(void)line_buffer_push(&in->lines, buf->base, (size_t)n, loop_on_input_line, in);
 	free(buf->base);
 	if (n < 0 && !in->closed) {
 		uv_read_stop(stream);
@@ -239,14 +239,14 @@ int loop_input_open(struct loop *l, int fd, const struct loop_input_events *even
 
 	if (!in)
 		return err_sys(e, -ENOMEM, "input");
-	lines_init(&in->lines, LOOP_LINE_MAX);
+	line_buffer_init(&in->lines, LOOP_LINE_MAX);
 	in->events = events;
 	in->arg = arg;
 	uv_pipe_init(&l->uv, &in->uv, 0);
 	in->uv.data = in;
 	err = uv_pipe_open(&in->uv, fd);
 	if (!err)
-		err = uv_read_start((uv_stream_t *)&in->uv, loop_buffer, on_input);
+		err = uv_read_start((uv_stream_t *)&in->uv, loop_alloc_buffer, loop_on_input);
 	if (err) {
 		loop_input_close(in);
 		return err_sys(e, err, "input");
@@ -260,31 +260,31 @@ void loop_input_close(struct loop_input *in)
 	if (!in)
 		return;
 	in->closed = true;
-	uv_close((uv_handle_t *)&in->uv, free_input);
+	uv_close((uv_handle_t *)&in->uv, loop_free_input);
 }
 
 /* Sockets of the event loop: lines in, bytes out. Connecting and accepting are not here: a socket
- * comes connected (probe/io/dial.h). */
+ * comes connected (probe/io/tcp_socket.h). */
 
 #define QUEUE_MAX (4u << 20) /* what the other end may leave unread */
 
 struct loop_stream {
 	uv_tcp_t uv;
-	struct lines lines;
+	struct line_buffer lines;
 	const struct loop_stream_events *events;
 	void *arg;
 	bool closed, ended;
 };
 
-static void free_stream(uv_handle_t *handle)
+static void loop_free_stream(uv_handle_t *handle)
 {
 	struct loop_stream *s = handle->data;
 
-	lines_clear(&s->lines);
+	line_buffer_clear(&s->lines);
 	free(s);
 }
 
-static void on_stream_line(char *line, size_t length, void *arg)
+static void loop_on_stream_line(char *line, size_t length, void *arg)
 {
 	struct loop_stream *s = arg;
 
@@ -292,11 +292,11 @@ static void on_stream_line(char *line, size_t length, void *arg)
 		s->events->line(line, length, s->arg);
 }
 
-static void on_bytes(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void loop_on_stream(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct loop_stream *s = stream->data;
 
-	if (n > 0 && lines_push(&s->lines, buf->base, (size_t)n, on_stream_line, s))
+	if (n > 0 && line_buffer_push(&s->lines, buf->base, (size_t)n, loop_on_stream_line, s))
 		n = -ENOMEM;
 	free(buf->base);
 	if (n >= 0 || s->closed || s->ended)
@@ -316,7 +316,7 @@ int loop_stream_open(struct loop *l, int fd, const struct loop_stream_events *ev
 		close(fd);
 		return err_sys(e, -ENOMEM, "socket");
 	}
-	lines_init(&s->lines, LOOP_LINE_MAX);
+	line_buffer_init(&s->lines, LOOP_LINE_MAX);
 	s->events = events;
 	s->arg = arg;
 	uv_tcp_init(&l->uv, &s->uv);
@@ -325,7 +325,7 @@ int loop_stream_open(struct loop *l, int fd, const struct loop_stream_events *ev
 	if (err)
 		close(fd);
 	else
-		err = uv_read_start((uv_stream_t *)&s->uv, loop_buffer, on_bytes);
+		err = uv_read_start((uv_stream_t *)&s->uv, loop_alloc_buffer, loop_on_stream);
 	if (err) {
 		loop_stream_close(s);
 		return err_sys(e, err, "socket");
@@ -355,7 +355,7 @@ void loop_stream_close(struct loop_stream *s)
 	if (!s || s->closed)
 		return;
 	s->closed = true;
-	uv_close((uv_handle_t *)&s->uv, free_stream);
+	uv_close((uv_handle_t *)&s->uv, loop_free_stream);
 }
 
 /* Processes of the event loop. A process has ended when it exited and its stdout was read to the
@@ -375,36 +375,36 @@ struct loop_process {
 	uv_process_t uv;
 	uv_pipe_t pipe[PIPE_COUNT];
 	uv_timer_t linger;
-	struct lines lines;
+	struct line_buffer lines;
 	const struct loop_process_events *events;
 	void *arg;
 	unsigned int open; /* handles not closed yet */
-	bool started, exited, output_ended, told, closed, input_ended;
+	bool started, exited, output_ended, reported, closed, input_ended;
 	int status, signal;
 };
 
-static void on_closed(uv_handle_t *handle)
+static void loop_on_process_closed(uv_handle_t *handle)
 {
 	struct loop_process *p = handle->data;
 
 	if (--p->open)
 		return;
-	lines_clear(&p->lines);
+	line_buffer_clear(&p->lines);
 	free(p);
 }
 
-static void close_handle(uv_handle_t *handle)
+static void loop_close_handle(uv_handle_t *handle)
 {
 	if (!uv_is_closing(handle))
-		uv_close(handle, on_closed);
+		uv_close(handle, loop_on_process_closed);
 }
 
-static void close_pipes(struct loop_process *p)
+static void loop_close_pipes(struct loop_process *p)
 {
 	p->closed = true;
 	for (unsigned int i = 0; i < PIPE_COUNT; i++)
-		close_handle((uv_handle_t *)&p->pipe[i]);
-	close_handle((uv_handle_t *)&p->linger);
+		loop_close_handle((uv_handle_t *)&p->pipe[i]);
+	loop_close_handle((uv_handle_t *)&p->linger);
 }
 
 void loop_process_close(struct loop_process *p)
@@ -413,34 +413,34 @@ void loop_process_close(struct loop_process *p)
 		return;
 	if (p->started && !p->exited)
 		uv_process_kill(&p->uv, SIGKILL);
-	close_pipes(p);
+	loop_close_pipes(p);
 	/* A running one is reaped first: on_exit closes it. */
 	if (!p->started || p->exited)
-		close_handle((uv_handle_t *)&p->uv);
+		loop_close_handle((uv_handle_t *)&p->uv);
 }
 
 void loop_process_leave(struct loop_process *p)
 {
 	if (!p || p->closed)
 		return;
-	close_pipes(p);
-	close_handle((uv_handle_t *)&p->uv);
+	loop_close_pipes(p);
+	loop_close_handle((uv_handle_t *)&p->uv);
 }
 
-static void tell_end(struct loop_process *p)
+static void loop_report_exit(struct loop_process *p)
 {
-	if (p->told || p->closed)
+	if (p->reported || p->closed)
 		return;
-	p->told = true;
+	p->reported = true;
 	p->events->ended(p->status, p->signal, p->arg);
 }
 
-static void on_linger(uv_timer_t *timer)
+static void loop_on_linger(uv_timer_t *timer)
 {
-	tell_end(timer->data);
+	loop_report_exit(timer->data);
 }
 
-static void on_exit_status(uv_process_t *uv, int64_t status, int signal)
+static void loop_on_exit(uv_process_t *uv, int64_t status, int signal)
 {
 	struct loop_process *p = uv->data;
 
@@ -448,16 +448,16 @@ static void on_exit_status(uv_process_t *uv, int64_t status, int signal)
 	p->status = (int)status;
 	p->signal = signal;
 	if (p->closed) {
-		close_handle((uv_handle_t *)&p->uv);
+		loop_close_handle((uv_handle_t *)&p->uv);
 		return;
 	}
 	if (p->output_ended)
-		tell_end(p);
+		loop_report_exit(p);
 	else
-		uv_timer_start(&p->linger, on_linger, LINGER_MS, 0);
+		uv_timer_start(&p->linger, loop_on_linger, LINGER_MS, 0);
 }
 
-static void on_output_line(char *line, size_t length, void *arg)
+static void loop_on_stdout_line(char *line, size_t length, void *arg)
 {
 	struct loop_process *p = arg;
 
@@ -465,39 +465,39 @@ static void on_output_line(char *line, size_t length, void *arg)
 		p->events->line(line, length, p->arg);
 }
 
-static void on_output(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void loop_on_stdout(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct loop_process *p = stream->data;
 
 	if (n > 0)
-		(void)lines_push(&p->lines, buf->base, (size_t)n, on_output_line, p);
+		(void)line_buffer_push(&p->lines, buf->base, (size_t)n, loop_on_stdout_line, p);
 	free(buf->base);
 	if (n >= 0 || p->closed)
 		return;
 	uv_read_stop(stream);
 	p->output_ended = true;
 	if (p->exited)
-		tell_end(p);
+		loop_report_exit(p);
 }
 
-static void on_complaint(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
+static void loop_on_stderr(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct loop_process *p = stream->data;
 
-	if (n > 0 && !p->closed && p->events->complaint)
-		p->events->complaint(buf->base, (size_t)n, p->arg);
+	if (n > 0 && !p->closed && p->events->stderr_text)
+		p->events->stderr_text(buf->base, (size_t)n, p->arg);
 	free(buf->base);
 	if (n < 0)
 		uv_read_stop(stream);
 }
 
-static struct loop_process *new_process(struct loop *l)
+static struct loop_process *loop_new_process(struct loop *l)
 {
 	struct loop_process *p = calloc(1, sizeof(*p));
 
 	if (!p)
 		return NULL;
-	lines_init(&p->lines, LOOP_LINE_MAX);
+	line_buffer_init(&p->lines, LOOP_LINE_MAX);
 	for (unsigned int i = 0; i < PIPE_COUNT; i++) {
 		uv_pipe_init(&l->uv, &p->pipe[i], 0);
 		p->pipe[i].data = p;
@@ -509,7 +509,7 @@ static struct loop_process *new_process(struct loop *l)
 	return p;
 }
 
-static int start(struct loop *l, struct loop_process *p, const char *const *argv)
+static int loop_start_process(struct loop *l, struct loop_process *p, const char *const *argv)
 {
 	uv_stdio_container_t stdio[PIPE_COUNT] = {
 		[PIPE_IN] = {UV_CREATE_PIPE | UV_READABLE_PIPE, {(uv_stream_t *)&p->pipe[PIPE_IN]}},
@@ -519,7 +519,7 @@ static int start(struct loop *l, struct loop_process *p, const char *const *argv
 			      {(uv_stream_t *)&p->pipe[PIPE_ERR]}},
 	};
 	uv_process_options_t options = {
-		.exit_cb = on_exit_status,
+		.exit_cb = loop_on_exit,
 		.file = argv[0],
 		.args = (char **)argv,	      /* libuv does not write to it */
 		.flags = UV_PROCESS_DETACHED, /* Ctrl-C is for us: we end it in order */
@@ -531,23 +531,23 @@ static int start(struct loop *l, struct loop_process *p, const char *const *argv
 	if (err)
 		return err;
 	p->started = true;
-	err = uv_read_start((uv_stream_t *)&p->pipe[PIPE_OUT], loop_buffer, on_output);
+	err = uv_read_start((uv_stream_t *)&p->pipe[PIPE_OUT], loop_alloc_buffer, loop_on_stdout);
 	if (err)
 		return err;
-	return uv_read_start((uv_stream_t *)&p->pipe[PIPE_ERR], loop_buffer, on_complaint);
+	return uv_read_start((uv_stream_t *)&p->pipe[PIPE_ERR], loop_alloc_buffer, loop_on_stderr);
 }
 
 int loop_spawn(struct loop *l, const char *const *argv, const struct loop_process_events *events,
 	       void *arg, struct loop_process **out, struct err *e)
 {
-	struct loop_process *p = new_process(l);
+	struct loop_process *p = loop_new_process(l);
 	int err;
 
 	if (!p)
 		return err_sys(e, -ENOMEM, "%s", argv[0]);
 	p->events = events;
 	p->arg = arg;
-	err = start(l, p, argv);
+	err = loop_start_process(l, p, argv);
 	if (err) {
 		loop_process_close(p);
 		return err_sys(e, err, "%s", argv[0]);
@@ -563,7 +563,7 @@ int loop_process_write(struct loop_process *p, const char *data, size_t size)
 	return loop_write((uv_stream_t *)&p->pipe[PIPE_IN], data, size);
 }
 
-static void on_shutdown(uv_shutdown_t *request, int status)
+static void loop_on_shutdown(uv_shutdown_t *request, int status)
 {
 	(void)status;
 	free(request);
@@ -578,9 +578,9 @@ void loop_process_end_input(struct loop_process *p)
 		return;
 	p->input_ended = true;
 	request = malloc(sizeof(*request));
-	if (!request || uv_shutdown(request, (uv_stream_t *)&p->pipe[PIPE_IN], on_shutdown)) {
+	if (!request || uv_shutdown(request, (uv_stream_t *)&p->pipe[PIPE_IN], loop_on_shutdown)) {
 		free(request);
-		close_handle((uv_handle_t *)&p->pipe[PIPE_IN]);
+		loop_close_handle((uv_handle_t *)&p->pipe[PIPE_IN]);
 	}
 }
 

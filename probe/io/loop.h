@@ -52,8 +52,8 @@ void loop_input_close(struct loop_input *in); /* NULL is allowed */
 /* A process with pipes at stdin, stdout and stderr, in a session of its own. */
 struct loop_process_events {
 	void (*line)(char *line, size_t length, void *arg); /* stdout */
-	void (*complaint)(const char *text, size_t length,
-			  void *arg);			  /* stderr, any piece; may be NULL */
+	void (*stderr_text)(const char *text, size_t length,
+			    void *arg);			  /* stderr, any piece; may be NULL */
 	void (*ended)(int status, int signal, void *arg); /* it is gone, its output read */
 };
 int loop_spawn(struct loop *l, const char *const *argv, const struct loop_process_events *events,

@@ -106,7 +106,7 @@ static bool token_line_read(int fd, char line[LINE_MAX_BYTES])
 	return any || n > 0;
 }
 
-static int token_row_take(char *line, const char *where, struct token_list *list, struct err *e)
+static int token_parse_row(char *line, const char *where, struct token_list *list, struct err *e)
 {
 	struct token_row *row = &list->row[list->count];
 	char *rest = NULL, *host = strtok_r(line, BLANKS, &rest);
@@ -132,7 +132,7 @@ static int token_row_take(char *line, const char *where, struct token_list *list
 }
 
 /* One word in the first line: the token of all servers. */
-static int token_first_take(char *line, const char *where, struct token_list *list, struct err *e)
+static int token_parse_first(char *line, const char *where, struct token_list *list, struct err *e)
 {
 	int err;
 
@@ -153,13 +153,13 @@ static int token_lines_read(int fd, const char *name, struct token_list *list, s
 	(void)token_line_read(fd, line); /* an empty one is refused as such */
 	line[strcspn(line, "\r")] = '\0';
 	if (!line[strcspn(line, " \t")]) {
-		err = token_first_take(line, name, list, e);
+		err = token_parse_first(line, name, list, e);
 		explicit_bzero(line, sizeof(line));
 		return err;
 	}
 	for (unsigned int n = 1; !err; n++) {
 		snprintf(where, sizeof(where), "%.280s:%u", name, n);
-		err = token_row_take(line, where, list, e);
+		err = token_parse_row(line, where, list, e);
 		if (err || !token_line_read(fd, line))
 			break;
 	}

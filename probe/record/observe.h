@@ -32,7 +32,7 @@ void observe_port(struct observation *o, const char *host, const struct port *p)
 
 void observe_put(struct observation *o, enum run_reading which, const struct counters *c);
 
-/* Users as use_to_json() lists them; more than fit are counted. -EINVAL. */
+/* Users as port_users_to_json() lists them; more than fit are counted. -EINVAL. */
 int observe_put_users(struct observation *o, const json_t *users, struct err *e);
 
 /* How long after the last packet the final reading is complete, ms: by the sources that answered,

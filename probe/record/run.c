@@ -14,7 +14,7 @@
 #include "profiles/base/file.h"
 #include "profiles/base/json_file.h"
 
-static void make_id(struct run *r)
+static void run_make_id(struct run *r)
 {
 	uint16_t salt = 0;
 	struct timespec now;
@@ -30,7 +30,7 @@ static void make_id(struct run *r)
 	snprintf(r->id + used, sizeof(r->id) - used, "-%04x", salt);
 }
 
-static int init_host(struct run_host *h, const struct fabric_host *f)
+static int run_init_host(struct run_host *h, const struct fabric_host *f)
 {
 	snprintf(h->name, sizeof(h->name), "%s", f->name);
 	h->port = calloc(f->port_count ? f->port_count : 1, sizeof(*h->port));
@@ -49,7 +49,7 @@ int run_init(struct run *r, const struct fabric *f)
 	struct run made = {.load_percent = f->load_percent};
 	int err = 0;
 
-	make_id(&made);
+	run_make_id(&made);
 	snprintf(made.fabric_name, sizeof(made.fabric_name), "%s", f->name);
 	snprintf(made.fabric_path, sizeof(made.fabric_path), "%s", f->path);
 	made.host = calloc(f->host_count ? f->host_count : 1, sizeof(*made.host));
@@ -57,7 +57,7 @@ int run_init(struct run *r, const struct fabric *f)
 		return -ENOMEM;
 	made.host_count = f->host_count;
 	for (unsigned int i = 0; i < f->host_count && !err; i++)
-		err = init_host(&made.host[i], &f->host[i]);
+		err = run_init_host(&made.host[i], &f->host[i]);
 	if (err) {
 		run_clear(&made);
 		return err;
@@ -114,7 +114,7 @@ void run_clear(struct run *r)
 	memset(r, 0, sizeof(*r));
 }
 
-static int save_snapshots(const struct run *r, const struct folder *folder, struct err *e)
+static int run_save_snapshots(const struct run *r, const struct folder *folder, struct err *e)
 {
 	char name[FABRIC_NAME_MAX + sizeof(".json")];
 	struct folder snapshots;
@@ -136,14 +136,14 @@ static int save_snapshots(const struct run *r, const struct folder *folder, stru
 
 int run_save(const struct run *r, const struct folder *folder, struct err *e)
 {
-	int err = save_snapshots(r, folder, e);
+	int err = run_save_snapshots(r, folder, e);
 
 	return err ? err : json_file_save_in(run_to_json(r), folder, "run.json", e);
 }
 
 /* The sorted ports of a run, searched by halves. */
 
-static int compare_names(const struct run_index_port *a, const struct run_index_port *b)
+static int run_index_compare(const struct run_index_port *a, const struct run_index_port *b)
 {
 	int order = strcmp(a->host, b->host);
 
@@ -151,10 +151,10 @@ static int compare_names(const struct run_index_port *a, const struct run_index_
 }
 
 /* Equal names stand in the order of the run. */
-static int compare_ports(const void *left, const void *right)
+static int run_index_order(const void *left, const void *right)
 {
 	const struct run_index_port *a = left, *b = right;
-	int order = compare_names(a, b);
+	int order = run_index_compare(a, b);
 
 	if (!order && a->host_at != b->host_at)
 		order = a->host_at < b->host_at ? -1 : 1;
@@ -181,7 +181,7 @@ int run_index_make(const struct run *r, struct run_index *index)
 				.host_at = h,
 				.port_at = p,
 			};
-	qsort(index->port, index->count, sizeof(*index->port), compare_ports);
+	qsort(index->port, index->count, sizeof(*index->port), run_index_order);
 	return 0;
 }
 
@@ -202,12 +202,12 @@ int run_index_find(const struct run_index *index, const char *host, const char *
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (compare_names(&index->port[middle], &wanted) < 0)
+		if (run_index_compare(&index->port[middle], &wanted) < 0)
 			low = middle + 1;
 		else
 			high = middle;
 	}
-	if (low == index->count || compare_names(&index->port[low], &wanted))
+	if (low == index->count || run_index_compare(&index->port[low], &wanted))
 		return -ENOENT;
 	*host_at = index->port[low].host_at;
 	*port_at = index->port[low].port_at;

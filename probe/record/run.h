@@ -82,8 +82,8 @@ struct run {
 	struct run_pair *pair; /* owned */
 	unsigned int pair_count;
 	/* Read back: hosts that the inventory does not name, and the first of them. Not stored. */
-	unsigned int stranger_count;
-	char stranger[FABRIC_NAME_MAX];
+	unsigned int unlisted_count;
+	char unlisted[FABRIC_NAME_MAX];
 };
 
 /* An empty run for the hosts and ports of an inventory. -ENOMEM. */

@@ -27,19 +27,19 @@ static const char *const reading_keys[READ_COUNT] = {
 };
 
 /* Appends the new reference; a failure shows in *err. */
-static void push(json_t *array, json_t *item, int *err)
+static void json_push(json_t *array, json_t *item, int *err)
 {
 	if (!item || json_array_append_new(array, item))
 		*err = -ENOMEM;
 }
 
-static void put(json_t *object, const char *key, json_t *item, int *err)
+static void json_set(json_t *object, const char *key, json_t *item, int *err)
 {
 	if (!item || json_object_set_new(object, key, item))
 		*err = -ENOMEM;
 }
 
-static json_t *finish(json_t *made, int err)
+static json_t *json_finish(json_t *made, int err)
 {
 	if (!err)
 		return made;
@@ -47,42 +47,42 @@ static json_t *finish(json_t *made, int err)
 	return NULL;
 }
 
-static json_t *port_to_json(const struct run_port *p)
+static json_t *run_port_to_json(const struct run_port *p)
 {
 	json_t *readings = json_object(), *out;
 	int err = 0;
 
 	for (unsigned int i = 0; i < READ_COUNT; i++) {
 		if (p->has & 1u << i)
-			put(readings, reading_keys[i], counters_to_json(&p->reading[i]), &err);
+			json_set(readings, reading_keys[i], counters_to_json(&p->reading[i]), &err);
 	}
 	out = json_pack("{s:s, s:I, s:o, s:s, s:o}", "netdev", p->netdev, "rail",
 			(json_int_t)p->rail, "readings", readings, "capture_file", p->capture_file,
 			"capture_error", text_to_json(p->capture_error));
 	if (p->has_capture)
-		put(out, "capture", capture_summary_to_json(&p->capture), &err);
-	return finish(out, err);
+		json_set(out, "capture", capture_summary_to_json(&p->capture), &err);
+	return json_finish(out, err);
 }
 
-static json_t *host_to_json(const struct run_host *h)
+static json_t *run_host_to_json(const struct run_host *h)
 {
 	json_t *ports = json_array(), *out;
 	int err = 0;
 
 	for (unsigned int i = 0; i < h->port_count; i++)
-		push(ports, port_to_json(&h->port[i]), &err);
+		json_push(ports, run_port_to_json(&h->port[i]), &err);
 	out = json_pack("{s:s, s:b, s:o, s:s, s:o}", "name", h->name, "reached", h->reached,
 			"error", text_to_json(h->error), "agent_version", h->agent_version, "ports",
 			ports);
 	if (h->has_before)
-		put(out, "before", snapshot_to_json(&h->before), &err);
+		json_set(out, "before", snapshot_to_json(&h->before), &err);
 	if (h->has_after)
-		put(out, "after", snapshot_to_json(&h->after), &err);
-	return finish(out, err);
+		json_set(out, "after", snapshot_to_json(&h->after), &err);
+	return json_finish(out, err);
 }
 
-static json_t *end_to_json(const struct run *r, unsigned int host, unsigned int port, uint8_t tos,
-			   const struct traffic_result *result)
+static json_t *run_endpoint_to_json(const struct run *r, unsigned int host, unsigned int port,
+				    uint8_t tos, const struct traffic_result *result)
 {
 	const struct run_host *h = &r->host[host];
 
@@ -90,21 +90,22 @@ static json_t *end_to_json(const struct run *r, unsigned int host, unsigned int 
 			 "tos", tos, "result", traffic_result_to_json(result));
 }
 
-static json_t *pair_to_json(const struct run *r, const struct run_pair *p)
+static json_t *run_pair_to_json(const struct run *r, const struct run_pair *p)
 {
 	json_t *out;
 	int err = 0;
 
-	out = json_pack("{s:s, s:I, s:b, s:o, s:o, s:o}", "verb", traffic_verb_word(p->verb),
-			"asked_bytes_per_s", (json_int_t)p->asked_bytes_per_s, "ran", p->ran,
-			"error", text_to_json(p->error), "client",
-			end_to_json(r, p->client_host, p->client_port, p->client_tos, &p->client),
-			"server",
-			end_to_json(r, p->server_host, p->server_port, p->server_tos, &p->server));
+	out = json_pack(
+		"{s:s, s:I, s:b, s:o, s:o, s:o}", "verb", traffic_verb_word(p->verb),
+		"asked_bytes_per_s", (json_int_t)p->asked_bytes_per_s, "ran", p->ran, "error",
+		text_to_json(p->error), "client",
+		run_endpoint_to_json(r, p->client_host, p->client_port, p->client_tos, &p->client),
+		"server",
+		run_endpoint_to_json(r, p->server_host, p->server_port, p->server_tos, &p->server));
 	if (p->message_bytes)
-		put(out, "message_bytes", json_integer(p->message_bytes), &err);
+		json_set(out, "message_bytes", json_integer(p->message_bytes), &err);
 	run_tcp_to_json(p, out, &err);
-	return finish(out, err);
+	return json_finish(out, err);
 }
 
 json_t *run_to_json(const struct run *r)
@@ -113,22 +114,22 @@ json_t *run_to_json(const struct run *r)
 	int err = 0;
 
 	for (unsigned int i = 0; i < r->host_count; i++)
-		push(hosts, host_to_json(&r->host[i]), &err);
+		json_push(hosts, run_host_to_json(&r->host[i]), &err);
 	for (unsigned int i = 0; i < r->pair_count; i++)
-		push(pairs, pair_to_json(r, &r->pair[i]), &err);
+		json_push(pairs, run_pair_to_json(r, &r->pair[i]), &err);
 	out = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:b, s:I, s:o, s:o}", "schema", RUN_SCHEMA,
 			"id", r->id, "fabric", text_to_json(r->fabric_name), "fabric_path",
 			text_to_json(r->fabric_path), "started_unix_ns",
 			(json_int_t)r->started_unix_ns, "ended_unix_ns",
 			(json_int_t)r->ended_unix_ns, "traffic", r->traffic, "load_percent",
 			(json_int_t)r->load_percent, "hosts", hosts, "pairs", pairs);
-	return finish(out, err);
+	return json_finish(out, err);
 }
 
-static int take_readings(const json_t *json, struct run_port *p, struct err *e)
+static int run_parse_readings(const json_t *json, struct run_port *p, struct err *e)
 {
 	const json_t *readings;
-	int err = json_take_object(json, "readings", &readings, e);
+	int err = json_get_object(json, "readings", &readings, e);
 
 	for (unsigned int i = 0; i < READ_COUNT && !err; i++) {
 		const json_t *one = json_object_get(readings, reading_keys[i]);
@@ -144,22 +145,22 @@ static int take_readings(const json_t *json, struct run_port *p, struct err *e)
 	return err;
 }
 
-static int take_port(const json_t *json, struct run_port *p, struct err *e)
+static int run_parse_port(const json_t *json, struct run_port *p, struct err *e)
 {
 	const json_t *capture = json_object_get(json, "capture");
 	uint64_t rail = 0;
-	int err = json_take_text(json, "netdev", p->netdev, sizeof(p->netdev), e);
+	int err = json_get_text(json, "netdev", p->netdev, sizeof(p->netdev), e);
 
 	if (!err)
-		err = json_take_uint(json, "rail", 0, UINT32_MAX, &rail, e);
+		err = json_get_uint(json, "rail", 0, UINT32_MAX, &rail, e);
 	if (!err)
-		err = json_take_text(json, "capture_file", p->capture_file, sizeof(p->capture_file),
-				     e);
+		err = json_get_text(json, "capture_file", p->capture_file, sizeof(p->capture_file),
+				    e);
 	if (!err)
-		err = json_take_text(json, "capture_error", p->capture_error,
-				     sizeof(p->capture_error), e);
+		err = json_get_text(json, "capture_error", p->capture_error,
+				    sizeof(p->capture_error), e);
 	if (!err)
-		err = take_readings(json, p, e);
+		err = run_parse_readings(json, p, e);
 	if (!err && capture) {
 		err = capture_summary_from_json(capture, &p->capture, e);
 		p->has_capture = !err;
@@ -168,8 +169,8 @@ static int take_port(const json_t *json, struct run_port *p, struct err *e)
 	return err;
 }
 
-static int take_snapshot(const json_t *json, const char *key, struct snapshot *s, bool *has,
-			 struct err *e)
+static int run_parse_snapshot(const json_t *json, const char *key, struct snapshot *s, bool *has,
+			      struct err *e)
 {
 	const json_t *one = json_object_get(json, key);
 	int err = one ? snapshot_from_json(one, s, e) : 0;
@@ -180,10 +181,10 @@ static int take_snapshot(const json_t *json, const char *key, struct snapshot *s
 	return err;
 }
 
-static int take_ports(const json_t *json, struct run_host *h, struct err *e)
+static int run_parse_ports(const json_t *json, struct run_host *h, struct err *e)
 {
 	const json_t *ports;
-	int err = json_take_array(json, "ports", PORTS_MAX, &ports, e);
+	int err = json_get_array(json, "ports", PORTS_MAX, &ports, e);
 
 	if (err)
 		return err;
@@ -192,36 +193,36 @@ static int take_ports(const json_t *json, struct run_host *h, struct err *e)
 		return err_sys(e, -ENOMEM, "ports");
 	for (size_t i = 0; i < json_array_size(ports) && !err; i++) {
 		h->port_count++;
-		err = take_port(json_array_get(ports, i), &h->port[i], e);
+		err = run_parse_port(json_array_get(ports, i), &h->port[i], e);
 		if (err)
 			err_prefix(e, "ports[%zu]", i);
 	}
 	return err;
 }
 
-static int take_host(const json_t *json, struct run_host *h, struct err *e)
+static int run_parse_host(const json_t *json, struct run_host *h, struct err *e)
 {
-	int err = json_take_text(json, "name", h->name, sizeof(h->name), e);
+	int err = json_get_text(json, "name", h->name, sizeof(h->name), e);
 
 	if (!err && !run_host_name_ok(h->name))
 		err = err_set(e, -EINVAL, "'name': '%s' cannot be the name of a host", h->name);
 	if (!err)
-		err = json_take_bool(json, "reached", &h->reached, e);
+		err = json_get_bool(json, "reached", &h->reached, e);
 	if (!err)
-		err = json_take_text(json, "error", h->error, sizeof(h->error), e);
+		err = json_get_text(json, "error", h->error, sizeof(h->error), e);
 	if (!err)
-		err = json_take_text(json, "agent_version", h->agent_version,
-				     sizeof(h->agent_version), e);
+		err = json_get_text(json, "agent_version", h->agent_version,
+				    sizeof(h->agent_version), e);
 	if (!err)
-		err = take_ports(json, h, e);
+		err = run_parse_ports(json, h, e);
 	if (!err)
-		err = take_snapshot(json, "before", &h->before, &h->has_before, e);
-	return err ? err : take_snapshot(json, "after", &h->after, &h->has_after, e);
+		err = run_parse_snapshot(json, "before", &h->before, &h->has_before, e);
+	return err ? err : run_parse_snapshot(json, "after", &h->after, &h->has_after, e);
 }
 
 /* Where host and netdev of a pair's end are in the run. */
-static int find_end(const struct run_index *index, const json_t *json, unsigned int *host,
-		    unsigned int *port, struct err *e)
+static int run_find_endpoint(const struct run_index *index, const json_t *json, unsigned int *host,
+			     unsigned int *port, struct err *e)
 {
 	const char *name = json_string_value(json_object_get(json, "host"));
 	const char *netdev = json_string_value(json_object_get(json, "netdev"));
@@ -231,16 +232,16 @@ static int find_end(const struct run_index *index, const json_t *json, unsigned 
 	return 0;
 }
 
-static int take_end(const struct run_index *index, const json_t *json, const char *key,
-		    unsigned int *host, unsigned int *port, uint8_t *tos,
-		    struct traffic_result *result, struct err *e)
+static int run_parse_endpoint(const struct run_index *index, const json_t *json, const char *key,
+			      unsigned int *host, unsigned int *port, uint8_t *tos,
+			      struct traffic_result *result, struct err *e)
 {
 	const json_t *end = json_object_get(json, key);
 	uint64_t value = 0;
-	int err = find_end(index, end, host, port, e);
+	int err = run_find_endpoint(index, end, host, port, e);
 
 	if (!err)
-		err = json_take_uint(end, "tos", 0, 255, &value, e);
+		err = json_get_uint(end, "tos", 0, 255, &value, e);
 	if (!err)
 		err = traffic_result_from_json(json_object_get(end, "result"), result, e);
 	*tos = (uint8_t)value;
@@ -249,29 +250,28 @@ static int take_end(const struct run_index *index, const json_t *json, const cha
 	return err;
 }
 
-static int take_pair(const struct run_index *index, const json_t *json, struct run_pair *p,
-		     struct err *e)
+static int run_parse_pair(const struct run_index *index, const json_t *json, struct run_pair *p,
+			  struct err *e)
 {
 	uint64_t bytes = 0;
-	int err = traffic_verb_take(json, "verb", &p->verb, e);
+	int err = traffic_verb_from_json(json, "verb", &p->verb, e);
 
 	if (!err)
-		err = json_take_uint_or(json, "message_bytes", 0, 0, TRAFFIC_MESSAGE_MAX, &bytes,
-					e);
+		err = json_get_uint_or(json, "message_bytes", 0, 0, TRAFFIC_MESSAGE_MAX, &bytes, e);
 	p->message_bytes = (uint32_t)bytes;
 	if (!err)
-		err = json_take_uint(json, "asked_bytes_per_s", 0, JSON_UINT_MAX,
-				     &p->asked_bytes_per_s, e);
+		err = json_get_uint(json, "asked_bytes_per_s", 0, JSON_UINT_MAX,
+				    &p->asked_bytes_per_s, e);
 	if (!err)
-		err = json_take_bool(json, "ran", &p->ran, e);
+		err = json_get_bool(json, "ran", &p->ran, e);
 	if (!err)
-		err = json_take_text(json, "error", p->error, sizeof(p->error), e);
+		err = json_get_text(json, "error", p->error, sizeof(p->error), e);
 	if (!err)
-		err = take_end(index, json, "client", &p->client_host, &p->client_port,
-			       &p->client_tos, &p->client, e);
+		err = run_parse_endpoint(index, json, "client", &p->client_host, &p->client_port,
+					 &p->client_tos, &p->client, e);
 	if (!err)
-		err = take_end(index, json, "server", &p->server_host, &p->server_port,
-			       &p->server_tos, &p->server, e);
+		err = run_parse_endpoint(index, json, "server", &p->server_host, &p->server_port,
+					 &p->server_tos, &p->server, e);
 	if (!err)
 		err = run_tcp_from_json(json, p, e);
 	if (err)
@@ -279,13 +279,13 @@ static int take_pair(const struct run_index *index, const json_t *json, struct r
 	return err;
 }
 
-static size_t ports_of(const json_t *json, const char *key)
+static size_t run_count_ports(const json_t *json, const char *key)
 {
 	return json_array_size(json_object_get(json_object_get(json, key), "ports"));
 }
 
 /* Counted before the first of them is stored: it may have less than 40 bytes in the document. */
-static int check_ports(const json_t *hosts, struct err *e)
+static int run_check_port_count(const json_t *hosts, struct err *e)
 {
 	size_t ports = 0;
 
@@ -293,7 +293,7 @@ static int check_ports(const json_t *hosts, struct err *e)
 		const json_t *host = json_array_get(hosts, i);
 
 		ports += json_array_size(json_object_get(host, "ports"));
-		ports += ports_of(host, "before") + ports_of(host, "after");
+		ports += run_count_ports(host, "before") + run_count_ports(host, "after");
 	}
 	if (ports > RUN_PORTS_MAX)
 		return err_set(e, -E2BIG, "'hosts': %zu ports, at most %d are possible", ports,
@@ -301,13 +301,13 @@ static int check_ports(const json_t *hosts, struct err *e)
 	return 0;
 }
 
-static int take_hosts(const json_t *json, struct run *r, struct err *e)
+static int run_parse_hosts(const json_t *json, struct run *r, struct err *e)
 {
 	const json_t *hosts;
-	int err = json_take_array(json, "hosts", HOSTS_MAX, &hosts, e);
+	int err = json_get_array(json, "hosts", HOSTS_MAX, &hosts, e);
 
 	if (!err)
-		err = check_ports(hosts, e);
+		err = run_check_port_count(hosts, e);
 	if (err)
 		return err;
 	r->host = calloc(json_array_size(hosts) + 1, sizeof(*r->host));
@@ -315,18 +315,18 @@ static int take_hosts(const json_t *json, struct run *r, struct err *e)
 		return err_sys(e, -ENOMEM, "hosts");
 	for (size_t i = 0; i < json_array_size(hosts) && !err; i++) {
 		r->host_count++;
-		err = take_host(json_array_get(hosts, i), &r->host[i], e);
+		err = run_parse_host(json_array_get(hosts, i), &r->host[i], e);
 		if (err)
 			err_prefix(e, "hosts[%zu]", i);
 	}
 	return err;
 }
 
-static int take_pairs(const json_t *json, struct run *r, struct err *e)
+static int run_parse_pairs(const json_t *json, struct run *r, struct err *e)
 {
 	struct run_index index;
 	const json_t *pairs;
-	int err = json_take_array(json, "pairs", PAIRS_MAX, &pairs, e);
+	int err = json_get_array(json, "pairs", PAIRS_MAX, &pairs, e);
 
 	if (err)
 		return err;
@@ -334,7 +334,7 @@ static int take_pairs(const json_t *json, struct run *r, struct err *e)
 	if (!r->pair || run_index_make(r, &index))
 		return err_sys(e, -ENOMEM, "pairs");
 	for (size_t i = 0; i < json_array_size(pairs) && !err; i++) {
-		err = take_pair(&index, json_array_get(pairs, i), &r->pair[i], e);
+		err = run_parse_pair(&index, json_array_get(pairs, i), &r->pair[i], e);
 		if (err)
 			err_prefix(e, "pairs[%zu]", i);
 		else
@@ -344,7 +344,7 @@ static int take_pairs(const json_t *json, struct run *r, struct err *e)
 	return err;
 }
 
-static int take_head(const json_t *json, struct run *r, struct err *e)
+static int run_parse_head(const json_t *json, struct run *r, struct err *e)
 {
 	const char *schema = json_string_value(json_object_get(json, "schema"));
 	uint64_t started = 0, ended = 0, load = 0;
@@ -352,20 +352,19 @@ static int take_head(const json_t *json, struct run *r, struct err *e)
 
 	if (!schema || strcmp(schema, RUN_SCHEMA))
 		return err_set(e, -EINVAL, "'schema': must be %s", RUN_SCHEMA);
-	err = json_take_text(json, "id", r->id, sizeof(r->id), e);
+	err = json_get_text(json, "id", r->id, sizeof(r->id), e);
 	if (!err)
-		err = json_take_text(json, "fabric", r->fabric_name, sizeof(r->fabric_name), e);
+		err = json_get_text(json, "fabric", r->fabric_name, sizeof(r->fabric_name), e);
 	if (!err)
-		err = json_take_text(json, "fabric_path", r->fabric_path, sizeof(r->fabric_path),
-				     e);
+		err = json_get_text(json, "fabric_path", r->fabric_path, sizeof(r->fabric_path), e);
 	if (!err)
-		err = json_take_uint(json, "started_unix_ns", 0, JSON_UINT_MAX, &started, e);
+		err = json_get_uint(json, "started_unix_ns", 0, JSON_UINT_MAX, &started, e);
 	if (!err)
-		err = json_take_uint(json, "ended_unix_ns", 0, JSON_UINT_MAX, &ended, e);
+		err = json_get_uint(json, "ended_unix_ns", 0, JSON_UINT_MAX, &ended, e);
 	if (!err)
-		err = json_take_bool(json, "traffic", &r->traffic, e);
+		err = json_get_bool(json, "traffic", &r->traffic, e);
 	if (!err)
-		err = json_take_uint(json, "load_percent", 0, 100, &load, e);
+		err = json_get_uint(json, "load_percent", 0, 100, &load, e);
 	r->started_unix_ns = (int64_t)started;
 	r->ended_unix_ns = (int64_t)ended;
 	r->load_percent = (unsigned int)load;
@@ -375,12 +374,12 @@ static int take_head(const json_t *json, struct run *r, struct err *e)
 int run_from_json(const json_t *json, struct run *r, struct err *e)
 {
 	struct run made = {0};
-	int err = take_head(json, &made, e);
+	int err = run_parse_head(json, &made, e);
 
 	if (!err)
-		err = take_hosts(json, &made, e);
+		err = run_parse_hosts(json, &made, e);
 	if (!err)
-		err = take_pairs(json, &made, e);
+		err = run_parse_pairs(json, &made, e);
 	if (err) {
 		run_clear(&made);
 		return err;

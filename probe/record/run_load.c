@@ -18,13 +18,13 @@
 #define SNAPSHOTS_MAX 65536
 #define RUN_BYTES_MAX (UINT64_C(2) << 30) /* 65536 ports of some 30 KiB */
 
-static bool is_roce(const struct port *p)
+static bool run_port_is_roce(const struct port *p)
 {
 	return p->netdev[0] && p->kind != PORT_IWARP && p->kind != PORT_ETHERNET;
 }
 
 /* Ports of a host without inventory: those that do RoCE, a rail each. */
-static int add_ports(struct run_host *h)
+static int run_add_ports(struct run_host *h)
 {
 	h->port = calloc(h->before.port_count + 1, sizeof(*h->port));
 	if (!h->port)
@@ -33,7 +33,7 @@ static int add_ports(struct run_host *h)
 		const struct port *p = &h->before.port[i];
 		struct run_port *out = &h->port[h->port_count];
 
-		if (!is_roce(p))
+		if (!run_port_is_roce(p))
 			continue;
 		snprintf(out->netdev, sizeof(out->netdev), "%s", p->netdev);
 		out->rail = h->port_count++;
@@ -41,7 +41,7 @@ static int add_ports(struct run_host *h)
 	return 0;
 }
 
-static int add_host(struct run *r, struct snapshot *s, struct err *e)
+static int run_add_host(struct run *r, struct snapshot *s, struct err *e)
 {
 	struct run_host *list, *h;
 
@@ -65,11 +65,11 @@ static int add_host(struct run *r, struct snapshot *s, struct err *e)
 		if (!strcmp(r->host[i].name, h->name))
 			return err_set(e, -EEXIST, "two snapshots of host '%s'", h->name);
 	}
-	return add_ports(h) ? err_sys(e, -ENOMEM, "ports") : 0;
+	return run_add_ports(h) ? err_sys(e, -ENOMEM, "ports") : 0;
 }
 
 /* Whether a document is a snapshot, maybe of another version, which is not for us to leave out. */
-static bool is_snapshot(const char *schema)
+static bool run_schema_is_snapshot(const char *schema)
 {
 	size_t stem = strcspn(SNAPSHOT_SCHEMA, "/") + 1;
 
@@ -77,7 +77,7 @@ static bool is_snapshot(const char *schema)
 }
 
 /* Other documents of ours may lie beside the snapshots; what is no JSON is an error. */
-static int load_one(struct run *r, const char *dir, const char *file, struct err *e)
+static int load_snapshot(struct run *r, const char *dir, const char *file, struct err *e)
 {
 	struct snapshot s;
 	char path[PATH_MAX];
@@ -91,7 +91,7 @@ static int load_one(struct run *r, const char *dir, const char *file, struct err
 	if (err)
 		return err;
 	schema = json_string_value(json_object_get(doc, "schema"));
-	if (!is_snapshot(schema)) {
+	if (!run_schema_is_snapshot(schema)) {
 		json_decref(doc);
 		return 0;
 	}
@@ -101,7 +101,7 @@ static int load_one(struct run *r, const char *dir, const char *file, struct err
 		err = snapshot_from_json(doc, &s, e);
 	json_decref(doc);
 	if (!err) {
-		err = add_host(r, &s, e);
+		err = run_add_host(r, &s, e);
 		snapshot_clear(&s);
 	}
 	if (err)
@@ -109,7 +109,7 @@ static int load_one(struct run *r, const char *dir, const char *file, struct err
 	return err;
 }
 
-static int is_json(const struct dirent *d)
+static int load_is_json(const struct dirent *d)
 {
 	size_t length = strlen(d->d_name);
 
@@ -119,13 +119,13 @@ static int is_json(const struct dirent *d)
 static int load_folder(struct run *r, const char *dir, struct err *e)
 {
 	struct dirent **list;
-	int n = scandir(dir, &list, is_json, alphasort), err = 0;
+	int n = scandir(dir, &list, load_is_json, alphasort), err = 0;
 
 	if (n < 0)
 		return errno == ENOENT ? 0 : err_sys(e, -errno, "%s", dir);
 	for (int i = 0; i < n; i++) {
 		if (!err)
-			err = load_one(r, dir, list[i]->d_name, e);
+			err = load_snapshot(r, dir, list[i]->d_name, e);
 		free(list[i]);
 	}
 	free(list);
@@ -150,7 +150,7 @@ static int load_snapshots(const char *dir, struct run *r, struct err *e)
 	return err;
 }
 
-static int load_run(const char *path, struct run *r, struct err *e)
+static int load_run_json(const char *path, struct run *r, struct err *e)
 {
 	json_t *doc;
 	int err = json_file_load(path, RUN_BYTES_MAX, &doc, e);
@@ -165,7 +165,7 @@ static int load_run(const char *path, struct run *r, struct err *e)
 }
 
 /* Moves what `from` knows of a host into the host of the inventory. */
-static void move_host(struct run_host *to, struct run_host *from)
+static void run_move_host(struct run_host *to, struct run_host *from)
 {
 	to->reached = from->reached;
 	memcpy(to->error, from->error, sizeof(to->error));
@@ -190,7 +190,7 @@ static void move_host(struct run_host *to, struct run_host *from)
 }
 
 /* Pairs whose ends are in the inventory, with the indices of the aligned run. */
-static int move_pairs(struct run *to, struct run *from)
+static int run_move_pairs(struct run *to, struct run *from)
 {
 	unsigned int kept = 0;
 	struct run_index index;
@@ -220,18 +220,18 @@ static int move_pairs(struct run *to, struct run *from)
 }
 
 /* Hosts that the inventory does not name are left out, but not without a word. */
-static void count_strangers(const struct run *r, const struct fabric *f, struct run *to)
+static void run_count_unlisted(const struct run *r, const struct fabric *f, struct run *to)
 {
 	for (unsigned int i = 0; i < r->host_count; i++) {
 		if (fabric_find_host(f, r->host[i].name) >= 0)
 			continue;
-		if (!to->stranger_count++)
-			snprintf(to->stranger, sizeof(to->stranger), "%s", r->host[i].name);
+		if (!to->unlisted_count++)
+			snprintf(to->unlisted, sizeof(to->unlisted), "%s", r->host[i].name);
 	}
 }
 
 /* The run in the order of the inventory. Consumes *r. */
-static int align(struct run *r, const struct fabric *f, const char *dir)
+static int run_align(struct run *r, const struct fabric *f, const char *dir)
 {
 	struct run made;
 
@@ -243,8 +243,8 @@ static int align(struct run *r, const struct fabric *f, const char *dir)
 	made.traffic = r->traffic;
 	if (r->traffic)
 		made.load_percent = r->load_percent;
-	count_strangers(r, f, &made);
-	if (move_pairs(&made, r)) {
+	run_count_unlisted(r, f, &made);
+	if (run_move_pairs(&made, r)) {
 		run_clear(&made);
 		return -ENOMEM;
 	}
@@ -255,7 +255,7 @@ static int align(struct run *r, const struct fabric *f, const char *dir)
 		for (unsigned int k = 0; k < r->host_count && !found; k++) {
 			found = !strcmp(r->host[k].name, to->name);
 			if (found)
-				move_host(to, &r->host[k]);
+				run_move_host(to, &r->host[k]);
 		}
 		if (!found)
 			snprintf(to->error, sizeof(to->error), "nothing of this host in %.200s",
@@ -288,12 +288,12 @@ int run_load(const char *dir, const struct fabric *f, struct run *r, struct err 
 		return err_sys(e, err, "run");
 	if (!access(path, F_OK)) {
 		run_clear(&made);
-		err = load_run(path, &made, e);
+		err = load_run_json(path, &made, e);
 	} else {
 		made.ended_unix_ns = made.started_unix_ns;
 		err = load_snapshots(dir, &made, e);
 	}
-	if (!err && f && align(&made, f, dir))
+	if (!err && f && run_align(&made, f, dir))
 		err = err_sys(e, -ENOMEM, "run");
 	if (err) {
 		run_clear(&made);
@@ -303,7 +303,7 @@ int run_load(const char *dir, const struct fabric *f, struct run *r, struct err 
 	return 0;
 }
 
-static int copy_ports(const struct run_host *from, struct fabric_host *to)
+static int run_copy_ports(const struct run_host *from, struct fabric_host *to)
 {
 	to->port = calloc(from->port_count ? from->port_count : 1, sizeof(*to->port));
 	if (!to->port)
@@ -336,7 +336,7 @@ int run_make_fabric(const struct run *r, const struct profile *profile, struct f
 	for (unsigned int i = 0; i < r->host_count && !err; i++) {
 		made.host_count++;
 		snprintf(made.host[i].name, sizeof(made.host[i].name), "%s", r->host[i].name);
-		err = copy_ports(&r->host[i], &made.host[i]);
+		err = run_copy_ports(&r->host[i], &made.host[i]);
 	}
 	if (err) {
 		fabric_clear(&made);

@@ -16,25 +16,25 @@
 _Static_assert(FABRIC_TCP_MAX == TRAFFIC_TCP_MAX, "an inventory asks for what a probe can do");
 _Static_assert(FABRIC_STREAMS_MAX == TRAFFIC_STREAMS_MAX, "likewise");
 
-void run_tcp_wish(const struct fabric *f, struct traffic_spec *spec)
+void run_tcp_set_spec(const struct fabric *f, struct traffic_spec *spec)
 {
 	static const enum traffic_direction ways[] = {
-		[WAY_FORWARD] = TRAFFIC_FORWARD,
-		[WAY_BACKWARD] = TRAFFIC_BACKWARD,
-		[WAY_BOTH] = TRAFFIC_BOTH,
+		[FABRIC_TCP_FORWARD] = TRAFFIC_FORWARD,
+		[FABRIC_TCP_BACKWARD] = TRAFFIC_BACKWARD,
+		[FABRIC_TCP_BOTH] = TRAFFIC_BOTH,
 	};
 
 	spec->tcp_count = f->tcp_count;
 	for (unsigned int i = 0; i < f->tcp_count; i++)
 		spec->tcp[i] = (struct traffic_tcp){
 			.tos = (uint8_t)f->tcp[i].tos,
-			.direction = ways[f->tcp[i].way],
+			.direction = ways[f->tcp[i].direction],
 			.streams = f->tcp[i].streams,
 			.rate_bytes_per_s = f->tcp[i].rate_kbps * UINT64_C(125),
 		};
 }
 
-int run_tcp_begin(struct run_pair *p, const struct traffic_tcp *asked, unsigned int count)
+int run_tcp_alloc(struct run_pair *p, const struct traffic_tcp *asked, unsigned int count)
 {
 	run_pair_clear(p);
 	if (!count)
@@ -48,14 +48,14 @@ int run_tcp_begin(struct run_pair *p, const struct traffic_tcp *asked, unsigned 
 	return 0;
 }
 
-int run_tcp_take(struct run_pair *p, bool client, const json_t *report, struct err *e)
+int run_tcp_parse_report(struct run_pair *p, bool client, const json_t *report, struct err *e)
 {
 	const json_t *list;
 	int err;
 
 	if (!p->tcp_count)
 		return 0;
-	err = json_take_array(report, "tcp", p->tcp_count, &list, e);
+	err = json_get_array(report, "tcp", p->tcp_count, &list, e);
 	for (size_t i = 0; !err && i < json_array_size(list); i++) {
 		struct run_tcp *tcp = &p->tcp[i];
 
@@ -78,7 +78,7 @@ void run_tcp_text(const struct run_tcp *tcp, unsigned int number, char *buf, siz
 }
 
 /* Others tell up to 63 bits each. */
-static void add(uint64_t *sum, uint64_t more)
+static void tcp_add_saturated(uint64_t *sum, uint64_t more)
 {
 	if (__builtin_add_overflow(*sum, more, sum))
 		*sum = UINT64_MAX;
@@ -87,26 +87,26 @@ static void add(uint64_t *sum, uint64_t more)
 void run_tcp_add(struct run_tcp *sum, const struct run_tcp *more)
 {
 	sum->asked = more->asked;
-	add(&sum->client.arrived_bytes, more->client.arrived_bytes);
-	add(&sum->server.arrived_bytes, more->server.arrived_bytes);
-	add(&sum->client.retransmits, more->client.retransmits);
-	add(&sum->server.retransmits, more->server.retransmits);
+	tcp_add_saturated(&sum->client.arrived_bytes, more->client.arrived_bytes);
+	tcp_add_saturated(&sum->server.arrived_bytes, more->server.arrived_bytes);
+	tcp_add_saturated(&sum->client.retransmits, more->client.retransmits);
+	tcp_add_saturated(&sum->server.retransmits, more->server.retransmits);
 }
 
-static void push(json_t *array, json_t *item, int *err)
+static void tcp_push(json_t *array, json_t *item, int *err)
 {
 	if (!item || json_array_append_new(array, item))
 		*err = -ENOMEM;
 }
 
 /* An end that told nothing has no result. */
-static void push_result(json_t *array, const struct traffic_tcp_result *r, int *err)
+static void tcp_push_result(json_t *array, const struct traffic_tcp_result *r, int *err)
 {
 	if (r->goodput.width_ns)
-		push(array, traffic_tcp_result_to_json(r), err);
+		tcp_push(array, traffic_tcp_result_to_json(r), err);
 }
 
-static void put(json_t *object, json_t *list, int *err)
+static void tcp_set_list(json_t *object, json_t *list, int *err)
 {
 	if (json_object_set_new(object, "tcp", list))
 		*err = -ENOMEM;
@@ -117,9 +117,9 @@ void run_tcp_to_json(const struct run_pair *p, json_t *pair, int *err)
 	json_t *asked = json_array(), *client = json_array(), *server = json_array();
 
 	for (unsigned int i = 0; i < p->tcp_count; i++) {
-		push(asked, traffic_tcp_to_json(&p->tcp[i].asked), err);
-		push_result(client, &p->tcp[i].client, err);
-		push_result(server, &p->tcp[i].server, err);
+		tcp_push(asked, traffic_tcp_to_json(&p->tcp[i].asked), err);
+		tcp_push_result(client, &p->tcp[i].client, err);
+		tcp_push_result(server, &p->tcp[i].server, err);
 	}
 	if (!p->tcp_count) {
 		json_decref(asked);
@@ -127,12 +127,12 @@ void run_tcp_to_json(const struct run_pair *p, json_t *pair, int *err)
 		json_decref(server);
 		return;
 	}
-	put(pair, asked, err);
-	put(json_object_get(pair, "client"), client, err);
-	put(json_object_get(pair, "server"), server, err);
+	tcp_set_list(pair, asked, err);
+	tcp_set_list(json_object_get(pair, "client"), client, err);
+	tcp_set_list(json_object_get(pair, "server"), server, err);
 }
 
-static int take_asked(const json_t *list, struct run_pair *p, struct err *e)
+static int tcp_parse_asked(const json_t *list, struct run_pair *p, struct err *e)
 {
 	struct traffic_tcp asked[TRAFFIC_TCP_MAX];
 	unsigned int count = (unsigned int)json_array_size(list);
@@ -145,7 +145,7 @@ static int take_asked(const json_t *list, struct run_pair *p, struct err *e)
 			return err;
 		}
 	}
-	return run_tcp_begin(p, asked, count) ? err_sys(e, -ENOMEM, "pairs") : 0;
+	return run_tcp_alloc(p, asked, count) ? err_sys(e, -ENOMEM, "pairs") : 0;
 }
 
 int run_tcp_from_json(const json_t *pair, struct run_pair *p, struct err *e)
@@ -156,11 +156,11 @@ int run_tcp_from_json(const json_t *pair, struct run_pair *p, struct err *e)
 
 	if (!json_object_get(pair, "tcp"))
 		return 0;
-	err = json_take_array(pair, "tcp", TRAFFIC_TCP_MAX, &list, e);
+	err = json_get_array(pair, "tcp", TRAFFIC_TCP_MAX, &list, e);
 	if (!err)
-		err = take_asked(list, p, e);
+		err = tcp_parse_asked(list, p, e);
 	for (unsigned int side = 0; !err && side < ARRAY_SIZE(ends); side++) {
-		err = run_tcp_take(p, side == 0, json_object_get(pair, ends[side]), e);
+		err = run_tcp_parse_report(p, side == 0, json_object_get(pair, ends[side]), e);
 		if (err)
 			err_prefix(e, "%s", ends[side]);
 	}

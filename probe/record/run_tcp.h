@@ -8,14 +8,14 @@
 #include "probe/record/run.h"
 
 /* What the inventory wants beside each pair, into the spec of one end. */
-void run_tcp_wish(const struct fabric *f, struct traffic_spec *spec);
+void run_tcp_set_spec(const struct fabric *f, struct traffic_spec *spec);
 
 /* Room for the results of these. -ENOMEM. run_pair_clear() takes it away. */
-int run_tcp_begin(struct run_pair *p, const struct traffic_tcp *asked, unsigned int count);
+int run_tcp_alloc(struct run_pair *p, const struct traffic_tcp *asked, unsigned int count);
 
 /* Results of one end: the "tcp" of its report. An end that was killed tells fewer than were asked,
  * and more are an error; those that are missing stay zero. */
-int run_tcp_take(struct run_pair *p, bool client, const json_t *report, struct err *e);
+int run_tcp_parse_report(struct run_pair *p, bool client, const json_t *report, struct err *e);
 
 /* "TCP 0, 4 streams, flat out, ToS 0 (DSCP 0): 34.2 MB arrived, 12 segments sent again" */
 void run_tcp_text(const struct run_tcp *tcp, unsigned int number, char *buf, size_t size);

@@ -19,8 +19,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/coord/agent_link.h"
-#include "probe/coord/engine.h"
+#include "probe/coord/agent_conn.h"
+#include "probe/coord/launcher.h"
 #include "profiles/base/json.h"
 
 #define HEARTBEAT_MS 1000
@@ -39,40 +39,40 @@ enum rollout_step {
 	STEP_CHECK, /* plans again: it must be empty */
 	STEP_CONFIRM,
 	STEP_UNDO,
-	STEP_AWAY, /* lost: waits before it connects again */
-	STEP_RETURN,
+	STEP_BACKOFF, /* lost: waits before it connects again */
+	STEP_RECONNECT,
 	STEP_ASK, /* came back: what became of its transaction? */
 };
 
 /* One host on its way. */
-struct rollout_way {
-	struct agent_link link;
+struct rollout_host_state {
+	struct agent_conn conn;
 	enum rollout_step step;
 	char last_tx[32]; /* its newest transaction before us, empty = none */
 	bool asked;	  /* it was told to apply */
-	bool sure;	  /* it came back and need not be confirmed any more */
+	bool confirmed;	  /* it came back and need not be confirmed any more */
 	bool undoing;	  /* whatever it says of itself, it is to be undone */
 	uint64_t begin_ms, again_ms, give_up_ms;
 	char why[ROLLOUT_REASON_MAX]; /* it is undone, or was lost */
 };
 
-struct rollout_inside {
+struct rollout_priv {
 	const struct fabric *f;
-	const struct engine *engine;
+	const struct launcher *launcher;
 	const atomic_int *stop;
 	rollout_progress *progress;
 	void *arg;
-	const struct rollout_how *how;
+	const struct rollout_options *options;
 	struct loop *loop;
 	struct loop_timer *heartbeat;
-	struct rollout_way *way; /* of each host */
-	bool look_again;	 /* one has ended: another may begin */
+	struct rollout_host_state *host_state; /* of each host */
+	bool look_again;		       /* one has ended: another may begin */
 };
 
 /* The order of a rollout. Waves are not a thing of their own: they are what comes out when every
  * host takes one step, so that what is announced and what is done cannot differ. */
 
-void rollout_add_group(struct rollout_unit *u, uint32_t group)
+void rollout_add_group(struct rollout_entry *u, uint32_t group)
 {
 	for (unsigned int i = 0; i < u->group_count; i++)
 		if (u->group[i] == group || u->group[i] == ROLLOUT_EVERY_GROUP)
@@ -85,7 +85,7 @@ void rollout_add_group(struct rollout_unit *u, uint32_t group)
 	u->group[0] = ROLLOUT_EVERY_GROUP;
 }
 
-static bool share_group(const struct rollout_unit *a, const struct rollout_unit *b)
+static bool rollout_share_group(const struct rollout_entry *a, const struct rollout_entry *b)
 {
 	for (unsigned int i = 0; i < a->group_count; i++)
 		for (unsigned int k = 0; k < b->group_count; k++)
@@ -97,53 +97,55 @@ static bool share_group(const struct rollout_unit *a, const struct rollout_unit 
 
 /* The hosts that run; few, so that 4096 that wait for each other are no matter. */
 struct running {
-	const struct rollout_unit *unit[ROLLOUT_PARALLEL_MAX];
+	const struct rollout_entry *entry[ROLLOUT_PARALLEL_MAX];
 	unsigned int count;
 };
 
-static bool must_wait(const struct running *running, const struct rollout_unit *u)
+static bool rollout_must_wait(const struct running *running, const struct rollout_entry *u)
 {
 	for (unsigned int i = 0; i < running->count; i++)
-		if (share_group(running->unit[i], u))
+		if (rollout_share_group(running->entry[i], u))
 			return true;
 	return false;
 }
 
-static unsigned int look(const struct rollout_unit *unit, unsigned int n, struct running *running)
+static unsigned int rollout_scan(const struct rollout_entry *unit, unsigned int n,
+				 struct running *running)
 {
 	unsigned int bad = 0;
 
 	running->count = 0;
 	for (unsigned int i = 0; i < n; i++) {
-		bad += unit[i].stage == ROLLOUT_BAD;
-		if (unit[i].stage == ROLLOUT_RUNS && running->count < ROLLOUT_PARALLEL_MAX)
-			running->unit[running->count++] = &unit[i];
+		bad += unit[i].stage == ROLLOUT_STAGE_FAILED;
+		if (unit[i].stage == ROLLOUT_STAGE_RUNNING && running->count < ROLLOUT_PARALLEL_MAX)
+			running->entry[running->count++] = &unit[i];
 	}
 	return bad;
 }
 
-int rollout_next(const struct rollout_unit *unit, unsigned int n, const struct rollout_limits *l)
+int rollout_next(const struct rollout_entry *unit, unsigned int n, const struct rollout_limits *l)
 {
 	struct running running;
-	unsigned int bad = look(unit, n, &running);
+	unsigned int bad = rollout_scan(unit, n, &running);
 	int later = running.count ? -EAGAIN : -ENOENT;
 
-	if (bad > l->max_bad)
+	if (bad > l->max_failed)
 		return later;
-	if (l->canary < n && unit[l->canary].stage != ROLLOUT_GOOD)
-		return unit[l->canary].stage == ROLLOUT_WAITS ? (int)l->canary : later;
+	if (l->canary < n && unit[l->canary].stage != ROLLOUT_STAGE_DONE)
+		return unit[l->canary].stage == ROLLOUT_STAGE_WAITING ? (int)l->canary : later;
 	if (running.count >= l->parallel || running.count == ROLLOUT_PARALLEL_MAX)
 		return later;
 	for (unsigned int i = 0; i < n; i++)
-		if (unit[i].stage == ROLLOUT_WAITS && !must_wait(&running, &unit[i]))
+		if (unit[i].stage == ROLLOUT_STAGE_WAITING &&
+		    !rollout_must_wait(&running, &unit[i]))
 			return (int)i;
 	return later;
 }
 
-int rollout_waves(const struct rollout_unit *unit, unsigned int n, const struct rollout_limits *l,
+int rollout_waves(const struct rollout_entry *unit, unsigned int n, const struct rollout_limits *l,
 		  unsigned int *wave)
 {
-	struct rollout_unit *mine = malloc((n ? n : 1) * sizeof(*mine));
+	struct rollout_entry *mine = malloc((n ? n : 1) * sizeof(*mine));
 	int waves = 0, next;
 
 	if (!mine)
@@ -153,12 +155,12 @@ int rollout_waves(const struct rollout_unit *unit, unsigned int n, const struct 
 	while ((next = rollout_next(mine, n, l)) >= 0) {
 		waves++;
 		do {
-			mine[next].stage = ROLLOUT_RUNS;
+			mine[next].stage = ROLLOUT_STAGE_RUNNING;
 			wave[next] = waves;
 		} while ((next = rollout_next(mine, n, l)) >= 0);
 		for (unsigned int i = 0; i < n; i++)
-			if (mine[i].stage == ROLLOUT_RUNS)
-				mine[i].stage = ROLLOUT_GOOD;
+			if (mine[i].stage == ROLLOUT_STAGE_RUNNING)
+				mine[i].stage = ROLLOUT_STAGE_DONE;
 	}
 	free(mine);
 	return waves;
@@ -178,34 +180,34 @@ const char *rollout_result_word(enum rollout_result result)
 	return result_words[result];
 }
 
-static bool is_text(const json_t *object, const char *key, const char *text)
+static bool rollout_is_text(const json_t *object, const char *key, const char *text)
 {
 	const char *value = json_string_value(json_object_get(object, key));
 
 	return value && !strcmp(value, text);
 }
 
-static bool disrupts(const json_t *port)
+static bool rollout_disrupts(const json_t *port)
 {
 	const json_t *step;
 	size_t i;
 
 	json_array_foreach (json_object_get(port, "steps"), i, step)
 		if (!json_is_true(json_object_get(step, "cannot")) &&
-		    !is_text(step, "disruption", "none"))
+		    !rollout_is_text(step, "disruption", "none"))
 			return true;
 	return false;
 }
 
-static int take_port(const json_t *port, struct rollout_facts *f, struct err *e)
+static int rollout_read_port(const json_t *port, struct rollout_facts *f, struct err *e)
 {
 	const json_t *steps, *users = json_object_get(port, "used_by");
 	char netdev[16];
 	unsigned int cannot = 0;
-	int err = json_take_text(port, "netdev", netdev, sizeof(netdev), e);
+	int err = json_get_text(port, "netdev", netdev, sizeof(netdev), e);
 
 	if (!err)
-		err = json_take_array(port, "steps", STEPS_MAX, &steps, e);
+		err = json_get_array(port, "steps", STEPS_MAX, &steps, e);
 	if (err)
 		return err;
 	for (size_t i = 0; i < json_array_size(steps); i++)
@@ -213,8 +215,8 @@ static int take_port(const json_t *port, struct rollout_facts *f, struct err *e)
 	f->ports++;
 	f->cannot += cannot;
 	f->changes += json_array_size(steps) - cannot;
-	f->unproven |= json_array_size(steps) > cannot && is_text(port, "tier", "source");
-	if (!disrupts(port))
+	f->unproven |= json_array_size(steps) > cannot && rollout_is_text(port, "tier", "source");
+	if (!rollout_disrupts(port))
 		return 0;
 	f->disrupted++;
 	if (json_array_size(users) && !f->used[0])
@@ -225,17 +227,17 @@ static int take_port(const json_t *port, struct rollout_facts *f, struct err *e)
 	return 0;
 }
 
-int rollout_take_facts(const json_t *plan, struct rollout_facts *facts, struct err *e)
+int rollout_read_facts(const json_t *plan, struct rollout_facts *facts, struct err *e)
 {
 	struct rollout_facts f = {0};
 	const json_t *ports;
 	int err = 0;
 
-	if (!json_is_object(plan) || !is_text(plan, "schema", "rocecheck.plan/1"))
+	if (!json_is_object(plan) || !rollout_is_text(plan, "schema", "rocecheck.plan/1"))
 		return err_set(e, -EBADMSG, "what came is no plan");
-	err = json_take_array(plan, "ports", PORTS_MAX, &ports, e);
+	err = json_get_array(plan, "ports", PORTS_MAX, &ports, e);
 	for (size_t i = 0; !err && i < json_array_size(ports); i++)
-		err = take_port(json_array_get(ports, i), &f, e);
+		err = rollout_read_port(json_array_get(ports, i), &f, e);
 	if (err)
 		return err_set(e, -EBADMSG, "what came is no plan");
 	*facts = f;
@@ -243,7 +245,7 @@ int rollout_take_facts(const json_t *plan, struct rollout_facts *facts, struct e
 }
 
 /* Hosts without a rack are one group: what is not known is not taken for independent. */
-static uint32_t rack_of(const struct fabric *f, unsigned int h)
+static uint32_t rollout_rack_of(const struct fabric *f, unsigned int h)
 {
 	for (unsigned int i = 0; i < h; i++)
 		if (!strcmp(f->host[i].rack, f->host[h].rack))
@@ -251,7 +253,7 @@ static uint32_t rack_of(const struct fabric *f, unsigned int h)
 	return h;
 }
 
-static uint32_t rail_of(const struct fabric_host *host, const char *netdev)
+static uint32_t rollout_rail_of(const struct fabric_host *host, const char *netdev)
 {
 	for (unsigned int p = 0; netdev && p < host->port_count; p++)
 		if (!strcmp(host->port[p].interface, netdev))
@@ -259,8 +261,8 @@ static uint32_t rail_of(const struct fabric_host *host, const char *netdev)
 	return ROLLOUT_EVERY_GROUP;
 }
 
-void rollout_take_groups(const json_t *plan, const struct fabric *f, unsigned int h,
-			 struct rollout_unit *u)
+void rollout_read_groups(const json_t *plan, const struct fabric *f, unsigned int h,
+			 struct rollout_entry *u)
 {
 	const json_t *port;
 	size_t i;
@@ -269,22 +271,23 @@ void rollout_take_groups(const json_t *plan, const struct fabric *f, unsigned in
 	json_array_foreach (json_object_get(plan, "ports"), i, port) {
 		const char *netdev = json_string_value(json_object_get(port, "netdev"));
 
-		if (!disrupts(port))
+		if (!rollout_disrupts(port))
 			continue;
 		if (f->failure_group == GROUP_RAIL)
-			rollout_add_group(u, rail_of(&f->host[h], netdev));
+			rollout_add_group(u, rollout_rail_of(&f->host[h], netdev));
 		else
-			rollout_add_group(u, f->failure_group == GROUP_RACK ? rack_of(f, h) : 0);
+			rollout_add_group(u, f->failure_group == GROUP_RACK ? rollout_rack_of(f, h)
+									    : 0);
 	}
 }
 
-void rollout_reason(const char *said, int status, char *buf, size_t size)
+void rollout_reason(const char *stderr_text, int status, char *buf, size_t size)
 {
 	static const char mark[] = "error: ", help[] = "\n   = help: ";
 	const char *text = NULL, *hint;
 	size_t length;
 
-	for (const char *at = said; at && (at = strstr(at, mark)); text = at)
+	for (const char *at = stderr_text; at && (at = strstr(at, mark)); text = at)
 		at += strlen(mark);
 	if (!text) {
 		snprintf(buf, size, "exit %d", status);
@@ -297,73 +300,74 @@ void rollout_reason(const char *said, int status, char *buf, size_t size)
 }
 
 static void PRINTF_LIKE(3, 4)
-	rollout_say(const struct rollout *r, unsigned int h, const char *fmt, ...)
+	rollout_report(const struct rollout *r, unsigned int h, const char *fmt, ...)
 {
 	char text[ROLLOUT_REASON_MAX], line[ROLLOUT_REASON_MAX + FABRIC_NAME_MAX + 2];
 	va_list ap;
 
-	if (!r->inside->progress)
+	if (!r->priv->progress)
 		return;
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	snprintf(line, sizeof(line), "%s: %s", r->host[h].name, text);
-	r->inside->progress(line, r->inside->arg);
+	r->priv->progress(line, r->priv->arg);
 }
 
-static void rollout_link_reason(const struct agent_link *k, char *buf, size_t size)
+static void rollout_conn_reason(const struct agent_conn *k, char *buf, size_t size)
 {
 	snprintf(buf, size, "%.380s%s%.200s%s", k->err.text, k->err.hint[0] ? " (" : "",
 		 k->err.hint, k->err.hint[0] ? ")" : "");
 }
 
-static void rollout_link(struct rollout *r, unsigned int h)
+static void rollout_start_agent(struct rollout *r, unsigned int h)
 {
-	struct rollout_inside *in = r->inside;
-	struct agent_link *k = &in->way[h].link;
-	struct engine_argv argv = {0};
+	struct rollout_priv *in = r->priv;
+	struct agent_conn *k = &in->host_state[h].conn;
+	struct launcher_argv argv = {0};
 	struct err e = {0};
 
-	if (in->engine->make(in->f, h, &argv, &e)) {
+	if (in->launcher->make_argv(in->f, h, &argv, &e)) {
 		memset(k, 0, sizeof(*k));
-		k->state = LINK_LOST;
+		k->state = CONN_LOST;
 		k->err = e;
 		return;
 	}
 	/* The engine's own time comes first. */
-	link_open(k, in->loop, r->host[h].name, argv.argv, (in->f->connect_timeout_s + 5) * 1000);
+	agent_conn_open(k, in->loop, r->host[h].name, argv.argv,
+			(in->f->connect_timeout_s + 5) * 1000);
 }
 
 /* Exit codes of apply and rollback. */
 enum {
-	DONE = 0,
-	LEFT = 1,
-	UNDONE = 5,
-	LOST = 6,
+	ROLLOUT_EXIT_OK = 0,
+	ROLLOUT_EXIT_FINDINGS = 1,
+	ROLLOUT_EXIT_UNDONE = 5,
+	ROLLOUT_EXIT_LOST = 6,
 };
 
-static struct rollout_way *way_of(const struct rollout *r, unsigned int h)
+static struct rollout_host_state *rollout_state(const struct rollout *r, unsigned int h)
 {
-	return &r->inside->way[h];
+	return &r->priv->host_state[h];
 }
 
-static void end(struct rollout *r, unsigned int h, enum rollout_result result)
+static void rollout_end_host(struct rollout *r, unsigned int h, enum rollout_result result)
 {
 	struct rollout_host *host = &r->host[h];
 	bool good = result == ROLLOUT_APPLIED || result == ROLLOUT_UNCHANGED;
 
 	host->result = result;
-	host->took_ms = loop_now_ms(r->inside->loop) - way_of(r, h)->begin_ms;
-	way_of(r, h)->step = STEP_IDLE;
-	r->unit[h].stage = good ? ROLLOUT_GOOD : ROLLOUT_BAD;
-	r->inside->look_again = true;
-	rollout_say(r, h, "%s, %.1f s%s%s", rollout_result_word(result), host->took_ms / 1e3,
-		    host->reason[0] ? ": " : "", host->reason);
+	host->took_ms = loop_now_ms(r->priv->loop) - rollout_state(r, h)->begin_ms;
+	rollout_state(r, h)->step = STEP_IDLE;
+	r->entry[h].stage = good ? ROLLOUT_STAGE_DONE : ROLLOUT_STAGE_FAILED;
+	r->priv->look_again = true;
+	rollout_report(r, h, "%s, %.1f s%s%s", rollout_result_word(result), host->took_ms / 1e3,
+		       host->reason[0] ? ": " : "", host->reason);
 }
 
 static void PRINTF_LIKE(5, 6)
-	end_failed(struct rollout *r, unsigned int h, enum rollout_result result, int status,
-		   const char *fmt, ...)
+	rollout_fail(struct rollout *r, unsigned int h, enum rollout_result result, int status,
+		     const char *fmt, ...)
 {
 	struct rollout_host *host = &r->host[h];
 	va_list ap;
@@ -372,56 +376,57 @@ static void PRINTF_LIKE(5, 6)
 	vsnprintf(host->reason, sizeof(host->reason), fmt, ap);
 	va_end(ap);
 	host->status = status;
-	host->lost = status == LOST;
-	end(r, h, result);
+	host->lost = status == ROLLOUT_EXIT_LOST;
+	rollout_end_host(r, h, result);
 }
 
-static void ask(struct rollout *r, unsigned int h, enum rollout_step step, const char *op,
-		json_t *fields, unsigned int timeout_ms)
+static void rollout_ask(struct rollout *r, unsigned int h, enum rollout_step step, const char *op,
+			json_t *fields, unsigned int timeout_ms)
 {
-	way_of(r, h)->step = step;
-	link_ask(&way_of(r, h)->link, op, fields, timeout_ms);
+	rollout_state(r, h)->step = step;
+	agent_conn_ask(&rollout_state(r, h)->conn, op, fields, timeout_ms);
 }
 
-static void ask_tx(struct rollout *r, unsigned int h, enum rollout_step step, const char *op)
+static void rollout_ask_tx(struct rollout *r, unsigned int h, enum rollout_step step,
+			   const char *op)
 {
-	ask(r, h, step, op, json_pack("{s:s}", "tx", r->host[h].tx), ANSWER_MS);
+	rollout_ask(r, h, step, op, json_pack("{s:s}", "tx", r->host[h].tx), ANSWER_MS);
 }
 
-static void PRINTF_LIKE(3, 4) undo(struct rollout *r, unsigned int h, const char *fmt, ...)
+static void PRINTF_LIKE(3, 4) rollout_undo(struct rollout *r, unsigned int h, const char *fmt, ...)
 {
-	struct rollout_way *w = way_of(r, h);
+	struct rollout_host_state *w = rollout_state(r, h);
 	va_list ap;
 
 	va_start(ap, fmt);
 	vsnprintf(w->why, sizeof(w->why), fmt, ap);
 	va_end(ap);
 	w->undoing = true;
-	ask_tx(r, h, STEP_UNDO, "rollback");
+	rollout_ask_tx(r, h, STEP_UNDO, "rollback");
 }
 
-static void ask_again_later(struct rollout *r, unsigned int h)
+static void rollout_back_off(struct rollout *r, unsigned int h)
 {
-	way_of(r, h)->step = STEP_AWAY;
-	way_of(r, h)->again_ms = loop_now_ms(r->inside->loop) + AGAIN_MS;
+	rollout_state(r, h)->step = STEP_BACKOFF;
+	rollout_state(r, h)->again_ms = loop_now_ms(r->priv->loop) + AGAIN_MS;
 }
 
-static void give_up(struct rollout *r, unsigned int h)
+static void rollout_give_up(struct rollout *r, unsigned int h)
 {
-	const struct rollout_way *w = way_of(r, h);
+	const struct rollout_host_state *w = rollout_state(r, h);
 
-	end_failed(r, h, ROLLOUT_FAILED, LOST,
-		   "lost: %.400s; unless it is off, it undid by itself what it wrote: see "
-		   "'rocecheck rollback --list' there",
-		   w->why);
+	rollout_fail(r, h, ROLLOUT_FAILED, ROLLOUT_EXIT_LOST,
+		     "lost: %.400s; unless it is off, it undid by itself what it wrote: see "
+		     "'rocecheck rollback --list' there",
+		     w->why);
 }
 
 /* Its journal has to say what became of it. The first time, the clock starts. */
-static void puzzle(struct rollout *r, unsigned int h, const char *why)
+static void rollout_await_outcome(struct rollout *r, unsigned int h, const char *why)
 {
-	struct rollout_way *w = way_of(r, h);
-	uint64_t now_ms = loop_now_ms(r->inside->loop);
-	const struct rollout_how *how = r->inside->how;
+	struct rollout_host_state *w = rollout_state(r, h);
+	uint64_t now_ms = loop_now_ms(r->priv->loop);
+	const struct rollout_options *how = r->priv->options;
 	uint64_t time_s = how->confirm_within_s +
 			  (uint64_t)how->wait_link_s * r->host[h].facts.disrupted;
 	uint64_t time_ms = time_s * 1000 + how->margin_ms;
@@ -430,23 +435,24 @@ static void puzzle(struct rollout *r, unsigned int h, const char *why)
 		w->give_up_ms = now_ms + time_ms;
 		if (!w->undoing)
 			snprintf(w->why, sizeof(w->why), "%s", why);
-		rollout_say(r, h, "%s: asking for %u s what became of it", why,
-			    (unsigned int)(time_ms / 1000));
+		rollout_report(r, h, "%s: asking for %u s what became of it", why,
+			       (unsigned int)(time_ms / 1000));
 	}
 	if (now_ms >= w->give_up_ms)
-		give_up(r, h);
+		rollout_give_up(r, h);
 	else
-		ask_again_later(r, h);
+		rollout_back_off(r, h);
 }
 
-static void check(struct rollout *r, unsigned int h)
+static void rollout_check(struct rollout *r, unsigned int h)
 {
-	ask(r, h, STEP_CHECK, "plan", json_pack("{s:O}", "profile", r->host[h].profile), ANSWER_MS);
+	rollout_ask(r, h, STEP_CHECK, "plan", json_pack("{s:O}", "profile", r->host[h].profile),
+		    ANSWER_MS);
 }
 
-static void rollout_begin(struct rollout *r, unsigned int h)
+static void rollout_apply(struct rollout *r, unsigned int h)
 {
-	const struct rollout_how *how = r->inside->how;
+	const struct rollout_options *how = r->priv->options;
 	const struct rollout_host *host = &r->host[h];
 	unsigned int ports = host->facts.disrupted, links_ms = how->wait_link_s * 1000 * ports;
 	/* "unproven" is for older agents, which refuse such a driver without it. */
@@ -459,12 +465,12 @@ static void rollout_begin(struct rollout *r, unsigned int h)
 		(void)json_object_set_new(fields, "settle_ms", json_integer(how->settle_ms));
 		links_ms += how->settle_ms;
 	}
-	r->unit[h].stage = ROLLOUT_RUNS;
-	way_of(r, h)->asked = way_of(r, h)->link.state == LINK_READY;
-	way_of(r, h)->begin_ms = loop_now_ms(r->inside->loop);
-	rollout_say(r, h, "%u to change%s", host->facts.changes,
-		    h == how->limits.canary ? ", the canary" : "");
-	ask(r, h, STEP_APPLY, "apply", fields, APPLY_MS + links_ms);
+	r->entry[h].stage = ROLLOUT_STAGE_RUNNING;
+	rollout_state(r, h)->asked = rollout_state(r, h)->conn.state == CONN_READY;
+	rollout_state(r, h)->begin_ms = loop_now_ms(r->priv->loop);
+	rollout_report(r, h, "%u to change%s", host->facts.changes,
+		       h == how->limits.canary ? ", the canary" : "");
+	rollout_ask(r, h, STEP_APPLY, "apply", fields, APPLY_MS + links_ms);
 }
 
 /* A command there and how it ended. */
@@ -475,85 +481,86 @@ struct answer {
 };
 
 /* False when the agent did not come to start it, or to tell its end. */
-static bool take_answer(const struct rollout_way *w, struct answer *a)
+static bool rollout_read_answer(const struct rollout_host_state *w, struct answer *a)
 {
-	const json_t *status = json_object_get(w->link.reply, "exit");
-	const char *said = json_string_value(json_object_get(w->link.reply, "said"));
+	const json_t *status = json_object_get(w->conn.reply, "exit");
+	const char *stderr_text = json_string_value(json_object_get(w->conn.reply, "said"));
 
 	memset(a, 0, sizeof(*a));
-	a->output = json_object_get(w->link.reply, "output");
+	a->output = json_object_get(w->conn.reply, "output");
 	if (!json_is_integer(status)) {
-		rollout_link_reason(&w->link, a->reason, sizeof(a->reason));
+		rollout_conn_reason(&w->conn, a->reason, sizeof(a->reason));
 		return false;
 	}
 	a->status = (int)json_integer_value(status);
-	rollout_reason(said ? said : "", a->status, a->reason, sizeof(a->reason));
+	rollout_reason(stderr_text ? stderr_text : "", a->status, a->reason, sizeof(a->reason));
 	return true;
 }
 
-static void after_apply(struct rollout *r, unsigned int h, const struct answer *a)
+static void rollout_after_apply(struct rollout *r, unsigned int h, const struct answer *a)
 {
 	struct rollout_host *host = &r->host[h];
 	const char *outcome = json_string_value(json_object_get(a->output, "outcome"));
 	const json_t *left = json_object_get(a->output, "left");
 	struct err e = {0};
 
-	(void)json_take_text(a->output, "tx", host->tx, sizeof(host->tx), &e);
-	if (a->status == UNDONE)
-		end_failed(r, h, ROLLOUT_ROLLED_BACK, UNDONE, "%s", a->reason);
-	else if (a->status == LOST)
-		end_failed(r, h, ROLLOUT_FAILED, LOST, "%s", a->reason);
-	else if (a->status == DONE && outcome && !strcmp(outcome, "unchanged"))
-		end(r, h, ROLLOUT_UNCHANGED);
-	else if (a->status == DONE && host->tx[0])
-		check(r, h);
-	else if (a->status == LEFT && host->tx[0] && json_integer_value(left) > 0)
-		undo(r, h, "%lld of its settings did not read back as they were written",
-		     (long long)json_integer_value(left));
+	(void)json_get_text(a->output, "tx", host->tx, sizeof(host->tx), &e);
+	if (a->status == ROLLOUT_EXIT_UNDONE)
+		rollout_fail(r, h, ROLLOUT_ROLLED_BACK, ROLLOUT_EXIT_UNDONE, "%s", a->reason);
+	else if (a->status == ROLLOUT_EXIT_LOST)
+		rollout_fail(r, h, ROLLOUT_FAILED, ROLLOUT_EXIT_LOST, "%s", a->reason);
+	else if (a->status == ROLLOUT_EXIT_OK && outcome && !strcmp(outcome, "unchanged"))
+		rollout_end_host(r, h, ROLLOUT_UNCHANGED);
+	else if (a->status == ROLLOUT_EXIT_OK && host->tx[0])
+		rollout_check(r, h);
+	else if (a->status == ROLLOUT_EXIT_FINDINGS && host->tx[0] && json_integer_value(left) > 0)
+		rollout_undo(r, h, "%lld of its settings did not read back as they were written",
+			     (long long)json_integer_value(left));
 	else if (host->tx[0])
-		undo(r, h, "what it saw behind it was not as it should be: %.500s", a->reason);
-	else if (a->status == DONE)
-		puzzle(r, h, "what it answered makes no sense");
+		rollout_undo(r, h, "what it saw behind it was not as it should be: %.500s",
+			     a->reason);
+	else if (a->status == ROLLOUT_EXIT_OK)
+		rollout_await_outcome(r, h, "what it answered makes no sense");
 	else
-		end_failed(r, h, ROLLOUT_FAILED, a->status, "%s", a->reason);
+		rollout_fail(r, h, ROLLOUT_FAILED, a->status, "%s", a->reason);
 }
 
 /* Looked at from here, and over a connection that still works. */
-static void after_check(struct rollout *r, unsigned int h, const struct answer *a)
+static void rollout_after_check(struct rollout *r, unsigned int h, const struct answer *a)
 {
-	const struct rollout_way *w = way_of(r, h);
+	const struct rollout_host_state *w = rollout_state(r, h);
 	struct rollout_facts facts;
 	struct err e = {0};
 
 	if (a->status)
-		undo(r, h, "it cannot be looked at again: %.600s", a->reason);
-	else if (rollout_take_facts(a->output, &facts, &e))
-		undo(r, h, "%s", e.text);
+		rollout_undo(r, h, "it cannot be looked at again: %.600s", a->reason);
+	else if (rollout_read_facts(a->output, &facts, &e))
+		rollout_undo(r, h, "%s", e.text);
 	else if (facts.changes)
-		undo(r, h, "%u of its settings differ again", facts.changes);
-	else if (w->sure)
-		end(r, h, ROLLOUT_APPLIED);
+		rollout_undo(r, h, "%u of its settings differ again", facts.changes);
+	else if (w->confirmed)
+		rollout_end_host(r, h, ROLLOUT_APPLIED);
 	else
-		ask_tx(r, h, STEP_CONFIRM, "confirm");
+		rollout_ask_tx(r, h, STEP_CONFIRM, "confirm");
 }
 
-static void after_confirm(struct rollout *r, unsigned int h, const struct answer *a)
+static void rollout_after_confirm(struct rollout *r, unsigned int h, const struct answer *a)
 {
 	if (a->status)
-		undo(r, h, "it could not be confirmed: %.600s", a->reason);
+		rollout_undo(r, h, "it could not be confirmed: %.600s", a->reason);
 	else
-		end(r, h, ROLLOUT_APPLIED);
+		rollout_end_host(r, h, ROLLOUT_APPLIED);
 }
 
-static void after_undo(struct rollout *r, unsigned int h, const struct answer *a)
+static void rollout_after_undo(struct rollout *r, unsigned int h, const struct answer *a)
 {
-	const struct rollout_way *w = way_of(r, h);
+	const struct rollout_host_state *w = rollout_state(r, h);
 
 	if (!a->status)
-		end_failed(r, h, ROLLOUT_ROLLED_BACK, UNDONE, "%s", w->why);
+		rollout_fail(r, h, ROLLOUT_ROLLED_BACK, ROLLOUT_EXIT_UNDONE, "%s", w->why);
 	else
-		end_failed(r, h, ROLLOUT_FAILED, LOST, "%.300s; and not undone: %.300s", w->why,
-			   a->reason);
+		rollout_fail(r, h, ROLLOUT_FAILED, ROLLOUT_EXIT_LOST,
+			     "%.300s; and not undone: %.300s", w->why, a->reason);
 }
 
 /* Newest transaction of the list: what state is it in, and is it ours? */
@@ -562,7 +569,7 @@ struct newest {
 	bool waits;
 };
 
-static bool take_newest(const struct answer *a, struct newest *n)
+static bool rollout_read_newest(const struct answer *a, struct newest *n)
 {
 	const json_t *list = json_object_get(a->output, "transactions");
 	const json_t *last = json_array_get(list, json_array_size(list) - 1);
@@ -571,128 +578,130 @@ static bool take_newest(const struct answer *a, struct newest *n)
 	memset(n, 0, sizeof(*n));
 	if (a->status || !json_is_array(list))
 		return false;
-	return !last || (!json_take_text(last, "id", n->id, sizeof(n->id), &e) &&
-			 !json_take_text(last, "state", n->state, sizeof(n->state), &e) &&
-			 !json_take_bool(last, "waits", &n->waits, &e));
+	return !last || (!json_get_text(last, "id", n->id, sizeof(n->id), &e) &&
+			 !json_get_text(last, "state", n->state, sizeof(n->state), &e) &&
+			 !json_get_bool(last, "waits", &n->waits, &e));
 }
 
 /* The host is back: what its journal says counts. */
-static void after_ask(struct rollout *r, unsigned int h, const struct answer *a)
+static void rollout_after_ask(struct rollout *r, unsigned int h, const struct answer *a)
 {
-	struct rollout_way *w = way_of(r, h);
+	struct rollout_host_state *w = rollout_state(r, h);
 	struct rollout_host *host = &r->host[h];
-	uint64_t lost_ms = loop_now_ms(r->inside->loop) - w->begin_ms;
+	uint64_t lost_ms = loop_now_ms(r->priv->loop) - w->begin_ms;
 	struct newest n;
 
-	if (!take_newest(a, &n)) {
-		ask_again_later(r, h);
+	if (!rollout_read_newest(a, &n)) {
+		rollout_back_off(r, h);
 		return;
 	}
 	if (!w->asked) {
 		w->give_up_ms = 0;
-		rollout_begin(r, h);
+		rollout_apply(r, h);
 		return;
 	}
 	/* One that is only prepared has not begun to write, or its process has ended. */
 	if (!strcmp(n.id, w->last_tx) || !strcmp(n.state, "prepared") ||
 	    !strcmp(n.state, "empty")) {
 		if (lost_ms < UNSTARTED_MS)
-			ask_again_later(r, h);
+			rollout_back_off(r, h);
 		else
-			end_failed(r, h, ROLLOUT_FAILED, 0, "%.500s; it wrote nothing", w->why);
+			rollout_fail(r, h, ROLLOUT_FAILED, 0, "%.500s; it wrote nothing", w->why);
 		return;
 	}
 	memcpy(host->tx, n.id, sizeof(host->tx));
-	w->sure = !n.waits;
+	w->confirmed = !n.waits;
 	if (!strcmp(n.state, "done") && w->undoing)
-		ask_tx(r, h, STEP_UNDO, "rollback");
+		rollout_ask_tx(r, h, STEP_UNDO, "rollback");
 	else if (!strcmp(n.state, "done"))
-		check(r, h);
+		rollout_check(r, h);
 	else if (!strcmp(n.state, "undone"))
-		end_failed(r, h, ROLLOUT_ROLLED_BACK, UNDONE, "%.500s; it undid it by itself",
-			   w->why);
+		rollout_fail(r, h, ROLLOUT_ROLLED_BACK, ROLLOUT_EXIT_UNDONE,
+			     "%.500s; it undid it by itself", w->why);
 	else if (!strcmp(n.state, "lost"))
-		end_failed(r, h, ROLLOUT_FAILED, LOST, "%.500s; and it could not undo it", w->why);
+		rollout_fail(r, h, ROLLOUT_FAILED, ROLLOUT_EXIT_LOST,
+			     "%.500s; and it could not undo it", w->why);
 	else
-		ask_again_later(r, h);
+		rollout_back_off(r, h);
 }
 
 /* Time to connect, or only to ask again? */
-static void go_on_away(struct rollout *r, unsigned int h)
+static void rollout_reconnect(struct rollout *r, unsigned int h)
 {
-	struct rollout_way *w = way_of(r, h);
-	uint64_t now_ms = loop_now_ms(r->inside->loop);
+	struct rollout_host_state *w = rollout_state(r, h);
+	uint64_t now_ms = loop_now_ms(r->priv->loop);
 
 	if (now_ms < w->again_ms)
 		return;
-	if (w->link.state == LINK_READY && now_ms < w->give_up_ms) {
-		ask(r, h, STEP_ASK, "transactions", NULL, ANSWER_MS);
+	if (w->conn.state == CONN_READY && now_ms < w->give_up_ms) {
+		rollout_ask(r, h, STEP_ASK, "transactions", NULL, ANSWER_MS);
 	} else if (now_ms < w->give_up_ms) {
-		w->step = STEP_RETURN;
-		rollout_link(r, h);
+		w->step = STEP_RECONNECT;
+		rollout_start_agent(r, h);
 	} else {
-		give_up(r, h);
+		rollout_give_up(r, h);
 	}
 }
 
 typedef void after(struct rollout *r, unsigned int h, const struct answer *a);
 
 static after *const afters[] = {
-	[STEP_APPLY] = after_apply, [STEP_CHECK] = after_check, [STEP_CONFIRM] = after_confirm,
-	[STEP_UNDO] = after_undo,   [STEP_ASK] = after_ask,
+	[STEP_APPLY] = rollout_after_apply,	[STEP_CHECK] = rollout_after_check,
+	[STEP_CONFIRM] = rollout_after_confirm, [STEP_UNDO] = rollout_after_undo,
+	[STEP_ASK] = rollout_after_ask,
 };
 
 static void rollout_advance(struct rollout *r, unsigned int h)
 {
-	struct rollout_way *w = way_of(r, h);
+	struct rollout_host_state *w = rollout_state(r, h);
 	char why[ROLLOUT_REASON_MAX];
 	struct answer a;
 
-	if (w->step == STEP_AWAY) {
-		go_on_away(r, h);
+	if (w->step == STEP_BACKOFF) {
+		rollout_reconnect(r, h);
 		return;
 	}
-	if (w->link.state != LINK_READY) {
-		rollout_link_reason(&w->link, why, sizeof(why));
-		link_close(&w->link);
-		puzzle(r, h, why);
+	if (w->conn.state != CONN_READY) {
+		rollout_conn_reason(&w->conn, why, sizeof(why));
+		agent_conn_close(&w->conn);
+		rollout_await_outcome(r, h, why);
 		return;
 	}
-	if (w->step == STEP_RETURN) {
-		ask(r, h, STEP_ASK, "transactions", NULL, ANSWER_MS);
+	if (w->step == STEP_RECONNECT) {
+		rollout_ask(r, h, STEP_ASK, "transactions", NULL, ANSWER_MS);
 		return;
 	}
-	if (!take_answer(w, &a))
-		puzzle(r, h, a.reason);
+	if (!rollout_read_answer(w, &a))
+		rollout_await_outcome(r, h, a.reason);
 	else
 		afters[w->step](r, h, &a);
 }
 
-static void on_heartbeat(void *arg)
+static void rollout_on_heartbeat(void *arg)
 {
 	const struct rollout *r = arg;
 
 	for (unsigned int h = 0; h < r->host_count; h++)
-		link_ping(&r->inside->way[h].link, LEASE_MS);
-	loop_timer_set(r->inside->heartbeat, HEARTBEAT_MS);
+		agent_conn_ping(&r->priv->host_state[h].conn, LEASE_MS);
+	loop_timer_set(r->priv->heartbeat, HEARTBEAT_MS);
 }
 
-static int open_inside(struct rollout *r, struct err *e)
+static int rollout_open_priv(struct rollout *r, struct err *e)
 {
-	struct rollout_inside *in = r->inside;
+	struct rollout_priv *in = r->priv;
 	const struct fabric *f = in->f;
 	int err = loop_open(&in->loop, e);
 
 	if (err)
 		return err;
-	in->engine = engine_find(f->engine[0] ? f->engine : "ssh");
-	if (!in->engine)
+	in->launcher = launcher_find(f->engine[0] ? f->engine : "ssh");
+	if (!in->launcher)
 		return err_set(e, -EINVAL, "no engine '%s'", f->engine);
-	in->way = calloc(f->host_count + 1, sizeof(*in->way));
+	in->host_state = calloc(f->host_count + 1, sizeof(*in->host_state));
 	r->host = calloc(f->host_count + 1, sizeof(*r->host));
-	r->unit = calloc(f->host_count + 1, sizeof(*r->unit));
-	if (!in->way || !r->host || !r->unit ||
-	    loop_timer_open(in->loop, on_heartbeat, r, &in->heartbeat))
+	r->entry = calloc(f->host_count + 1, sizeof(*r->entry));
+	if (!in->host_state || !r->host || !r->entry ||
+	    loop_timer_open(in->loop, rollout_on_heartbeat, r, &in->heartbeat))
 		return err_sys(e, -ENOMEM, "rollout");
 	r->host_count = f->host_count;
 	for (unsigned int h = 0; h < r->host_count; h++)
@@ -706,42 +715,42 @@ int rollout_open(const struct fabric *f, const atomic_int *stop, rollout_progres
 	int err;
 
 	memset(r, 0, sizeof(*r));
-	r->inside = calloc(1, sizeof(*r->inside));
-	if (!r->inside)
+	r->priv = calloc(1, sizeof(*r->priv));
+	if (!r->priv)
 		return err_sys(e, -ENOMEM, "rollout");
-	r->inside->f = f;
-	r->inside->stop = stop;
-	r->inside->progress = progress;
-	r->inside->arg = arg;
-	err = open_inside(r, e);
+	r->priv->f = f;
+	r->priv->stop = stop;
+	r->priv->progress = progress;
+	r->priv->arg = arg;
+	err = rollout_open_priv(r, e);
 	if (err)
 		rollout_close(r);
 	return err;
 }
 
 /* Waits until no link is busy; a link is not the first member of an array here. */
-static bool none_busy(void *arg)
+static bool rollout_none_busy(void *arg)
 {
 	const struct rollout *r = arg;
 
 	for (unsigned int h = 0; h < r->host_count; h++)
-		if (link_busy(&r->inside->way[h].link))
-			return *r->inside->stop != 0;
+		if (agent_conn_busy(&r->priv->host_state[h].conn))
+			return *r->priv->stop != 0;
 	return true;
 }
 
 void rollout_close(struct rollout *r)
 {
-	struct rollout_inside *in = r->inside;
+	struct rollout_priv *in = r->priv;
 
 	if (!in)
 		return;
 	for (unsigned int h = 0; h < r->host_count && !*in->stop; h++)
-		link_ask(&in->way[h].link, "quit", NULL, QUIT_MS);
+		agent_conn_ask(&in->host_state[h].conn, "quit", NULL, QUIT_MS);
 	if (r->host_count)
-		loop_run_until(in->loop, none_busy, r);
+		loop_run_until(in->loop, rollout_none_busy, r);
 	for (unsigned int h = 0; h < r->host_count; h++)
-		link_close(&in->way[h].link);
+		agent_conn_close(&in->host_state[h].conn);
 	loop_timer_close(in->heartbeat);
 	loop_close(in->loop);
 	for (unsigned int h = 0; h < r->host_count; h++) {
@@ -750,15 +759,16 @@ void rollout_close(struct rollout *r)
 		free(r->host[h].plan_text);
 		free(r->host[h].warnings);
 	}
-	free(in->way);
+	free(in->host_state);
 	free(r->host);
-	free(r->unit);
+	free(r->entry);
 	free(in);
 	memset(r, 0, sizeof(*r));
 }
 
 /* Before anything was begun. */
-static void PRINTF_LIKE(3, 4) fail(struct rollout *r, unsigned int h, const char *fmt, ...)
+static void PRINTF_LIKE(3, 4)
+	rollout_reject(struct rollout *r, unsigned int h, const char *fmt, ...)
 {
 	struct rollout_host *host = &r->host[h];
 	va_list ap;
@@ -767,142 +777,142 @@ static void PRINTF_LIKE(3, 4) fail(struct rollout *r, unsigned int h, const char
 	vsnprintf(host->reason, sizeof(host->reason), fmt, ap);
 	va_end(ap);
 	host->result = ROLLOUT_FAILED;
-	r->unit[h].stage = ROLLOUT_BAD;
-	rollout_say(r, h, "%s", host->reason);
+	r->entry[h].stage = ROLLOUT_STAGE_FAILED;
+	rollout_report(r, h, "%s", host->reason);
 }
 
-static void greet(struct rollout *r, unsigned int h)
+static void rollout_check_build(struct rollout *r, unsigned int h)
 {
-	struct agent_link *k = &r->inside->way[h].link;
+	struct agent_conn *k = &r->priv->host_state[h].conn;
 	char reason[ROLLOUT_REASON_MAX];
 
-	if (k->state != LINK_READY) {
-		rollout_link_reason(k, reason, sizeof(reason));
-		fail(r, h, "%s", link_busy(k) ? "stopped before it answered" : reason);
+	if (k->state != CONN_READY) {
+		rollout_conn_reason(k, reason, sizeof(reason));
+		rollout_reject(r, h, "%s",
+			       agent_conn_busy(k) ? "stopped before it answered" : reason);
 		return;
 	}
 	r->host[h].reached = !strcmp(k->build, ROCECHECK_VERSION);
 	if (!r->host[h].reached)
-		fail(r, h, "the agent is rocecheck %s, this is %s: install one version", k->build,
-		     ROCECHECK_VERSION);
+		rollout_reject(r, h, "the agent is rocecheck %s, this is %s: install one version",
+			       k->build, ROCECHECK_VERSION);
 }
 
 void rollout_connect(struct rollout *r)
 {
 	for (unsigned int h = 0; h < r->host_count; h++)
-		rollout_link(r, h);
-	loop_run_until(r->inside->loop, none_busy, r);
+		rollout_start_agent(r, h);
+	loop_run_until(r->priv->loop, rollout_none_busy, r);
 	for (unsigned int h = 0; h < r->host_count; h++)
-		greet(r, h);
+		rollout_check_build(r, h);
 }
 
-static bool can_plan(const struct rollout *r, unsigned int h)
+static bool rollout_can_plan(const struct rollout *r, unsigned int h)
 {
 	return r->host[h].result == ROLLOUT_NOT_STARTED;
 }
 
 /* One question to all that can be planned; plan: with what is asked of each. */
-static void ask_all(struct rollout *r, const char *op, bool plan, bool as_text)
+static void rollout_ask_all(struct rollout *r, const char *op, bool plan, bool as_text)
 {
 	for (unsigned int h = 0; h < r->host_count; h++) {
 		json_t *fields;
 
-		if (!can_plan(r, h))
+		if (!rollout_can_plan(r, h))
 			continue;
 		fields = plan ? json_pack("{s:O}", "profile", r->host[h].profile) : NULL;
 		if (as_text)
 			(void)json_object_set_new(fields, "as_text", json_true());
-		link_ask(&r->inside->way[h].link, op, fields, ANSWER_MS);
+		agent_conn_ask(&r->priv->host_state[h].conn, op, fields, ANSWER_MS);
 	}
-	loop_run_until(r->inside->loop, none_busy, r);
+	loop_run_until(r->priv->loop, rollout_none_busy, r);
 }
 
 /* What the command there printed; NULL with the host failed when there is no good answer. */
-static const json_t *take_output(struct rollout *r, unsigned int h)
+static const json_t *rollout_read_output(struct rollout *r, unsigned int h)
 {
-	const struct rollout_way *w = way_of(r, h);
+	const struct rollout_host_state *w = rollout_state(r, h);
 	struct answer a;
 
-	if (*r->inside->stop) {
-		fail(r, h, "stopped before it answered");
+	if (*r->priv->stop) {
+		rollout_reject(r, h, "stopped before it answered");
 		return NULL;
 	}
-	if (!take_answer(w, &a)) {
-		fail(r, h, "%s", a.reason);
-		r->host[h].reached = w->link.state == LINK_READY;
+	if (!rollout_read_answer(w, &a)) {
+		rollout_reject(r, h, "%s", a.reason);
+		r->host[h].reached = w->conn.state == CONN_READY;
 		return NULL;
 	}
 	r->host[h].status = a.status;
 	if (a.status)
-		fail(r, h, "%s", a.reason);
+		rollout_reject(r, h, "%s", a.reason);
 	return a.status ? NULL : a.output;
 }
 
-static void take_plan(struct rollout *r, unsigned int h)
+static void rollout_read_plan(struct rollout *r, unsigned int h)
 {
+	const json_t *warnings = json_object_get(r->priv->host_state[h].conn.reply, "said");
+	const json_t *output = rollout_read_output(r, h);
 	struct rollout_host *host = &r->host[h];
-	const char *said = json_string_value(json_object_get(r->inside->way[h].link.reply, "said"));
-	const json_t *output = take_output(r, h);
 	struct err e = {0};
 
 	if (!output)
 		return;
-	if (rollout_take_facts(output, &host->facts, &e)) {
-		fail(r, h, "%s", e.text);
+	if (rollout_read_facts(output, &host->facts, &e)) {
+		rollout_reject(r, h, "%s", e.text);
 		return;
 	}
 	host->plan = json_deep_copy(output);
 	if (!host->plan || json_object_set(host->plan, "profile", host->profile)) {
-		fail(r, h, "out of memory");
+		rollout_reject(r, h, "out of memory");
 		return;
 	}
-	if (said && *said)
-		host->warnings = strdup(said);
-	rollout_take_groups(host->plan, r->inside->f, h, &r->unit[h]);
+	if (json_string_length(warnings))
+		host->warnings = strdup(json_string_value(warnings));
+	rollout_read_groups(host->plan, r->priv->f, h, &r->entry[h]);
 }
 
-static void take_text(struct rollout *r, unsigned int h)
+static void rollout_read_plan_text(struct rollout *r, unsigned int h)
 {
-	const json_t *output = take_output(r, h);
+	const json_t *output = rollout_read_output(r, h);
 
 	if (json_is_string(output))
 		r->host[h].plan_text = strdup(json_string_value(output));
 	else if (output)
-		fail(r, h, "what came is no plan");
+		rollout_reject(r, h, "what came is no plan");
 }
 
 /* The newest one there is, so that ours can be told from it. */
-static void take_last_tx(struct rollout *r, unsigned int h)
+static void rollout_read_last_tx(struct rollout *r, unsigned int h)
 {
-	const json_t *output = take_output(r, h);
+	const json_t *output = rollout_read_output(r, h);
 	const json_t *list = json_object_get(output, "transactions");
 	const json_t *newest = json_array_get(list, json_array_size(list) - 1);
-	char *last = r->inside->way[h].last_tx;
-	struct err e = {0};
+	struct rollout_host_state *w = rollout_state(r, h);
 
 	if (!output)
 		return;
 	if (!json_is_array(list) ||
-	    (newest && json_take_text(newest, "id", last, sizeof(r->inside->way[h].last_tx), &e)))
-		fail(r, h, "what came is no list of transactions");
+	    (newest && json_get_text(newest, "id", w->last_tx, sizeof(w->last_tx), NULL)))
+		rollout_reject(r, h, "what came is no list of transactions");
 }
 
 void rollout_plan(struct rollout *r, bool as_text)
 {
-	ask_all(r, "plan", true, false);
+	rollout_ask_all(r, "plan", true, false);
 	for (unsigned int h = 0; h < r->host_count; h++)
-		if (can_plan(r, h))
-			take_plan(r, h);
+		if (rollout_can_plan(r, h))
+			rollout_read_plan(r, h);
 	if (as_text) {
-		ask_all(r, "plan", true, true);
+		rollout_ask_all(r, "plan", true, true);
 		for (unsigned int h = 0; h < r->host_count; h++)
-			if (can_plan(r, h))
-				take_text(r, h);
+			if (rollout_can_plan(r, h))
+				rollout_read_plan_text(r, h);
 	}
-	ask_all(r, "transactions", false, false);
+	rollout_ask_all(r, "transactions", false, false);
 	for (unsigned int h = 0; h < r->host_count; h++)
-		if (can_plan(r, h))
-			take_last_tx(r, h);
+		if (rollout_can_plan(r, h))
+			rollout_read_last_tx(r, h);
 }
 
 unsigned int rollout_canary(const struct rollout *r)
@@ -910,7 +920,7 @@ unsigned int rollout_canary(const struct rollout *r)
 	unsigned int first = r->host_count;
 
 	for (unsigned int h = r->host_count; h-- > 0;) {
-		if (!can_plan(r, h))
+		if (!rollout_can_plan(r, h))
 			continue;
 		if (r->host[h].facts.changes || first == r->host_count ||
 		    !r->host[first].facts.changes)
@@ -920,45 +930,46 @@ unsigned int rollout_canary(const struct rollout *r)
 }
 
 /* False when there is nothing to begin any more. */
-static bool begin_all(struct rollout *r)
+static bool rollout_begin_all(struct rollout *r)
 {
 	int next = -EAGAIN;
 
-	while (r->inside->look_again && !*r->inside->stop) {
-		next = rollout_next(r->unit, r->host_count, &r->inside->how->limits);
-		r->inside->look_again = next >= 0;
+	while (r->priv->look_again && !*r->priv->stop) {
+		next = rollout_next(r->entry, r->host_count, &r->priv->options->limits);
+		r->priv->look_again = next >= 0;
 		if (next >= 0)
-			rollout_begin(r, (unsigned int)next);
+			rollout_apply(r, (unsigned int)next);
 	}
 	return next != -ENOENT;
 }
 
 /* Goes on with those that wait for us, begins with all that may begin. */
-static bool is_done(void *arg)
+static bool rollout_advance_all(void *arg)
 {
 	struct rollout *r = arg;
 
 	for (unsigned int h = 0; h < r->host_count; h++)
-		if (r->inside->way[h].step != STEP_IDLE && !link_busy(&r->inside->way[h].link))
+		if (r->priv->host_state[h].step != STEP_IDLE &&
+		    !agent_conn_busy(&r->priv->host_state[h].conn))
 			rollout_advance(r, h);
-	if (!begin_all(r))
+	if (!rollout_begin_all(r))
 		return true;
 	for (unsigned int h = 0; h < r->host_count; h++)
-		if (r->unit[h].stage == ROLLOUT_RUNS)
+		if (r->entry[h].stage == ROLLOUT_STAGE_RUNNING)
 			return false;
-	return !r->inside->look_again || *r->inside->stop;
+	return !r->priv->look_again || *r->priv->stop;
 }
 
 /* Those whose turn did not come, and why. */
-static void explain_not_started(struct rollout *r)
+static void rollout_explain_rest(struct rollout *r)
 {
 	const struct rollout_host *bad = NULL;
 	char text[ROLLOUT_REASON_MAX];
 
 	for (unsigned int h = 0; !bad && h < r->host_count; h++)
-		if (r->unit[h].stage == ROLLOUT_BAD)
+		if (r->entry[h].stage == ROLLOUT_STAGE_FAILED)
 			bad = &r->host[h];
-	if (*r->inside->stop)
+	if (*r->priv->stop)
 		snprintf(text, sizeof(text), "stopped");
 	else if (bad && bad->result == ROLLOUT_ROLLED_BACK)
 		snprintf(text, sizeof(text), "%s was rolled back", bad->name);
@@ -972,16 +983,16 @@ static void explain_not_started(struct rollout *r)
 			snprintf(r->host[h].reason, sizeof(r->host[h].reason), "%s", text);
 }
 
-int rollout_run(struct rollout *r, const struct rollout_how *how, struct err *e)
+int rollout_run(struct rollout *r, const struct rollout_options *how, struct err *e)
 {
-	struct rollout_inside *in = r->inside;
+	struct rollout_priv *in = r->priv;
 
-	in->how = how;
+	in->options = how;
 	in->look_again = true;
-	on_heartbeat(r);
-	loop_run_until(in->loop, is_done, r);
+	rollout_on_heartbeat(r);
+	loop_run_until(in->loop, rollout_advance_all, r);
 	loop_timer_stop(in->heartbeat);
-	explain_not_started(r);
+	rollout_explain_rest(r);
 	for (unsigned int h = 0; *in->stop && h < r->host_count; h++)
 		if (r->host[h].result == ROLLOUT_NOT_STARTED)
 			return err_set(e, -EINTR, "stopped: not all hosts were begun");

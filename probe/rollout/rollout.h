@@ -23,35 +23,35 @@
 #define ROLLOUT_EVERY_GROUP  UINT32_MAX /* of a port that belongs to nobody knows which */
 
 enum rollout_stage {
-	ROLLOUT_WAITS,
-	ROLLOUT_RUNS,
-	ROLLOUT_GOOD,
-	ROLLOUT_BAD, /* failed, or never reached */
+	ROLLOUT_STAGE_WAITING,
+	ROLLOUT_STAGE_RUNNING,
+	ROLLOUT_STAGE_DONE,
+	ROLLOUT_STAGE_FAILED, /* failed, or never reached */
 };
 
 /* One host. */
-struct rollout_unit {
+struct rollout_entry {
 	enum rollout_stage stage;
 	unsigned int group_count;	    /* 0: nothing is disrupted */
 	uint32_t group[ROLLOUT_GROUPS_MAX]; /* of its ports that are disrupted */
 };
 
 struct rollout_limits {
-	unsigned int canary;   /* index; nothing else before it is good */
-	unsigned int parallel; /* hosts at once, 1..ROLLOUT_PARALLEL_MAX */
-	unsigned int max_bad;  /* more than so many: no new ones */
+	unsigned int canary;	 /* index; nothing else before it is good */
+	unsigned int parallel;	 /* hosts at once, 1..ROLLOUT_PARALLEL_MAX */
+	unsigned int max_failed; /* more than so many: no new ones */
 };
 
 /* Adds a group once; one too many becomes ROLLOUT_EVERY_GROUP. */
-void rollout_add_group(struct rollout_unit *u, uint32_t group);
+void rollout_add_group(struct rollout_entry *u, uint32_t group);
 
 /* Index of the host to start now; -EAGAIN: none before a running one has ended; -ENOENT: no more.
  */
-int rollout_next(const struct rollout_unit *unit, unsigned int n, const struct rollout_limits *l);
+int rollout_next(const struct rollout_entry *unit, unsigned int n, const struct rollout_limits *l);
 
 /* When each waiting host starts if all take equally long and none fails: wave[i] from 1, 0 for one
  * that does not start. Returns the number of waves, -ENOMEM. */
-int rollout_waves(const struct rollout_unit *unit, unsigned int n, const struct rollout_limits *l,
+int rollout_waves(const struct rollout_entry *unit, unsigned int n, const struct rollout_limits *l,
 		  unsigned int *wave);
 
 #define ROLLOUT_REASON_MAX  640
@@ -93,17 +93,17 @@ struct rollout_host {
 
 typedef void rollout_progress(const char *line, void *arg);
 
-struct rollout_inside;
+struct rollout_priv;
 
 struct rollout {
 	struct rollout_host *host; /* owned */
 	unsigned int host_count;
-	struct rollout_unit *unit; /* owned; of each host, after the plan */
-	struct rollout_inside *inside;
+	struct rollout_entry *entry; /* owned; of each host, after the plan */
+	struct rollout_priv *priv;
 };
 
 /* How it is done. */
-struct rollout_how {
+struct rollout_options {
 	struct rollout_limits limits;
 	unsigned int confirm_within_s; /* of the dead-men */
 	unsigned int wait_link_s;
@@ -129,18 +129,18 @@ void rollout_plan(struct rollout *r, bool as_text);
 unsigned int rollout_canary(const struct rollout *r);
 
 /* Applies. 0, or -EINTR when it was stopped: then hosts are not started that would have been. */
-int rollout_run(struct rollout *r, const struct rollout_how *how, struct err *e);
+int rollout_run(struct rollout *r, const struct rollout_options *how, struct err *e);
 
 /* Parts of it, pure, for tests. */
 
 /* plan is hostile. -EBADMSG when it is no plan. */
-int rollout_take_facts(const json_t *plan, struct rollout_facts *facts, struct err *e);
+int rollout_read_facts(const json_t *plan, struct rollout_facts *facts, struct err *e);
 
 /* The groups of the ports that the plan of host h disrupts. */
-void rollout_take_groups(const json_t *plan, const struct fabric *f, unsigned int h,
-			 struct rollout_unit *u);
+void rollout_read_groups(const json_t *plan, const struct fabric *f, unsigned int h,
+			 struct rollout_entry *u);
 
 /* The last error that a command printed, with its hint, in one line; "exit STATUS" without one. */
-void rollout_reason(const char *said, int status, char *buf, size_t size);
+void rollout_reason(const char *stderr_text, int status, char *buf, size_t size);
 
 #endif

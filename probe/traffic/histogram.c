@@ -15,7 +15,7 @@
 #define WHOLE	  10000u
 #define COUNT_MAX (JSON_UINT_MAX)
 
-static unsigned int bucket_of(uint64_t ns)
+static unsigned int histogram_bucket(uint64_t ns)
 {
 	unsigned int shift;
 
@@ -28,7 +28,7 @@ static unsigned int bucket_of(uint64_t ns)
 }
 
 /* The value in the middle of a bucket; the last one has no end. */
-static uint64_t bucket_middle(unsigned int bucket)
+static uint64_t histogram_bucket_middle(unsigned int bucket)
 {
 	unsigned int shift;
 
@@ -40,14 +40,14 @@ static uint64_t bucket_middle(unsigned int bucket)
 	return ((uint64_t)((bucket & (SUBS - 1)) + SUBS) << shift) + ((UINT64_C(1) << shift) >> 1);
 }
 
-static uint64_t between_ends(const struct histogram *h, uint64_t ns)
+static uint64_t histogram_clamp(const struct histogram *h, uint64_t ns)
 {
 	if (ns < h->min_ns)
 		return h->min_ns;
 	return ns < h->max_ns ? ns : h->max_ns;
 }
 
-static uint64_t add_up(uint64_t a, uint64_t b)
+static uint64_t histogram_add_saturated(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
 
@@ -61,8 +61,8 @@ void histogram_add(struct histogram *h, uint64_t ns)
 	if (ns > h->max_ns)
 		h->max_ns = ns;
 	h->count++;
-	h->sum_ns = add_up(h->sum_ns, ns);
-	h->bucket[bucket_of(ns)]++;
+	h->sum_ns = histogram_add_saturated(h->sum_ns, ns);
+	h->bucket[histogram_bucket(ns)]++;
 }
 
 void histogram_merge(struct histogram *h, const struct histogram *from)
@@ -74,7 +74,7 @@ void histogram_merge(struct histogram *h, const struct histogram *from)
 	if (from->max_ns > h->max_ns)
 		h->max_ns = from->max_ns;
 	h->count += from->count;
-	h->sum_ns = add_up(h->sum_ns, from->sum_ns);
+	h->sum_ns = histogram_add_saturated(h->sum_ns, from->sum_ns);
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
 		h->bucket[i] += from->bucket[i];
 }
@@ -90,7 +90,7 @@ uint64_t histogram_percentile(const struct histogram *h, unsigned int p)
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
 		seen += h->bucket[i];
 		if (seen && seen >= rank)
-			return between_ends(h, bucket_middle(i));
+			return histogram_clamp(h, histogram_bucket_middle(i));
 	}
 	return h->max_ns;
 }
@@ -100,7 +100,7 @@ uint64_t histogram_mean(const struct histogram *h)
 	return h->count ? h->sum_ns / h->count : 0;
 }
 
-static json_t *buckets_to_json(const struct histogram *h)
+static json_t *histogram_buckets_to_json(const struct histogram *h)
 {
 	json_t *list = json_array();
 
@@ -128,7 +128,8 @@ json_t *histogram_to_json(const struct histogram *h)
 	json_t *json = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "count", json_uint(h->count),
 				 "min_ns", json_uint(h->min_ns), "mean_ns",
 				 json_uint(histogram_mean(h)), "max_ns", json_uint(h->max_ns),
-				 "sum_ns", json_uint(h->sum_ns), "buckets", buckets_to_json(h));
+				 "sum_ns", json_uint(h->sum_ns), "buckets",
+				 histogram_buckets_to_json(h));
 	int err = json ? 0 : -ENOMEM;
 
 	for (size_t i = 0; i < ARRAY_SIZE(marks) && !err; i++)
@@ -141,8 +142,8 @@ json_t *histogram_to_json(const struct histogram *h)
 	return json;
 }
 
-static int take_bucket(const json_t *pair, int64_t last, struct histogram *h, uint64_t *count,
-		       struct err *e)
+static int histogram_read_bucket(const json_t *pair, int64_t last, struct histogram *h,
+				 uint64_t *count, struct err *e)
 {
 	const json_t *at = json_array_get(pair, 0), *n = json_array_get(pair, 1);
 
@@ -160,7 +161,7 @@ static int take_bucket(const json_t *pair, int64_t last, struct histogram *h, ui
 }
 
 /* The first and the last bucket in use, HISTOGRAM_BUCKETS when there is none. */
-static void find_ends(const struct histogram *h, unsigned int *first, unsigned int *last)
+static void histogram_find_range(const struct histogram *h, unsigned int *first, unsigned int *last)
 {
 	*first = *last = HISTOGRAM_BUCKETS;
 	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
@@ -172,7 +173,7 @@ static void find_ends(const struct histogram *h, unsigned int *first, unsigned i
 	}
 }
 
-static int check_whole(const struct histogram *h, uint64_t count, struct err *e)
+static int histogram_check(const struct histogram *h, uint64_t count, struct err *e)
 {
 	unsigned int first, last;
 
@@ -183,10 +184,10 @@ static int check_whole(const struct histogram *h, uint64_t count, struct err *e)
 		return err_set(e, -EINVAL, "'count' is 0, but there are values");
 	if (!count)
 		return 0;
-	find_ends(h, &first, &last);
-	if (bucket_of(h->min_ns) != first)
+	histogram_find_range(h, &first, &last);
+	if (histogram_bucket(h->min_ns) != first)
 		return err_set(e, -EINVAL, "'min_ns' is not in the first bucket");
-	if (bucket_of(h->max_ns) != last || h->max_ns < h->min_ns)
+	if (histogram_bucket(h->max_ns) != last || h->max_ns < h->min_ns)
 		return err_set(e, -EINVAL, "'max_ns' is not in the last bucket");
 	if (h->sum_ns / count < h->min_ns && h->sum_ns != JSON_UINT_MAX)
 		return err_set(e, -EINVAL, "'sum_ns' is less than the values");
@@ -210,16 +211,16 @@ int histogram_from_json(const json_t *json, struct histogram *h, struct err *e)
 	const json_t *list = NULL;
 	uint64_t count = 0;
 	int64_t last = -1;
-	int err = json_take_array(json, "buckets", HISTOGRAM_BUCKETS, &list, e);
+	int err = json_get_array(json, "buckets", HISTOGRAM_BUCKETS, &list, e);
 
 	if (!err)
 		err = json_rows_read(json, JSON_ROWS(rows), &v, e);
 	for (size_t i = 0; i < json_array_size(list) && !err; i++) {
-		err = take_bucket(json_array_get(list, i), last, &v, &count, e);
+		err = histogram_read_bucket(json_array_get(list, i), last, &v, &count, e);
 		last = json_integer_value(json_array_get(json_array_get(list, i), 0));
 	}
 	if (!err)
-		err = check_whole(&v, count, e);
+		err = histogram_check(&v, count, e);
 	if (err)
 		return err;
 	*h = v;

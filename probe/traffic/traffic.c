@@ -14,12 +14,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "probe/traffic/traffic_tcp.h"
 
 #define WATCH_MS 100 /* *stop is looked at so often */
 
-static void name_flow(struct traffic *t, struct flow *f, unsigned int class, unsigned int number)
+static void traffic_init_qp_flow(struct traffic *t, struct qp_flow *f, unsigned int class,
+				 unsigned int number)
 {
 	const struct traffic_class *c = &t->spec.class[class];
 
@@ -34,14 +35,14 @@ static void name_flow(struct traffic *t, struct flow *f, unsigned int class, uns
 	f->result = &f->worker->result[class];
 }
 
-struct flow *traffic_flow(const struct traffic *t, unsigned int index)
+struct qp_flow *traffic_qp_flow(const struct traffic *t, unsigned int index)
 {
 	struct worker *w = &t->worker[index % t->spec.threads];
 
 	return &w->flow[index / t->spec.threads];
 }
 
-static int make_workers(struct traffic *t, struct err *e)
+static int traffic_alloc_workers(struct traffic *t, struct err *e)
 {
 	unsigned int qps = traffic_spec_qps(&t->spec), threads = t->spec.threads, index = 0;
 
@@ -61,19 +62,19 @@ static int make_workers(struct traffic *t, struct err *e)
 		return err_sys(e, -ENOMEM, "traffic");
 	for (unsigned int c = 0; c < t->spec.class_count; c++) {
 		for (unsigned int n = 0; n < t->spec.class[c].qps; n++, index++) {
-			struct flow *f = traffic_flow(t, index);
+			struct qp_flow *f = traffic_qp_flow(t, index);
 
 			f->worker = &t->worker[index % threads];
 			f->index = index;
 			f->at = index / threads;
-			name_flow(t, f, c, n);
+			traffic_init_qp_flow(t, f, c, n);
 		}
 	}
 	return 0;
 }
 
 /* Memory is taken from the node of the core that registers it. */
-static int map_near(struct worker *w, struct err *e)
+static int traffic_map_worker(struct worker *w, struct err *e)
 {
 	cpu_set_t before;
 	bool known = !sched_getaffinity(0, sizeof(before), &before);
@@ -88,16 +89,16 @@ static int map_near(struct worker *w, struct err *e)
 	return err;
 }
 
-static int open_worker(struct worker *w, struct err *e)
+static int traffic_open_worker(struct worker *w, struct err *e)
 {
 	uint8_t *memory;
-	int err = map_near(w, e);
+	int err = traffic_map_worker(w, e);
 
 	if (!err)
 		err = control_prepare(w, e);
 	memory = w->memory;
 	for (unsigned int i = 0; i < w->flow_count && !err; i++)
-		err = flow_prepare(&w->flow[i], &memory, e);
+		err = qp_flow_prepare(&w->flow[i], &memory, e);
 	return err ? err : traffic_open_queues(w, e);
 }
 
@@ -118,9 +119,9 @@ int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct e
 	t->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	err = t->wake_fd < 0 ? err_sys(e, -errno, "traffic") : traffic_open_device(t, e);
 	if (!err)
-		err = make_workers(t, e);
+		err = traffic_alloc_workers(t, e);
 	for (unsigned int i = 0; i < t->spec.threads && !err; i++)
-		err = open_worker(&t->worker[i], e);
+		err = traffic_open_worker(&t->worker[i], e);
 	if (!err && spec->bringup == TRAFFIC_CM)
 		err = traffic_cm_open(t, &t->self.cm_port, e);
 	if (!err && spec->tcp_count)
@@ -132,37 +133,37 @@ int traffic_open(const struct traffic_spec *spec, struct traffic **out, struct e
 	return err;
 }
 
-static void close_flow(struct flow *f)
+static void traffic_close_qp_flow(struct qp_flow *f)
 {
 	if (f->qp)
 		ibv_destroy_qp(f->qp);
 	if (f->target)
 		ibv_destroy_qp(f->target);
-	traffic_close_srq(f);
+	qp_flow_close_srq(f);
 	if (f->tx.ah)
 		ibv_destroy_ah(f->tx.ah);
-	flow_clear(f);
+	qp_flow_clear(f);
 }
 
-static void release(struct ibv_mr *mr)
+static void traffic_dereg_mr(struct ibv_mr *mr)
 {
 	if (mr)
 		ibv_dereg_mr(mr);
 }
 
-static void close_worker(struct worker *w)
+static void traffic_close_worker(struct worker *w)
 {
 	for (unsigned int i = 0; w->flow && i < w->flow_count; i++)
-		close_flow(&w->flow[i]);
+		traffic_close_qp_flow(&w->flow[i]);
 	if (w->control)
 		ibv_destroy_qp(w->control);
 	if (w->cq)
 		ibv_destroy_cq(w->cq);
 	if (w->channel)
 		ibv_destroy_comp_channel(w->channel);
-	release(w->mr);
-	release(w->out_mr);
-	release(w->in_mr);
+	traffic_dereg_mr(w->mr);
+	traffic_dereg_mr(w->out_mr);
+	traffic_dereg_mr(w->in_mr);
 	if (w->memory)
 		munmap(w->memory, w->memory_bytes);
 	free(w->out);
@@ -176,7 +177,7 @@ void traffic_close(struct traffic *t)
 	if (!t)
 		return;
 	for (unsigned int i = 0; t->worker && i < t->spec.threads; i++)
-		close_worker(&t->worker[i]);
+		traffic_close_worker(&t->worker[i]);
 	traffic_cm_close(t->cm);
 	tcp_load_close(t->tcp);
 	free(t->worker);
@@ -193,19 +194,19 @@ void traffic_close(struct traffic *t)
 	free(t);
 }
 
-void traffic_self(const struct traffic *t, struct traffic_peer *self)
+void traffic_get_endpoint(const struct traffic *t, struct traffic_endpoint *self)
 {
 	unsigned int qps = traffic_spec_qps(&t->spec);
 
 	*self = t->self;
 	for (unsigned int i = 0; i < qps; i++)
-		self->qp[i] = traffic_flow(t, i)->self;
+		self->qp[i] = traffic_qp_flow(t, i)->self;
 	for (unsigned int i = 0; i < t->spec.threads; i++)
 		self->qp[qps + i] = t->worker[i].control_self;
 	self->qp_count = qps + t->spec.threads;
 }
 
-static int take_peer(struct traffic *t, const struct traffic_peer *p, struct err *e)
+static int traffic_set_remote(struct traffic *t, const struct traffic_endpoint *p, struct err *e)
 {
 	unsigned int qps = traffic_spec_qps(&t->spec);
 
@@ -214,18 +215,18 @@ static int take_peer(struct traffic *t, const struct traffic_peer *p, struct err
 			       t->spec.ibdev, qps + t->spec.threads, p->qp_count);
 	if (p->mtu < 256 || p->mtu > 4096)
 		return err_set(e, -EPROTO, "%s: the other end's MTU is %u", t->spec.ibdev, p->mtu);
-	memcpy(t->peer_gid, p->gid, sizeof(t->peer_gid));
-	t->peer_cm_port = p->cm_port;
+	memcpy(t->remote_gid, p->gid, sizeof(t->remote_gid));
+	t->remote_cm_port = p->cm_port;
 	for (unsigned int i = 0; i < qps; i++)
-		traffic_flow(t, i)->peer = p->qp[i];
+		traffic_qp_flow(t, i)->remote = p->qp[i];
 	for (unsigned int i = 0; i < t->spec.threads; i++)
-		t->worker[i].control_peer = p->qp[qps + i];
+		t->worker[i].control_remote = p->qp[qps + i];
 	t->mtu = traffic_mtu_bytes(traffic_mtu_code(p->mtu < t->self.mtu ? p->mtu : t->self.mtu));
 	return 0;
 }
 
 /* A message of UD, and of UC in count mode, is one packet: what is lost is one message. */
-static int check_sizes(const struct traffic *t, struct err *e)
+static int traffic_check_sizes(const struct traffic *t, struct err *e)
 {
 	for (unsigned int i = 0; i < t->spec.class_count; i++) {
 		const struct traffic_class *c = &t->spec.class[i];
@@ -240,22 +241,22 @@ static int check_sizes(const struct traffic *t, struct err *e)
 	return 0;
 }
 
-int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct err *e)
+int traffic_connect(struct traffic *t, const struct traffic_endpoint *peer, struct err *e)
 {
-	int err = take_peer(t, peer, e);
+	int err = traffic_set_remote(t, peer, e);
 
 	for (unsigned int i = 0; i < traffic_spec_qps(&t->spec) && !err; i++)
-		err = traffic_check_xrc_peer(traffic_flow(t, i), e);
+		err = qp_flow_check_xrc(traffic_qp_flow(t, i), e);
 	if (!err)
-		err = check_sizes(t, e);
+		err = traffic_check_sizes(t, e);
 	for (unsigned int i = 0; i < t->spec.threads && !err; i++) {
 		struct worker *w = &t->worker[i];
 
 		err = control_post_receives(w, e);
 		for (unsigned int k = 0; k < w->flow_count && !err; k++) {
-			err = flow_post_receives(&w->flow[k], e);
+			err = qp_flow_post_receives(&w->flow[k], e);
 			if (!err && !t->cm)
-				err = traffic_connect_flow(&w->flow[k], e);
+				err = qp_flow_connect(&w->flow[k], e);
 		}
 		if (!err)
 			err = traffic_connect_control(w, e);
@@ -269,7 +270,7 @@ int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct e
 	return err;
 }
 
-static void *run_worker(void *arg)
+static void *traffic_worker_thread(void *arg)
 {
 	const uint64_t one = 1;
 	struct worker *w = arg;
@@ -280,7 +281,7 @@ static void *run_worker(void *arg)
 	return NULL;
 }
 
-static int start_workers(struct traffic *t, struct err *e)
+static int traffic_start_workers(struct traffic *t, struct err *e)
 {
 	int err = 0;
 
@@ -290,18 +291,18 @@ static int start_workers(struct traffic *t, struct err *e)
 		t->end_ns = t->start_ns + t->spec.duration_ms * NS_PER_MS;
 		t->deadline_ns = t->end_ns + TRAFFIC_GRACE_MS * NS_PER_MS;
 	}
-	throttle_begin(&t->throttle, &t->spec, t->soft, t->start_ns);
+	throttle_init(&t->throttle, &t->spec, t->soft, t->start_ns);
 	for (unsigned int i = 0; i < t->spec.threads; i++) {
 		for (unsigned int k = 0; k < t->worker[i].flow_count; k++)
-			flow_aim(&t->worker[i].flow[k]);
+			qp_flow_set_remote(&t->worker[i].flow[k]);
 		for (unsigned int k = 0; k < t->spec.class_count; k++)
-			intervals_begin(&t->worker[i].result[k].goodput, t->start_ns);
+			rate_series_init(&t->worker[i].result[k].goodput, t->start_ns);
 	}
 	for (unsigned int i = 0; i < t->spec.threads && !err; i++) {
 		struct worker *w = &t->worker[i];
 
 		atomic_fetch_add(&t->running, 1);
-		err = pthread_create(&w->thread, NULL, run_worker, w);
+		err = pthread_create(&w->thread, NULL, traffic_worker_thread, w);
 		w->started = !err;
 		if (err)
 			atomic_fetch_sub(&t->running, 1);
@@ -309,7 +310,7 @@ static int start_workers(struct traffic *t, struct err *e)
 	return err ? err_sys(e, -err, "traffic: thread") : 0;
 }
 
-static void watch(struct traffic *t, const atomic_int *stop)
+static void traffic_watch_workers(struct traffic *t, const atomic_int *stop)
 {
 	struct pollfd fds[] = {
 		{.fd = t->ctx->async_fd, .events = POLLIN},
@@ -321,24 +322,24 @@ static void watch(struct traffic *t, const atomic_int *stop)
 	while (atomic_load(&t->running)) {
 		(void)poll(fds, ARRAY_SIZE(fds), WATCH_MS); /* an error is a shorter sleep */
 		if (fds[0].revents & POLLIN)
-			traffic_take_event(t);
+			traffic_read_async_event(t);
 		if (fds[1].revents & POLLIN)
 			(void)!read(t->wake_fd, &count, sizeof(count));
 		if (fds[2].revents & POLLIN)
-			traffic_cm_take_event(t);
-		if (*stop == TRAFFIC_UNHEARD)
-			traffic_fail(t, CAUSE_PEER_GONE,
+			traffic_cm_read_event(t);
+		if (*stop == TRAFFIC_HEARTBEAT_LOST)
+			traffic_fail(t, CAUSE_REMOTE_GONE,
 				     "the program at the other end fell silent, though its host "
 				     "answers");
 		if (*stop)
 			atomic_store(&t->stopping, true);
 		if (*stop && t->tcp)
-			tcp_load_end(t->tcp);
+			tcp_load_stop(t->tcp);
 	}
 }
 
-static void add_class(struct traffic_class_result *to, struct traffic_class_result *from,
-		      uint64_t end_ns)
+static void traffic_add_class(struct traffic_class_result *to, struct traffic_class_result *from,
+			      uint64_t end_ns)
 {
 	to->messages += from->messages;
 	to->bytes += from->bytes;
@@ -354,11 +355,12 @@ static void add_class(struct traffic_class_result *to, struct traffic_class_resu
 	to->tos_read += from->tos_read;
 	to->tos_other += from->tos_other;
 	histogram_merge(&to->latency, &from->latency);
-	intervals_end(&from->goodput, end_ns);
-	(void)intervals_merge(&to->goodput, &from->goodput); /* they began together */
+	rate_series_stop(&from->goodput, end_ns);
+	(void)rate_series_merge(&to->goodput, &from->goodput); /* they began together */
 }
 
-static void add_total(struct traffic_result *total, const struct traffic_class_result *class)
+static void traffic_add_total(struct traffic_result *total,
+			      const struct traffic_class_result *class)
 {
 	total->messages += class->messages + class->arrived;
 	total->bytes += class->bytes + class->arrived_bytes;
@@ -366,16 +368,16 @@ static void add_total(struct traffic_result *total, const struct traffic_class_r
 	total->mismatches += class->mismatches;
 }
 
-static void gather(struct traffic *t, struct traffic_report *r)
+static void traffic_gather_report(struct traffic *t, struct traffic_report *r)
 {
 	uint64_t first = UINT64_MAX, last = 0, now = monotonic_ns();
 
 	for (unsigned int c = 0; c < r->class_count; c++) {
-		intervals_begin(&r->class[c].goodput, t->start_ns);
-		intervals_end(&r->class[c].goodput, now);
+		rate_series_init(&r->class[c].goodput, t->start_ns);
+		rate_series_stop(&r->class[c].goodput, now);
 		for (unsigned int i = 0; i < t->spec.threads; i++)
-			add_class(&r->class[c], &t -> worker[i].result[c], now);
-		add_total(&r->total, &r->class[c]);
+			traffic_add_class(&r->class[c], &t -> worker[i].result[c], now);
+		traffic_add_total(&r->total, &r->class[c]);
 	}
 	for (unsigned int i = 0; i < t->spec.threads; i++) {
 		const struct worker *w = &t->worker[i];
@@ -383,7 +385,8 @@ static void gather(struct traffic *t, struct traffic_report *r)
 		first = w->first_ns && w->first_ns < first ? w->first_ns : first;
 		last = w->last_ns > last ? w->last_ns : last;
 		r->total.control_messages += w->control_messages;
-		r->total.control_bytes += w->control_messages * w->flow_count * sizeof(struct cell);
+		r->total.control_bytes += w->control_messages * w->flow_count *
+					  sizeof(struct credit_slot);
 	}
 	if (last > first)
 		r->total.duration_ns = last - first;
@@ -406,24 +409,24 @@ int traffic_run(struct traffic *t, const atomic_int *stop, struct traffic_report
 	report->total.mtu = t->mtu;
 	report->memory = t->memory;
 	t->report = report;
-	err = start_workers(t, e);
+	err = traffic_start_workers(t, e);
 	if (!err && t->tcp)
 		err = tcp_load_start(t->tcp, t->start_ns, t->end_ns, e);
 	if (err)
 		atomic_store(&t->failed, true);
-	watch(t, stop);
+	traffic_watch_workers(t, stop);
 	for (unsigned int i = 0; i < t->spec.threads; i++) {
 		if (t->worker[i].started)
 			pthread_join(t->worker[i].thread, NULL);
 	}
 	if (t->tcp)
 		tcp_load_join(t->tcp, report->tcp);
-	gather(t, report);
+	traffic_gather_report(t, report);
 	t->mtu = 0; /* once */
 	return err;
 }
 
-static uint64_t peek(const uint64_t *number)
+static uint64_t traffic_load_relaxed(const uint64_t *number)
 {
 	return __atomic_load_n(number, __ATOMIC_RELAXED);
 }
@@ -435,10 +438,12 @@ void traffic_progress(const struct traffic *t, struct traffic_progress *p)
 		for (unsigned int k = 0; k < t->spec.class_count; k++) {
 			const struct traffic_class_result *r = &t->worker[i].result[k];
 
-			p->messages += peek(&r->messages) + peek(&r->arrived);
-			p->bytes += peek(&r->bytes) + peek(&r->arrived_bytes);
-			p->mismatches += peek(&r->mismatches);
-			p->losses += peek(&r->losses);
+			p->messages += traffic_load_relaxed(&r->messages) +
+				       traffic_load_relaxed(&r->arrived);
+			p->bytes += traffic_load_relaxed(&r->bytes) +
+				    traffic_load_relaxed(&r->arrived_bytes);
+			p->mismatches += traffic_load_relaxed(&r->mismatches);
+			p->losses += traffic_load_relaxed(&r->losses);
 		}
 	}
 }

@@ -2,8 +2,8 @@
 /*
  * RDMA traffic between two hosts, in classes: each has a marking, a transport, a verb, a number of
  * queue pairs, a rate and a way to check what arrived. One struct traffic is one end; what the two
- * ends need from each other (struct traffic_peer) is carried by somebody else. Both ends are opened
- * with the same spec but for role, device, port, GID index, and marking. Host memory only.
+ * ends need from each other (struct traffic_endpoint) is carried by somebody else. Both ends are
+ * opened with the same spec but for role, device, port, GID index, and marking. Host memory only.
  */
 #ifndef PROBE_TRAFFIC_H
 #define PROBE_TRAFFIC_H
@@ -12,7 +12,7 @@
 #include <stdatomic.h>
 
 #include "probe/traffic/histogram.h"
-#include "probe/traffic/intervals.h"
+#include "probe/traffic/rate_series.h"
 #include "profiles/base/base.h"
 
 #define TRAFFIC_CLASSES_MAX	16u
@@ -76,7 +76,7 @@ enum traffic_check {
 };
 
 enum traffic_bringup {
-	TRAFFIC_RAW, /* queue pair data goes through struct traffic_peer */
+	TRAFFIC_RAW, /* queue pair data goes through struct traffic_endpoint */
 	TRAFFIC_CM,  /* rdma_cm */
 };
 
@@ -88,10 +88,10 @@ enum traffic_cause {
 	CAUSE_REMOTE,	      /* remote access or operation error */
 	CAUSE_LOCAL,	      /* local QP, memory or length error */
 	CAUSE_PORT_DOWN,
-	CAUSE_PEER_GONE,  /* the other end vanished */
-	CAUSE_DATA,	  /* delivered bytes are wrong */
-	CAUSE_TIMEOUT,	  /* our own deadline passed */
-	CAUSE_UNFINISHED, /* stopped, and what was under way did not come to its end */
+	CAUSE_REMOTE_GONE, /* the other end vanished */
+	CAUSE_DATA,	   /* delivered bytes are wrong */
+	CAUSE_TIMEOUT,	   /* our own deadline passed */
+	CAUSE_UNFINISHED,  /* stopped, and what was under way did not come to its end */
 	CAUSE_COUNT,
 };
 
@@ -146,7 +146,7 @@ struct traffic_spec {
 
 /* One queue pair, and the memory behind it. Of XRC there is one that sends and one that receives: 0
  * where the end does not. */
-struct traffic_peer_qp {
+struct traffic_qp {
 	uint32_t qpn, psn;
 	uint64_t addr; /* of the slots, for WRITE, READ and atomics; 0 = none */
 	uint32_t rkey;
@@ -156,13 +156,13 @@ struct traffic_peer_qp {
 
 /* What one end tells the other: queue pairs of the classes in their order, then one of each thread
  * for credits, whose memory is the table that the peer writes. */
-struct traffic_peer {
+struct traffic_endpoint {
 	uint8_t gid[16];
 	uint32_t mtu;			    /* IB MTU of the end, bytes; the smaller one is used */
 	uint16_t cm_port;		    /* the server of rdma_cm listens on it; 0 = none */
 	uint16_t tcp_port[TRAFFIC_TCP_MAX]; /* likewise that of each TCP background */
 	unsigned int qp_count;
-	struct traffic_peer_qp qp[TRAFFIC_QPS_MAX + TRAFFIC_THREADS_MAX];
+	struct traffic_qp qp[TRAFFIC_QPS_MAX + TRAFFIC_THREADS_MAX];
 };
 
 /* The memory that traffic is in: host memory, in ordinary or huge pages. Memory of a GPU is not
@@ -201,7 +201,7 @@ struct traffic_class_result {
 	/* Of rdma_cm: queue pairs that told the ToS they have; of them with another one than was
 	 * asked for, and that of the first such. */
 	uint64_t tos_read, tos_other, tos_found;
-	struct intervals goodput; /* of this class at this end */
+	struct rate_series goodput; /* of this class at this end */
 	/* A probe: round trips; else from post to completion, of one message in each list. */
 	struct histogram latency;
 };
@@ -217,7 +217,7 @@ struct traffic_tcp_result {
 	uint32_t mss;	  /* payload of a segment that is sent, the least of all streams; 0: none */
 	uint8_t tos_sent; /* as the kernel has it */
 	char detail[96];  /* of the first stream that broke: "Connection reset by peer ..." */
-	struct intervals goodput; /* of what arrived */
+	struct rate_series goodput; /* of what arrived */
 };
 
 /* The first error of a queue pair, or a loss in strict mode. */
@@ -293,15 +293,16 @@ uint64_t traffic_spec_bytes(const struct traffic_spec *spec);
 int traffic_open(const struct traffic_spec *spec, struct traffic **t, struct err *e);
 void traffic_close(struct traffic *t);
 
-void traffic_self(const struct traffic *t, struct traffic_peer *self);
+void traffic_get_endpoint(const struct traffic *t, struct traffic_endpoint *self);
 
 /* INIT -> RTR -> RTS towards the peer. Receives are posted before it returns. */
-int traffic_connect(struct traffic *t, const struct traffic_peer *peer, struct err *e);
+int traffic_connect(struct traffic *t, const struct traffic_endpoint *peer, struct err *e);
 
 /* What *stop may become. */
 enum traffic_stop {
 	TRAFFIC_STOP = 1,
-	TRAFFIC_UNHEARD, /* nobody is heard of who could want it: it fails, with cause peer-gone */
+	TRAFFIC_HEARTBEAT_LOST, /* nobody is heard of who could want it: it fails, with cause
+				   peer-gone */
 };
 
 /* Runs this end until duration_ms has passed and all is drained, the peer's last message has come,
@@ -349,15 +350,16 @@ const char *traffic_cause_word(enum traffic_cause cause);	      /* "retry-exceed
 
 /* SEND, with an immediate or without: it consumes receives and arrives where they say. */
 bool traffic_verb_sends(enum traffic_verb verb);
-int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *verb, struct err *e);
+int traffic_verb_from_json(const json_t *json, const char *key, enum traffic_verb *verb,
+			   struct err *e);
 
 /* JSON. Reading checks type and range of each member and of the whole (traffic_spec_check), and
  * leaves its output untouched on failure. A result is the head of a report's document: _result_
  * reads the sums of either. */
 json_t *traffic_spec_to_json(const struct traffic_spec *s);
 int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct err *e);
-json_t *traffic_peer_to_json(const struct traffic_peer *p);
-int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e);
+json_t *traffic_endpoint_to_json(const struct traffic_endpoint *p);
+int traffic_endpoint_from_json(const json_t *json, struct traffic_endpoint *p, struct err *e);
 json_t *traffic_result_to_json(const struct traffic_result *r);
 int traffic_result_from_json(const json_t *json, struct traffic_result *r, struct err *e);
 json_t *traffic_report_to_json(const struct traffic_report *r);

@@ -11,8 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/io/dial.h"
-#include "probe/traffic/traffic_end.h"
+#include "probe/io/tcp_socket.h"
+#include "probe/traffic/traffic_worker.h"
 
 #define CONNECT_NS    (8000 * NS_PER_MS)
 #define RESOLVE_MS    2000
@@ -29,14 +29,14 @@ struct traffic_cm {
 };
 
 /* In the REQ: which flow, of which run. */
-struct ticket {
+struct connect_id {
 	__be64 seed;
 	__be32 flow;
 } __attribute__((packed));
-_Static_assert(sizeof(struct ticket) == 12,
+_Static_assert(sizeof(struct connect_id) == 12,
 	       "ticket has holes, which leave with what the stack had");
 
-static int fail(const struct traffic *t, const char *step, struct err *e)
+static int cm_fail(const struct traffic *t, const char *step, struct err *e)
 {
 	return err_sys(e, errno ? -errno : -EIO, "%s: rdma_cm, %s", t->spec.ibdev, step);
 }
@@ -53,14 +53,14 @@ int traffic_cm_open(struct traffic *t, uint16_t *port, struct err *e)
 	cm->count = traffic_spec_qps(&t->spec);
 	cm->channel = rdma_create_event_channel();
 	if (!cm->channel || fcntl(cm->channel->fd, F_SETFL, O_NONBLOCK))
-		return fail(t, "open (is the module rdma_ucm loaded?)", e);
+		return cm_fail(t, "open (is the module rdma_ucm loaded?)", e);
 	if (t->spec.role == TRAFFIC_CLIENT)
 		return 0;
 	address_of_gid(t->self.gid, 0, &here);
 	if (rdma_create_id(cm->channel, &cm->listener, NULL, RDMA_PS_TCP) ||
 	    rdma_bind_addr(cm->listener, (struct sockaddr *)&here) ||
 	    rdma_listen(cm->listener, (int)cm->count))
-		return fail(t, "listen", e);
+		return cm_fail(t, "listen", e);
 	*port = be16toh(rdma_get_src_port(cm->listener));
 	return 0;
 }
@@ -81,7 +81,7 @@ void traffic_cm_close(struct traffic_cm *cm)
 }
 
 /* The next event, which the caller acknowledges. */
-static int next_event(struct traffic *t, struct rdma_cm_event **event, struct err *e)
+static int cm_next_event(struct traffic *t, struct rdma_cm_event **event, struct err *e)
 {
 	struct pollfd fd = {.fd = t->cm->channel->fd, .events = POLLIN};
 	uint64_t now;
@@ -89,20 +89,20 @@ static int next_event(struct traffic *t, struct rdma_cm_event **event, struct er
 	while (rdma_get_cm_event(t->cm->channel, event)) {
 		now = monotonic_ns();
 		if (errno != EAGAIN && errno != EINTR)
-			return fail(t, "event", e);
+			return cm_fail(t, "event", e);
 		if (now >= t->cm->deadline_ns)
 			return err_set(e, -ETIMEDOUT, "%s: rdma_cm: no connection in %llu s",
 				       t->spec.ibdev,
 				       (unsigned long long)(CONNECT_NS / NS_PER_MS / 1000));
 		if (poll(&fd, 1, (int)((t->cm->deadline_ns - now) / NS_PER_MS) + 1) < 0 &&
 		    errno != EINTR)
-			return fail(t, "poll", e);
+			return cm_fail(t, "poll", e);
 	}
 	return 0;
 }
 
 /* The id of one of our flows. Others are strangers', and the listener. */
-static bool is_own(const struct traffic_cm *cm, const struct rdma_cm_id *id)
+static bool cm_is_own(const struct traffic_cm *cm, const struct rdma_cm_id *id)
 {
 	for (unsigned int i = 0; id && i < cm->count; i++)
 		if (cm->id[i] == id)
@@ -112,7 +112,7 @@ static bool is_own(const struct traffic_cm *cm, const struct rdma_cm_id *id)
 
 /* Acknowledges an event that is no news of our flows. What knocks is sent away, and what a stranger
  * left is given back. */
-static void pass_over(struct traffic_cm *cm, struct rdma_cm_event *event)
+static void cm_drop_event(struct traffic_cm *cm, struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *id = event->id;
 	bool knocks = event->event == RDMA_CM_EVENT_CONNECT_REQUEST;
@@ -120,24 +120,24 @@ static void pass_over(struct traffic_cm *cm, struct rdma_cm_event *event)
 	if (knocks)
 		(void)rdma_reject(id, NULL, 0);
 	rdma_ack_cm_event(event); /* before its id can be destroyed */
-	if (knocks && id != cm->listener && !is_own(cm, id))
+	if (knocks && id != cm->listener && !cm_is_own(cm, id))
 		rdma_destroy_id(id);
 }
 
 /* Waits for this event of the one connection that is made. */
-static int expect(struct traffic *t, const struct rdma_cm_id *id, enum rdma_cm_event_type want,
-		  struct err *e)
+static int cm_expect_event(struct traffic *t, const struct rdma_cm_id *id,
+			   enum rdma_cm_event_type want, struct err *e)
 {
 	struct rdma_cm_event *event;
 	int err;
 
 	for (;;) {
-		err = next_event(t, &event, e);
+		err = cm_next_event(t, &event, e);
 		if (err)
 			return err;
-		if (is_own(t->cm, event->id))
+		if (cm_is_own(t->cm, event->id))
 			break;
-		pass_over(t->cm, event);
+		cm_drop_event(t->cm, event);
 	}
 	if (event->event != want || event->id != id)
 		err = err_set(e, -ECONNREFUSED, "%s: rdma_cm: %s (status %d) instead of %s",
@@ -148,13 +148,14 @@ static int expect(struct traffic *t, const struct rdma_cm_id *id, enum rdma_cm_e
 }
 
 /* What rdma_cm wants in the queue pair for a state, and our timer. */
-static int modify(struct flow *f, struct rdma_cm_id *id, enum ibv_qp_state state, struct err *e)
+static int cm_modify_qp(struct qp_flow *f, struct rdma_cm_id *id, enum ibv_qp_state state,
+			struct err *e)
 {
 	struct ibv_qp_attr attr = {.qp_state = state};
 	int mask, rc;
 
 	if (rdma_init_qp_attr(id, &attr, &mask))
-		return fail(f->worker->t, "attributes", e);
+		return cm_fail(f->worker->t, "attributes", e);
 	if (state == IBV_QPS_RTR) {
 		attr.min_rnr_timer = MIN_RNR_TIMER;
 		mask |= IBV_QP_MIN_RNR_TIMER;
@@ -167,7 +168,8 @@ static int modify(struct flow *f, struct rdma_cm_id *id, enum ibv_qp_state state
 		  : 0;
 }
 
-static struct rdma_conn_param parameters(const struct flow *f, const struct ticket *ticket)
+static struct rdma_conn_param cm_conn_param(const struct qp_flow *f,
+					    const struct connect_id *ticket)
 {
 	return (struct rdma_conn_param){
 		.private_data = ticket,
@@ -180,7 +182,7 @@ static struct rdma_conn_param parameters(const struct flow *f, const struct tick
 	};
 }
 
-static int resolve(struct flow *f, struct rdma_cm_id *id, struct err *e)
+static int cm_resolve(struct qp_flow *f, struct rdma_cm_id *id, struct err *e)
 {
 	struct sockaddr_storage here, there;
 	struct traffic *t = f->worker->t;
@@ -188,49 +190,49 @@ static int resolve(struct flow *f, struct rdma_cm_id *id, struct err *e)
 	int err;
 
 	address_of_gid(t->self.gid, 0, &here);
-	address_of_gid(t->peer_gid, t->peer_cm_port, &there);
+	address_of_gid(t->remote_gid, t->remote_cm_port, &there);
 	if (rdma_set_option(id, RDMA_OPTION_ID, RDMA_OPTION_ID_TOS, &tos, sizeof(tos)))
-		return fail(t, "set the traffic class", e);
+		return cm_fail(t, "set the traffic class", e);
 	if (rdma_resolve_addr(id, (struct sockaddr *)&here, (struct sockaddr *)&there, RESOLVE_MS))
-		return fail(t, "resolve the address", e);
-	err = expect(t, id, RDMA_CM_EVENT_ADDR_RESOLVED, e);
+		return cm_fail(t, "resolve the address", e);
+	err = cm_expect_event(t, id, RDMA_CM_EVENT_ADDR_RESOLVED, e);
 	if (err)
 		return err;
 	if (rdma_resolve_route(id, RESOLVE_MS))
-		return fail(t, "resolve the route", e);
-	return expect(t, id, RDMA_CM_EVENT_ROUTE_RESOLVED, e);
+		return cm_fail(t, "resolve the route", e);
+	return cm_expect_event(t, id, RDMA_CM_EVENT_ROUTE_RESOLVED, e);
 }
 
-static int connect_flow(struct flow *f, struct err *e)
+static int cm_connect_flow(struct qp_flow *f, struct err *e)
 {
 	struct traffic *t = f->worker->t;
-	struct ticket ticket = {htobe64(t->spec.seed), htobe32(f->index)};
-	struct rdma_conn_param param = parameters(f, &ticket);
+	struct connect_id ticket = {htobe64(t->spec.seed), htobe32(f->index)};
+	struct rdma_conn_param param = cm_conn_param(f, &ticket);
 	struct rdma_cm_id *id = NULL;
 	int err;
 
 	if (rdma_create_id(t->cm->channel, &id, NULL, RDMA_PS_TCP))
-		return fail(t, "create", e);
+		return cm_fail(t, "create", e);
 	t->cm->id[f->index] = id;
-	err = resolve(f, id, e);
+	err = cm_resolve(f, id, e);
 	if (err)
 		return err;
 	if (rdma_connect(id, &param))
-		return fail(t, "connect", e);
-	err = expect(t, id, RDMA_CM_EVENT_CONNECT_RESPONSE, e);
+		return cm_fail(t, "connect", e);
+	err = cm_expect_event(t, id, RDMA_CM_EVENT_CONNECT_RESPONSE, e);
 	if (!err)
-		err = modify(f, id, IBV_QPS_RTR, e);
+		err = cm_modify_qp(f, id, IBV_QPS_RTR, e);
 	if (!err)
-		err = modify(f, id, IBV_QPS_RTS, e);
+		err = cm_modify_qp(f, id, IBV_QPS_RTS, e);
 	if (!err && rdma_establish(id))
-		err = fail(t, "establish", e);
+		err = cm_fail(t, "establish", e);
 	return err;
 }
 
 /* A stranger may knock: who has no ticket of this run is sent away. NULL: that. */
-static struct flow *flow_of(struct traffic *t, const struct rdma_cm_event *event)
+static struct qp_flow *cm_requested_flow(struct traffic *t, const struct rdma_cm_event *event)
 {
-	struct ticket ticket;
+	struct connect_id ticket;
 	uint32_t index;
 
 	if (event->param.conn.private_data_len < sizeof(ticket))
@@ -239,40 +241,40 @@ static struct flow *flow_of(struct traffic *t, const struct rdma_cm_event *event
 	index = be32toh(ticket.flow);
 	if (be64toh(ticket.seed) != t->spec.seed || index >= t->cm->count || t->cm->id[index])
 		return NULL;
-	return traffic_flow(t, index);
+	return traffic_qp_flow(t, index);
 }
 
-static int accept_flow(struct flow *f, struct rdma_cm_id *id, struct err *e)
+static int cm_accept_flow(struct qp_flow *f, struct rdma_cm_id *id, struct err *e)
 {
-	struct rdma_conn_param param = parameters(f, NULL);
+	struct rdma_conn_param param = cm_conn_param(f, NULL);
 	struct traffic *t = f->worker->t;
 	int err;
 
 	t->cm->id[f->index] = id;
-	err = modify(f, id, IBV_QPS_RTR, e);
+	err = cm_modify_qp(f, id, IBV_QPS_RTR, e);
 	if (!err)
-		err = modify(f, id, IBV_QPS_RTS, e);
+		err = cm_modify_qp(f, id, IBV_QPS_RTS, e);
 	if (!err && rdma_accept(id, &param))
-		err = fail(t, "accept", e);
+		err = cm_fail(t, "accept", e);
 	return err;
 }
 
 /* Events of strangers' ids end nothing: they knock, are sent away, and say what they want. */
-static int serve_event(struct traffic *t, unsigned int *established, struct err *e)
+static int cm_serve_event(struct traffic *t, unsigned int *established, struct err *e)
 {
 	struct rdma_cm_event *event;
-	struct flow *f;
-	int err = next_event(t, &event, e);
+	struct qp_flow *f;
+	int err = cm_next_event(t, &event, e);
 
 	if (err)
 		return err;
-	f = event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? flow_of(t, event) : NULL;
-	if (!f && !is_own(t->cm, event->id) && event->event != RDMA_CM_EVENT_DEVICE_REMOVAL) {
-		pass_over(t->cm, event);
+	f = event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? cm_requested_flow(t, event) : NULL;
+	if (!f && !cm_is_own(t->cm, event->id) && event->event != RDMA_CM_EVENT_DEVICE_REMOVAL) {
+		cm_drop_event(t->cm, event);
 		return 0;
 	}
 	if (f)
-		err = accept_flow(f, event->id, e);
+		err = cm_accept_flow(f, event->id, e);
 	else if (event->event == RDMA_CM_EVENT_ESTABLISHED)
 		++*established;
 	else
@@ -283,7 +285,7 @@ static int serve_event(struct traffic *t, unsigned int *established, struct err 
 }
 
 /* The ToS that a queue pair says it has; false: the device does not tell. */
-static bool read_tos(struct ibv_qp *qp, uint8_t *tos)
+static bool cm_read_tos(struct ibv_qp *qp, uint8_t *tos)
 {
 	struct ibv_qp_init_attr init;
 	struct ibv_qp_attr attr = {0};
@@ -297,29 +299,29 @@ static bool read_tos(struct ibv_qp *qp, uint8_t *tos)
 /* Some drivers give back another value than was set (the DSCP of it, or none): what raw verbs set
  * shows how far this one is to be believed. A 0 that was asked for does not: proven is false when
  * nothing else was. */
-static bool tells_truth(const struct traffic *t, bool *proven)
+static bool cm_tos_trusted(const struct traffic *t, bool *proven)
 {
 	*proven = false;
 	for (unsigned int i = 0; i < t->spec.threads; i++) {
 		uint8_t asked = traffic_control_class(&t->worker[i])->tos, tos;
 
-		if (!read_tos(t->worker[i].control, &tos) || tos != asked)
+		if (!cm_read_tos(t->worker[i].control, &tos) || tos != asked)
 			return false;
 		*proven |= asked != 0;
 	}
 	return true;
 }
 
-static void check_marking(struct traffic *t)
+static void cm_check_marking(struct traffic *t)
 {
-	bool proven, believed = tells_truth(t, &proven);
+	bool proven, believed = cm_tos_trusted(t, &proven);
 
 	for (unsigned int i = 0; believed && i < t->cm->count; i++) {
-		struct flow *f = traffic_flow(t, i);
+		struct qp_flow *f = traffic_qp_flow(t, i);
 		struct traffic_class_result *r = f->result;
 		uint8_t tos;
 
-		if (!read_tos(f->qp, &tos) || (!tos && !proven))
+		if (!cm_read_tos(f->qp, &tos) || (!tos && !proven))
 			continue;
 		r->tos_read++;
 		if (tos == f->class->tos)
@@ -337,14 +339,14 @@ int traffic_cm_connect(struct traffic *t, struct err *e)
 
 	t->cm->deadline_ns = monotonic_ns() + CONNECT_NS;
 	for (unsigned int i = 0; client && i < t->cm->count && !err; i++)
-		err = connect_flow(traffic_flow(t, i), e);
+		err = cm_connect_flow(traffic_qp_flow(t, i), e);
 	while (!client && !err && established < t->cm->count)
-		err = serve_event(t, &established, e);
+		err = cm_serve_event(t, &established, e);
 	if (t->cm->listener) /* nobody else is heard */
 		rdma_destroy_id(t->cm->listener);
 	t->cm->listener = NULL;
 	if (!err)
-		check_marking(t);
+		cm_check_marking(t);
 	return err;
 }
 
@@ -354,7 +356,7 @@ int traffic_cm_fd(const struct traffic *t)
 }
 
 /* A program that dies is said so by its kernel, before any timer of a queue pair. */
-void traffic_cm_take_event(struct traffic *t)
+void traffic_cm_read_event(struct traffic *t)
 {
 	struct rdma_cm_event *event;
 	enum rdma_cm_event_type type;
@@ -363,10 +365,10 @@ void traffic_cm_take_event(struct traffic *t)
 	if (rdma_get_cm_event(t->cm->channel, &event))
 		return;
 	type = event->event;
-	own = is_own(t->cm, event->id);
-	pass_over(t->cm, event);
+	own = cm_is_own(t->cm, event->id);
+	cm_drop_event(t->cm, event);
 	if (type == RDMA_CM_EVENT_DISCONNECTED && own)
-		traffic_fail(t, CAUSE_PEER_GONE, "the other end disconnected");
+		traffic_fail(t, CAUSE_REMOTE_GONE, "the other end disconnected");
 	else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
 		traffic_fail(t, CAUSE_LOCAL, "the device is removed");
 }

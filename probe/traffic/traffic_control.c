@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 
 #define UNDER_WAY_MAX 2u
 #define HEARTBEAT_NS  (500 * NS_PER_MS)
@@ -20,7 +20,7 @@
 
 int control_prepare(struct worker *w, struct err *e)
 {
-	size_t bytes = (w->flow_count ? w->flow_count : 1) * sizeof(struct cell);
+	size_t bytes = (w->flow_count ? w->flow_count : 1) * sizeof(struct credit_slot);
 	struct traffic *t = w->t;
 
 	w->control_receives = RECEIVES_MIN + RECEIVES_FLOW * w->flow_count;
@@ -40,7 +40,7 @@ int control_prepare(struct worker *w, struct err *e)
 	return 0;
 }
 
-static int post_receive(struct worker *w)
+static int control_post_receive(struct worker *w)
 {
 	struct ibv_recv_wr wr = {.wr_id = WR_ID(WR_CONTROL, 0)}, *bad;
 
@@ -52,27 +52,27 @@ int control_post_receives(struct worker *w, struct err *e)
 	int rc = 0;
 
 	for (uint32_t i = 0; i < w->control_receives && !rc; i++)
-		rc = post_receive(w);
+		rc = control_post_receive(w);
 	return rc ? err_sys(e, -rc, "%s: posting receives", w->t->spec.ibdev) : 0;
 }
 
-static void take_cell(struct flow *f, const struct cell *in)
+static void control_read_credit(struct qp_flow *f, const struct credit_slot *in)
 {
 	struct traffic *t = f->worker->t;
 
-	if (in->flags & CELL_FAILED)
-		traffic_fail(t, CAUSE_PEER_GONE, "the other end gave up");
-	if (in->flags & CELL_STOP)
+	if (in->flags & CREDIT_FAILED)
+		traffic_fail(t, CAUSE_REMOTE_GONE, "the other end gave up");
+	if (in->flags & CREDIT_STOP)
 		f->worker->ending = true;
-	if (in->flags & (CELL_RESET | CELL_RESUME))
-		flow_take_reset(f, in);
+	if (in->flags & (CREDIT_RESET | CREDIT_RESUME))
+		qp_flow_read_reset(f, in);
 	if (f->tx.on)
-		flow_take_grant(f, in);
+		qp_flow_read_credit(f, in);
 	if (f->rx.on)
-		flow_announced(f, in);
+		qp_flow_read_completed(f, in);
 }
 
-void control_taken(struct worker *w, const struct ibv_wc *wc)
+void control_completed(struct worker *w, const struct ibv_wc *wc)
 {
 	int rc;
 
@@ -83,11 +83,11 @@ void control_taken(struct worker *w, const struct ibv_wc *wc)
 	w->heard_ns = w->now_ns;
 	for (unsigned int i = 0; i < w->flow_count; i++) {
 		/* The peer may write while we read: each number is read once. */
-		const struct cell in = *(volatile struct cell *)&w->in[i];
+		const struct credit_slot in = *(volatile struct credit_slot *)&w->in[i];
 
-		take_cell(&w->flow[i], &in);
+		control_read_credit(&w->flow[i], &in);
 	}
-	rc = post_receive(w);
+	rc = control_post_receive(w);
 	if (rc)
 		traffic_fail(w->t, CAUSE_LOCAL, "posting a receive: %s", strerror(rc));
 }
@@ -105,17 +105,17 @@ void control_flush(struct worker *w)
 		.num_sge = 1,
 		.opcode = IBV_WR_RDMA_WRITE_WITH_IMM,
 		.send_flags = IBV_SEND_SIGNALED,
-		.wr.rdma = {.remote_addr = w->control_peer.addr, .rkey = w->control_peer.rkey},
+		.wr.rdma = {.remote_addr = w->control_remote.addr, .rkey = w->control_remote.rkey},
 	};
 	struct ibv_send_wr *bad;
 	int rc;
 
-	if (w->now_ns - w->told_ns >= HEARTBEAT_NS)
+	if (w->now_ns - w->control_sent_ns >= HEARTBEAT_NS)
 		w->dirty = true;
 	if (!w->dirty || w->control_under_way >= UNDER_WAY_MAX || !w->flow_count)
 		return;
 	w->dirty = false;
-	w->told_ns = w->now_ns;
+	w->control_sent_ns = w->now_ns;
 	rc = ibv_post_send(w->control, &wr, &bad);
 	if (rc) {
 		traffic_fail(w->t, CAUSE_LOCAL, "posting a credit: %s", strerror(rc));

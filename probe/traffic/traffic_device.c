@@ -11,10 +11,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 
 /* rxe and siw have no device behind them in sysfs. */
-static bool is_soft(const char *ibdev)
+static bool device_is_soft(const char *ibdev)
 {
 	char path[128];
 
@@ -57,7 +57,7 @@ enum ibv_mtu traffic_mtu_code(uint32_t bytes)
 	return mtu;
 }
 
-static int query_port(struct traffic *t, struct err *e)
+static int device_query_port(struct traffic *t, struct err *e)
 {
 	const struct traffic_spec *s = &t->spec;
 	struct ibv_port_attr port;
@@ -84,7 +84,7 @@ static int query_port(struct traffic *t, struct err *e)
 
 /* A dma-buf that is none is refused for that (EBADF) by a driver that would take one, and as a
  * whole (EOPNOTSUPP) by others: linux ib_uverbs_reg_dmabuf_mr, rdma-core ibv_reg_dmabuf_mr. */
-static bool takes_dmabuf(struct ibv_pd *pd)
+static bool device_supports_dmabuf(struct ibv_pd *pd)
 {
 	struct ibv_mr *mr = ibv_reg_dmabuf_mr(pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE);
 
@@ -98,7 +98,7 @@ int traffic_open_domain(struct traffic *t, struct err *e)
 	t->pd = ibv_alloc_pd(t->ctx);
 	if (!t->pd)
 		return err_sys(e, -errno, "%s: protection domain", t->spec.ibdev);
-	t->memory.dmabuf = takes_dmabuf(t->pd);
+	t->memory.dmabuf = device_supports_dmabuf(t->pd);
 	(void)gpu_find("", t->memory.gpu, sizeof(t->memory.gpu));
 	return 0;
 }
@@ -109,14 +109,14 @@ int traffic_open_device(struct traffic *t, struct err *e)
 
 	if (err)
 		return err;
-	t->soft = is_soft(t->spec.ibdev);
+	t->soft = device_is_soft(t->spec.ibdev);
 	t->processors = sysconf(_SC_NPROCESSORS_ONLN);
 	rc = ibv_query_device(t->ctx, &t->limits);
 	if (rc)
 		return err_sys(e, -rc, "%s: limits", t->spec.ibdev);
 	err = traffic_check_xrc(t, e);
 	if (!err)
-		err = query_port(t, e);
+		err = device_query_port(t, e);
 	if (!err)
 		err = traffic_open_domain(t, e);
 	return err ? err : traffic_open_xrcd(t, e);
@@ -158,7 +158,7 @@ int traffic_map(struct traffic *t, size_t bytes, int access, uint8_t **memory, s
 }
 
 /* The n-th core, in turn, of a list as "0-3,8": -1 when there is none. */
-static int pick_core(const char *list, unsigned int n)
+static int device_pick_core(const char *list, unsigned int n)
 {
 	int core[CPU_SETSIZE], count = 0;
 
@@ -193,7 +193,7 @@ void traffic_pin(const struct traffic *t, unsigned int worker)
 		in = fopen("/sys/devices/system/cpu/online", "re");
 	if (!in)
 		return;
-	core = fgets(list, sizeof(list), in) ? pick_core(list, worker) : -1;
+	core = fgets(list, sizeof(list), in) ? device_pick_core(list, worker) : -1;
 	fclose(in);
 	if (core < 0 || core >= CPU_SETSIZE)
 		return;

@@ -14,21 +14,21 @@
 #define CONTROL_MAX (UINT64_C(1) << 48) /* more than any link carries in a day */
 
 static const struct json_row qp_rows[] = {
-	NUMBER(struct traffic_peer_qp, qpn, 0, 0xffffff),
-	NUMBER(struct traffic_peer_qp, psn, 0, 0xffffff),
-	NUMBER(struct traffic_peer_qp, addr, 0, JSON_UINT_MAX),
-	NUMBER(struct traffic_peer_qp, rkey, 0, UINT32_MAX),
+	NUMBER(struct traffic_qp, qpn, 0, 0xffffff),
+	NUMBER(struct traffic_qp, psn, 0, 0xffffff),
+	NUMBER(struct traffic_qp, addr, 0, JSON_UINT_MAX),
+	NUMBER(struct traffic_qp, rkey, 0, UINT32_MAX),
 };
 
 /* What XRC alone has is told by it alone. */
 static const struct json_row xrc_rows[] = {
-	NUMBER(struct traffic_peer_qp, target_qpn, 0, 0xffffff),
-	NUMBER(struct traffic_peer_qp, srqn, 0, 0xffffff),
+	NUMBER(struct traffic_qp, target_qpn, 0, 0xffffff),
+	NUMBER(struct traffic_qp, srqn, 0, 0xffffff),
 };
 
 static const struct json_row peer_rows[] = {
-	NUMBER(struct traffic_peer, mtu, 256, 4096),
-	NUMBER(struct traffic_peer, cm_port, 0, 65535),
+	NUMBER(struct traffic_endpoint, mtu, 256, 4096),
+	NUMBER(struct traffic_endpoint, cm_port, 0, 65535),
 };
 
 static json_t *tcp_ports_to_json(const uint16_t port[TRAFFIC_TCP_MAX])
@@ -40,14 +40,14 @@ static json_t *tcp_ports_to_json(const uint16_t port[TRAFFIC_TCP_MAX])
 	return list;
 }
 
-static int take_tcp_ports(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX], struct err *e)
+static int tcp_ports_from_json(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX], struct err *e)
 {
 	const json_t *list = NULL;
 	int err;
 
 	if (!json_object_get(peer, "tcp_ports"))
 		return 0;
-	err = json_take_array(peer, "tcp_ports", TRAFFIC_TCP_MAX, &list, e);
+	err = json_get_array(peer, "tcp_ports", TRAFFIC_TCP_MAX, &list, e);
 	for (size_t i = 0; !err && i < json_array_size(list); i++) {
 		const json_t *item = json_array_get(list, i);
 		json_int_t value = json_integer_value(item);
@@ -59,7 +59,7 @@ static int take_tcp_ports(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX], st
 	return err;
 }
 
-json_t *traffic_peer_to_json(const struct traffic_peer *p)
+json_t *traffic_endpoint_to_json(const struct traffic_endpoint *p)
 {
 	json_t *list = json_list_write(JSON_ROWS(qp_rows), p->qp, sizeof(p->qp[0]), p->qp_count);
 	json_t *json = json_pack("{s:o}", "gid", json_hex(p->gid, sizeof(p->gid)));
@@ -75,7 +75,7 @@ json_t *traffic_peer_to_json(const struct traffic_peer *p)
 	return json;
 }
 
-static int take_xrc(const json_t *json, struct traffic_peer *p, struct err *e)
+static int xrc_from_json(const json_t *json, struct traffic_endpoint *p, struct err *e)
 {
 	int err = 0;
 
@@ -90,20 +90,20 @@ static int take_xrc(const json_t *json, struct traffic_peer *p, struct err *e)
 	return err;
 }
 
-int traffic_peer_from_json(const json_t *json, struct traffic_peer *p, struct err *e)
+int traffic_endpoint_from_json(const json_t *json, struct traffic_endpoint *p, struct err *e)
 {
-	struct traffic_peer v = {0};
-	int err = json_take_hex(json, "gid", v.gid, sizeof(v.gid), e);
+	struct traffic_endpoint v = {0};
+	int err = json_get_hex(json, "gid", v.gid, sizeof(v.gid), e);
 
 	if (!err)
 		err = json_rows_read(json, JSON_ROWS(peer_rows), &v, e);
 	if (!err)
-		err = take_tcp_ports(json, v.tcp_port, e);
+		err = tcp_ports_from_json(json, v.tcp_port, e);
 	if (!err)
 		err = json_list_read(json, "qps", JSON_ROWS(qp_rows), v.qp, sizeof(v.qp[0]),
 				     ARRAY_SIZE(v.qp), &v.qp_count, e);
 	if (!err)
-		err = take_xrc(json, &v, e);
+		err = xrc_from_json(json, &v, e);
 	if (!err)
 		*p = v;
 	return err;
@@ -168,22 +168,22 @@ static json_t *class_to_json(const struct traffic_class_result *c)
 	json_t *json = json_object();
 
 	(void)json_rows_write(json, JSON_ROWS(class_rows), c);
-	json_object_set_new(json, "goodput", intervals_to_json(&c->goodput));
+	json_object_set_new(json, "goodput", rate_series_to_json(&c->goodput));
 	json_object_set_new(json, "latency", histogram_to_json(&c->latency));
 	return json;
 }
 
-static int take_class(const json_t *json, struct traffic_class_result *c, struct err *e)
+static int class_from_json(const json_t *json, struct traffic_class_result *c, struct err *e)
 {
 	const json_t *goodput, *latency;
 	int err = json_rows_read(json, JSON_ROWS(class_rows), c, e);
 
 	if (!err)
-		err = json_take_object(json, "goodput", &goodput, e);
+		err = json_get_object(json, "goodput", &goodput, e);
 	if (!err)
-		err = intervals_from_json(goodput, &c->goodput, e);
+		err = rate_series_from_json(goodput, &c->goodput, e);
 	if (!err)
-		err = json_take_object(json, "latency", &latency, e);
+		err = json_get_object(json, "latency", &latency, e);
 	return err ? err : histogram_from_json(latency, &c->latency, e);
 }
 
@@ -235,16 +235,16 @@ json_t *traffic_report_to_json(const struct traffic_report *r)
 	return json;
 }
 
-static int take_classes(const json_t *json, struct traffic_report *r, struct err *e)
+static int classes_from_json(const json_t *json, struct traffic_report *r, struct err *e)
 {
 	const json_t *list = NULL;
 	const json_t *memory;
-	int err = json_take_object(json, "memory", &memory, e);
+	int err = json_get_object(json, "memory", &memory, e);
 
 	if (!err)
 		err = traffic_memory_from_json(memory, &r->memory, e);
 	if (!err)
-		err = json_take_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
+		err = json_get_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
 	if (err)
 		return err;
 	r->class_count = (unsigned int)json_array_size(list);
@@ -252,7 +252,7 @@ static int take_classes(const json_t *json, struct traffic_report *r, struct err
 	if (!r->class)
 		return err_sys(e, -ENOMEM, "traffic report");
 	for (unsigned int i = 0; i < r->class_count && !err; i++) {
-		err = take_class(json_array_get(list, i), &r->class[i], e);
+		err = class_from_json(json_array_get(list, i), &r->class[i], e);
 		if (err)
 			err_prefix(e, "'classes' %u", i);
 	}
@@ -260,14 +260,14 @@ static int take_classes(const json_t *json, struct traffic_report *r, struct err
 }
 
 /* Without the key there was none. */
-static int take_tcp(const json_t *json, struct traffic_report *r, struct err *e)
+static int tcp_from_json(const json_t *json, struct traffic_report *r, struct err *e)
 {
 	const json_t *list;
 	int err;
 
 	if (!json_object_get(json, "tcp"))
 		return 0;
-	err = json_take_array(json, "tcp", TRAFFIC_TCP_MAX, &list, e);
+	err = json_get_array(json, "tcp", TRAFFIC_TCP_MAX, &list, e);
 	if (err)
 		return err;
 	r->tcp_count = (unsigned int)json_array_size(list);
@@ -288,13 +288,13 @@ int traffic_report_from_json(const json_t *json, struct traffic_report *r, struc
 	int err = traffic_result_from_json(json, &v.total, e);
 
 	if (!err)
-		err = take_classes(json, &v, e);
+		err = classes_from_json(json, &v, e);
 	if (!err)
 		err = json_list_read(json, "failures", JSON_ROWS(failure_rows), v.failure,
 				     sizeof(v.failure[0]), ARRAY_SIZE(v.failure), &v.failure_count,
 				     e);
 	if (!err)
-		err = take_tcp(json, &v, e);
+		err = tcp_from_json(json, &v, e);
 	if (!err && json_object_get(json, "stalls"))
 		err = json_list_read(json, "stalls", JSON_ROWS(stall_rows), v.stall,
 				     sizeof(v.stall[0]), ARRAY_SIZE(v.stall), &v.stall_count, e);
@@ -354,7 +354,7 @@ json_t *traffic_tcp_result_to_json(const struct traffic_tcp_result *r)
 	json_t *json = json_object();
 
 	(void)json_rows_write(json, JSON_ROWS(stream_rows), r);
-	json_object_set_new(json, "goodput", intervals_to_json(&r->goodput));
+	json_object_set_new(json, "goodput", rate_series_to_json(&r->goodput));
 	(void)json_rows_write(json, JSON_ROWS(moved_rows), r);
 	return json;
 }
@@ -367,6 +367,6 @@ int traffic_tcp_result_from_json(const json_t *json, struct traffic_tcp_result *
 	if (!err)
 		err = json_rows_read(json, JSON_ROWS(stream_rows), r, e);
 	if (!err)
-		err = json_take_object(json, "goodput", &goodput, e);
-	return err ? err : intervals_from_json(goodput, &r->goodput, e);
+		err = json_get_object(json, "goodput", &goodput, e);
+	return err ? err : rate_series_from_json(goodput, &r->goodput, e);
 }

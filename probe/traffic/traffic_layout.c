@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "probe/traffic/traffic_pattern.h"
 
 #define FLIGHT_BYTES   (2u << 20) /* wished under way on a QP: 160 us of 100 Gbit/s */
@@ -28,13 +28,13 @@ uint32_t class_bytes(const struct traffic_class *c)
 	return c->verb == TRAFFIC_ATOMIC ? ATOMIC_BYTES : c->message_bytes;
 }
 
-bool class_loses(const struct traffic_class *c)
+bool class_is_unreliable(const struct traffic_class *c)
 {
 	return c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
 }
 
 /* Its responder posts receives. */
-static bool class_receives(const struct traffic_class *c)
+static bool layout_posts_receives(const struct traffic_class *c)
 {
 	return traffic_verb_sends(c->verb) || c->verb == TRAFFIC_WRITE_IMM;
 }
@@ -55,11 +55,12 @@ uint8_t class_stamp(const struct traffic_class *c, uint64_t n)
 	return (uint8_t)(n / class_slots(c) % 255 + 1);
 }
 
-bool class_grants(const struct traffic_class *c)
+bool class_needs_credit(const struct traffic_class *c)
 {
 	if (c->probe)
 		return false;
-	return class_receives(c) || (c->verb == TRAFFIC_WRITE && c->check != TRAFFIC_CHECK_NONE);
+	return layout_posts_receives(c) ||
+	       (c->verb == TRAFFIC_WRITE && c->check != TRAFFIC_CHECK_NONE);
 }
 
 bool class_requests(const struct traffic_class *c, enum traffic_role role)
@@ -73,7 +74,7 @@ bool class_responds(const struct traffic_class *c, enum traffic_role role)
 	return c->probe || c->direction == TRAFFIC_BOTH || !class_requests(c, role);
 }
 
-static uint32_t power_below(uint32_t value, uint32_t most)
+static uint32_t layout_power_of_two(uint32_t value, uint32_t most)
 {
 	uint32_t n = 1;
 
@@ -84,16 +85,16 @@ static uint32_t power_below(uint32_t value, uint32_t most)
 
 /* Of a paced class: messages that fit into a queue pair's part of its flight, one at the least. A
  * path that stands still then holds up one queue pair and not all. */
-static uint32_t messages_bound(const struct traffic_class *c)
+static uint32_t layout_flight_bound(const struct traffic_class *c)
 {
-	return power_below(c->flight_bytes / (c->qps ? c->qps : 1) / class_bytes(c),
-			   TRAFFIC_WINDOW_MAX / 2);
+	return layout_power_of_two(c->flight_bytes / (c->qps ? c->qps : 1) / class_bytes(c),
+				   TRAFFIC_WINDOW_MAX / 2);
 }
 
 /* Messages that make up so many bytes: two at the least, the next is there when one ends. */
-static uint32_t messages_of(uint32_t bytes, const struct traffic_class *c, uint32_t most)
+static uint32_t layout_messages(uint32_t bytes, const struct traffic_class *c, uint32_t most)
 {
-	uint32_t n = power_below(bytes / class_bytes(c), most);
+	uint32_t n = layout_power_of_two(bytes / class_bytes(c), most);
 
 	return n > 2 ? n : 2;
 }
@@ -101,10 +102,10 @@ static uint32_t messages_of(uint32_t bytes, const struct traffic_class *c, uint3
 /* As much again as is under way where arrivals are granted: a message keeps its slot until the
  * other end has looked at it and has said so. Not of UC and UD: what no one acknowledges is under
  * way until it is granted. */
-static uint32_t window_free(const struct traffic_class *c)
+static uint32_t layout_unpaced_window(const struct traffic_class *c)
 {
-	bool free = c->check == TRAFFIC_CHECK_NONE && !class_loses(c);
-	bool waits = class_grants(c) && !class_loses(c) && c->qps <= ROOMY_QPS;
+	bool free = c->check == TRAFFIC_CHECK_NONE && !class_is_unreliable(c);
+	bool waits = class_needs_credit(c) && !class_is_unreliable(c) && c->qps <= ROOMY_QPS;
 	uint32_t most = free ? FREE_WINDOW : CHECKED_WINDOW;
 
 	if (c->probe)
@@ -113,16 +114,16 @@ static uint32_t window_free(const struct traffic_class *c)
 		return c->window < TRAFFIC_WINDOW_MAX ? c->window : TRAFFIC_WINDOW_MAX;
 	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
 		most = READ_WINDOW;
-	return messages_of(waits ? 2 * FLIGHT_BYTES : FLIGHT_BYTES, c, most);
+	return layout_messages(waits ? 2 * FLIGHT_BYTES : FLIGHT_BYTES, c, most);
 }
 
 uint32_t class_window(const struct traffic_class *c)
 {
-	uint32_t window = window_free(c), most;
+	uint32_t window = layout_unpaced_window(c), most;
 
 	if (!c->flight_bytes || c->probe)
 		return window;
-	most = class_loses(c) ? messages_bound(c) : 2 * messages_bound(c);
+	most = class_is_unreliable(c) ? layout_flight_bound(c) : 2 * layout_flight_bound(c);
 	return most < window ? most : window;
 }
 
@@ -133,11 +134,11 @@ uint32_t class_flight(const struct traffic_class *c)
 	uint32_t window = class_window(c);
 
 	if (c->flight_bytes && !c->probe) {
-		uint32_t most = messages_bound(c);
+		uint32_t most = layout_flight_bound(c);
 
 		return most < window ? most : window;
 	}
-	return c->window || c->probe ? window : messages_of(FLIGHT_BYTES, c, window);
+	return c->window || c->probe ? window : layout_messages(FLIGHT_BYTES, c, window);
 }
 
 uint64_t traffic_class_under_way(const struct traffic_class *c)
@@ -147,7 +148,7 @@ uint64_t traffic_class_under_way(const struct traffic_class *c)
 
 uint32_t class_slots(const struct traffic_class *c)
 {
-	bool alike = c->check == TRAFFIC_CHECK_NONE && !class_loses(c) && !c->probe;
+	bool alike = c->check == TRAFFIC_CHECK_NONE && !class_is_unreliable(c) && !c->probe;
 
 	return alike ? 1 : class_window(c);
 }
@@ -164,9 +165,9 @@ bool class_checks_whole(const struct traffic_class *c, uint64_t n)
 }
 
 /* At a rate each message has its own time. */
-uint32_t class_unit(const struct traffic_class *c)
+uint32_t class_post_list(const struct traffic_class *c)
 {
-	uint32_t window = class_window(c), most = TRAFFIC_UNIT_MAX;
+	uint32_t window = class_window(c), most = TRAFFIC_POST_LIST_MAX;
 
 	if (c->rate_bytes_per_s)
 		return 1;
@@ -174,37 +175,38 @@ uint32_t class_unit(const struct traffic_class *c)
 		most = window / 4;
 	if (most > UNIT_BYTES / class_bytes(c))
 		most = UNIT_BYTES / class_bytes(c);
-	return power_below(most, TRAFFIC_UNIT_MAX);
+	return layout_power_of_two(most, TRAFFIC_POST_LIST_MAX);
 }
 
-static uint32_t receives_of(const struct traffic_class *c)
+static uint32_t layout_receives(const struct traffic_class *c)
 {
-	if (!class_receives(c))
+	if (!layout_posts_receives(c))
 		return 0;
 	if (c->probe)
 		return PROBE_RECEIVES;
-	return class_loses(c) ? 2 * class_window(c) : class_window(c);
+	return class_is_unreliable(c) ? 2 * class_window(c) : class_window(c);
 }
 
 /* SENDs land by receives, all else by slot. */
-static uint32_t arrival_slots(const struct traffic_class *c)
+static uint32_t layout_arrival_slots(const struct traffic_class *c)
 {
-	bool anywhere = class_loses(c) && traffic_verb_sends(c->verb);
+	bool anywhere = class_is_unreliable(c) && traffic_verb_sends(c->verb);
 
-	return anywhere ? receives_of(c) : class_slots(c);
+	return anywhere ? layout_receives(c) : class_slots(c);
 }
 
-static uint32_t arrival_stride(const struct traffic_class *c)
+static uint32_t layout_arrival_stride(const struct traffic_class *c)
 {
 	return class_stride(c) + (c->transport == TRAFFIC_UD ? GRH_ROOM : 0);
 }
 
 /* Of the messages of one queue pair. */
-static uint64_t half_bytes(const struct traffic_class *c, bool requests, bool responds)
+static uint64_t layout_half_bytes(const struct traffic_class *c, bool requests, bool responds)
 {
 	uint64_t bytes = requests ? (uint64_t)class_slots(c) * class_stride(c) : 0;
 
-	return bytes + (responds ? (uint64_t)arrival_slots(c) * arrival_stride(c) : 0);
+	return bytes +
+	       (responds ? (uint64_t)layout_arrival_slots(c) * layout_arrival_stride(c) : 0);
 }
 
 uint64_t traffic_spec_bytes(const struct traffic_spec *spec)
@@ -218,9 +220,9 @@ uint64_t traffic_spec_bytes(const struct traffic_spec *spec)
 		bool requests = class_requests(c, spec->role);
 		bool responds = class_responds(c, spec->role);
 
-		bytes += c->qps * (half_bytes(c, requests, responds) +
+		bytes += c->qps * (layout_half_bytes(c, requests, responds) +
 				   (requests ? class_window(c) * send : 0) +
-				   (responds ? receives_of(c) * receive : 0));
+				   (responds ? layout_receives(c) * receive : 0));
 	}
 	return bytes;
 }
@@ -230,9 +232,9 @@ size_t worker_bytes(const struct worker *w)
 	size_t bytes = 0;
 
 	for (unsigned int i = 0; i < w->flow_count; i++) {
-		const struct flow *f = &w->flow[i];
+		const struct qp_flow *f = &w->flow[i];
 
-		bytes += half_bytes(f->class, f->tx.on, f->rx.on);
+		bytes += layout_half_bytes(f->class, f->tx.on, f->rx.on);
 	}
 	return bytes ? bytes : 64;
 }
@@ -272,9 +274,9 @@ static const struct {
 };
 
 /* What the other end posts receives by. */
-static const char *receives_by(const struct traffic_class *c)
+static const char *layout_receive_verb(const struct traffic_class *c)
 {
-	if (!class_receives(c))
+	if (!layout_posts_receives(c))
 		return "";
 	return c->transport == TRAFFIC_XRC ? "ibv_post_srq_recv (IBV_SRQT_XRC) at the other end; "
 					   : "ibv_post_recv at the other end; ";
@@ -292,21 +294,22 @@ void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
 	snprintf(buf, size,
 		 "%s; ibv_post_send of %s, %u in a list with the last one signaled, at most %u "
 		 "under way; %s%sibv_poll_cq%s",
-		 types[c->transport], opcodes[c->verb].name, class_unit(c),
-		 c->probe ? 1 : class_flight(c), receives_by(c),
+		 types[c->transport], opcodes[c->verb].name, class_post_list(c),
+		 c->probe ? 1 : class_flight(c), layout_receive_verb(c),
 		 class_polls(c) ? "the last byte of the memory is polled for what arrives; " : "",
-		 class_grants(c) ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
-				   "pair of its own"
-				 : "");
+		 class_needs_credit(c)
+			 ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
+			   "pair of its own"
+			 : "");
 }
 
-static int prepare_requester(struct flow *f, struct err *e)
+static int layout_prepare_requester(struct qp_flow *f, struct err *e)
 {
-	struct requester *x = &f->tx;
+	struct qp_requester *x = &f->tx;
 
-	x->unit = class_unit(f->class);
+	x->post_list = class_post_list(f->class);
 	x->flight = class_flight(f->class);
-	x->granting = class_grants(f->class);
+	x->needs_credit = class_needs_credit(f->class);
 	x->limit = f->class->count ? f->class->count : UINT64_MAX;
 	x->wr = calloc(f->window, sizeof(*x->wr));
 	x->sge = calloc(f->window, sizeof(*x->sge));
@@ -314,7 +317,7 @@ static int prepare_requester(struct flow *f, struct err *e)
 	if (!x->wr || !x->sge || !x->posted_ns)
 		return err_sys(e, -ENOMEM, "traffic");
 	for (uint32_t i = 0; i < f->window; i++) {
-		bool last = i % x->unit == x->unit - 1;
+		bool last = i % x->post_list == x->post_list - 1;
 
 		x->sge[i] = (struct ibv_sge){
 			.addr = (uintptr_t)(x->slot + (size_t)(i % f->slots) * f->stride),
@@ -323,7 +326,7 @@ static int prepare_requester(struct flow *f, struct err *e)
 		};
 		x->wr[i] = (struct ibv_send_wr){
 			.wr_id = WR_ID(f->at, i),
-			.next = x->unit > 1 ? &x->wr[(i + 1) % f->window] : NULL,
+			.next = x->post_list > 1 ? &x->wr[(i + 1) % f->window] : NULL,
 			.sg_list = &x->sge[i],
 			.num_sge = 1,
 			.opcode = opcodes[f->class->verb].code,
@@ -333,14 +336,14 @@ static int prepare_requester(struct flow *f, struct err *e)
 	return 0;
 }
 
-static int prepare_responder(struct flow *f, struct err *e)
+static int layout_prepare_responder(struct qp_flow *f, struct err *e)
 {
-	struct responder *x = &f->rx;
-	uint32_t stride = arrival_stride(f->class),
+	struct qp_responder *x = &f->rx;
+	uint32_t stride = layout_arrival_stride(f->class),
 		 head = stride > f->stride ? TRAFFIC_GRH_BYTES : 0;
 	uint32_t skip = head ? GRH_ROOM - head : 0;
 
-	x->receives = receives_of(f->class);
+	x->receives = layout_receives(f->class);
 	if (!x->receives)
 		return 0;
 	x->wr = calloc(x->receives, sizeof(*x->wr));
@@ -348,7 +351,7 @@ static int prepare_responder(struct flow *f, struct err *e)
 	if (!x->wr || !x->sge)
 		return err_sys(e, -ENOMEM, "traffic");
 	for (uint32_t i = 0; i < x->receives; i++) {
-		size_t at = (size_t)(i % arrival_slots(f->class)) * stride + skip;
+		size_t at = (size_t)(i % layout_arrival_slots(f->class)) * stride + skip;
 
 		x->sge[i] = (struct ibv_sge){
 			.addr = (uintptr_t)(x->slot + at),
@@ -366,7 +369,7 @@ static int prepare_responder(struct flow *f, struct err *e)
 }
 
 /* What a READ finds: message n of slot n, for good. */
-static void fill_target(struct flow *f)
+static void layout_fill_read_target(struct qp_flow *f)
 {
 	for (uint32_t i = 0; i < f->slots; i++) {
 		const struct pattern_id id = {f->worker->t->spec.seed, i, i, PATTERN_DATA,
@@ -376,56 +379,57 @@ static void fill_target(struct flow *f)
 	}
 }
 
-int flow_prepare(struct flow *f, uint8_t **memory, struct err *e)
+int qp_flow_prepare(struct qp_flow *f, uint8_t **memory, struct err *e)
 {
 	int err = 0;
 
 	if (f->tx.on) {
 		f->tx.slot = *memory;
 		*memory += (size_t)f->slots * f->stride;
-		err = prepare_requester(f, e);
+		err = layout_prepare_requester(f, e);
 	}
 	if (!err && f->rx.on) {
 		f->rx.slot = *memory;
-		*memory += (size_t)arrival_slots(f->class) * arrival_stride(f->class);
+		*memory += (size_t)layout_arrival_slots(f->class) * layout_arrival_stride(f->class);
 		f->self.addr = (uintptr_t)f->rx.slot;
 		f->self.rkey = f->worker->mr->rkey;
 		if (class_polls(f->class))
-			flow_expect(f);
-		err = prepare_responder(f, e);
+			qp_flow_set_due(f);
+		err = layout_prepare_responder(f, e);
 	}
 	if (!err && f->rx.on && f->class->verb == TRAFFIC_READ &&
 	    f->class->message_bytes >= TRAFFIC_CHECKED_MIN)
-		fill_target(f);
+		layout_fill_read_target(f);
 	return err;
 }
 
 /* The atomics of a QP all go to one counter: each returns what the one before left. */
-static void aim(struct flow *f, struct ibv_send_wr *wr, uint64_t addr)
+static void layout_set_remote(struct qp_flow *f, struct ibv_send_wr *wr, uint64_t addr)
 {
 	if (f->class->verb == TRAFFIC_ATOMIC) {
-		wr->wr.atomic.remote_addr = f->peer.addr;
-		wr->wr.atomic.rkey = f->peer.rkey;
+		wr->wr.atomic.remote_addr = f->remote.addr;
+		wr->wr.atomic.rkey = f->remote.rkey;
 		wr->wr.atomic.compare_add = 1;
 	} else if (f->class->transport == TRAFFIC_UD) {
 		wr->wr.ud.ah = f->tx.ah;
-		wr->wr.ud.remote_qpn = f->peer.qpn;
+		wr->wr.ud.remote_qpn = f->remote.qpn;
 		wr->wr.ud.remote_qkey = (uint32_t)f->worker->t->spec.seed & 0x7fffffff;
 	} else {
 		wr->wr.rdma.remote_addr = addr;
-		wr->wr.rdma.rkey = f->peer.rkey;
+		wr->wr.rdma.rkey = f->remote.rkey;
 	}
 	if (f->class->transport == TRAFFIC_XRC) /* also of a WRITE: memory is of its domain */
-		wr->qp_type.xrc.remote_srqn = f->peer.srqn;
+		wr->qp_type.xrc.remote_srqn = f->remote.srqn;
 }
 
-void flow_aim(struct flow *f)
+void qp_flow_set_remote(struct qp_flow *f)
 {
 	const struct traffic_class *c = f->class;
 	uint64_t step_ns = c->rate_bytes_per_s ? throttle_step_ns(c) : 0, late_ns = step_ns;
 
 	for (uint32_t i = 0; f->tx.on && i < f->window; i++)
-		aim(f, &f->tx.wr[i], f->peer.addr + (uint64_t)(i % f->slots) * f->stride);
+		layout_set_remote(f, &f->tx.wr[i],
+				  f->remote.addr + (uint64_t)(i % f->slots) * f->stride);
 	if (step_ns && f->worker->t->soft)
 		late_ns = throttle_late_ns(c, true);
 	/* One after another: not all of them at the start. */
@@ -434,7 +438,7 @@ void flow_aim(struct flow *f)
 			  f->worker->t->start_ns + f->number * step_ns);
 }
 
-void flow_clear(struct flow *f)
+void qp_flow_clear(struct qp_flow *f)
 {
 	free(f->tx.wr);
 	free(f->tx.sge);

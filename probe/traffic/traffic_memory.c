@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/mman.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/json.h"
 #include "profiles/base/small_file.h"
@@ -62,7 +62,7 @@ int traffic_memory_from_json(const json_t *json, struct traffic_memory *m, struc
 	int err = json_rows_read(json, JSON_ROWS(memory_rows), &v, e);
 
 	if (!err)
-		err = json_take_uint(json, "huge_bytes", 0, v.bytes, &v.huge_bytes, e);
+		err = json_get_uint(json, "huge_bytes", 0, v.bytes, &v.huge_bytes, e);
 	if (!err)
 		*m = v;
 	return err;
@@ -95,7 +95,7 @@ void *traffic_pages(size_t *bytes, bool huge, bool *got_huge)
 #define MEASURE_MIB  8u
 #define MEASURE_RUNS 5u
 
-static int by_value(const void *a, const void *b)
+static int memory_cmp_u64(const void *a, const void *b)
 {
 	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
 
@@ -103,7 +103,8 @@ static int by_value(const void *a, const void *b)
 }
 
 /* Touched before, so that the first run does not pay for the pages themselves. */
-static int time_runs(struct traffic *t, void *memory, size_t bytes, uint64_t *median, struct err *e)
+static int memory_time_registration(struct traffic *t, void *memory, size_t bytes, uint64_t *median,
+				    struct err *e)
 {
 	uint64_t ns[MEASURE_RUNS];
 
@@ -117,12 +118,13 @@ static int time_runs(struct traffic *t, void *memory, size_t bytes, uint64_t *me
 			return traffic_memory_error(t, -errno, bytes, e);
 		ibv_dereg_mr(mr);
 	}
-	qsort(ns, MEASURE_RUNS, sizeof(ns[0]), by_value);
+	qsort(ns, MEASURE_RUNS, sizeof(ns[0]), memory_cmp_u64);
 	*median = ns[MEASURE_RUNS / 2];
 	return 0;
 }
 
-static void measure(struct traffic *t, enum registration_pages pages, struct registration *r)
+static void memory_measure_pages(struct traffic *t, enum registration_pages pages,
+				 struct registration *r)
 {
 	size_t wanted = (size_t)MEASURE_MIB << 20, bytes = wanted;
 	bool want_huge = pages == REGISTRATION_HUGE, huge = false;
@@ -136,14 +138,14 @@ static void measure(struct traffic *t, enum registration_pages pages, struct reg
 		err_set(&e, -ENOMEM,
 			"%u MiB of huge pages are not free (/proc/sys/vm/nr_hugepages)",
 			MEASURE_MIB);
-	else if (!time_runs(t, p, wanted, &ns, &e))
+	else if (!memory_time_registration(t, p, wanted, &ns, &e))
 		r->ns_per_mib[pages] = ns / MEASURE_MIB ? ns / MEASURE_MIB : 1;
 	snprintf(r->why[pages], sizeof(r->why[pages]), "%.150s", e.text);
 	if (p)
 		munmap(p, bytes);
 }
 
-static int first_device(char *buf, size_t size, struct err *e)
+static int memory_first_device(char *buf, size_t size, struct err *e)
 {
 	int n = 0;
 	struct ibv_device **list = ibv_get_device_list(&n);
@@ -167,7 +169,7 @@ int registration_measure(const char *ibdev, struct registration *r, struct err *
 	if (ibdev)
 		snprintf(t->spec.ibdev, sizeof(t->spec.ibdev), "%s", ibdev);
 	else
-		err = first_device(t->spec.ibdev, sizeof(t->spec.ibdev), e);
+		err = memory_first_device(t->spec.ibdev, sizeof(t->spec.ibdev), e);
 	if (!err)
 		err = traffic_open_context(t, e);
 	if (!err)
@@ -175,8 +177,8 @@ int registration_measure(const char *ibdev, struct registration *r, struct err *
 	if (!err) {
 		snprintf(r->ibdev, sizeof(r->ibdev), "%s", t->spec.ibdev);
 		r->memory = t->memory;
-		measure(t, REGISTRATION_HOST, r);
-		measure(t, REGISTRATION_HUGE, r);
+		memory_measure_pages(t, REGISTRATION_HOST, r);
+		memory_measure_pages(t, REGISTRATION_HUGE, r);
 	}
 	if (t->pd)
 		ibv_dealloc_pd(t->pd);
@@ -198,7 +200,7 @@ static const char *const exporters[] = {
 };
 
 /* A display controller or an accelerator: the audio function of a card has another driver. */
-static bool is_gpu(const char *root, const char *address)
+static bool memory_is_gpu(const char *root, const char *address)
 {
 	char class[16];
 	unsigned long value;
@@ -209,7 +211,7 @@ static bool is_gpu(const char *root, const char *address)
 	return value == 0x03 || value == 0x12;
 }
 
-static bool exports(const char *driver)
+static bool memory_driver_exports(const char *driver)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(exporters); i++)
 		if (!strcmp(exporters[i], driver))
@@ -231,10 +233,10 @@ bool gpu_find(const char *root, char *buf, size_t size)
 	for (int i = 0; i < n; i++) {
 		const char *name = list[i]->d_name;
 
-		if (!found && i < DEVICES_MAX && name[0] != '.' && is_gpu(root, name) &&
+		if (!found && i < DEVICES_MAX && name[0] != '.' && memory_is_gpu(root, name) &&
 		    small_file_link(driver, sizeof(driver), root, "sys/bus/pci/devices/%s/driver",
 				    name) &&
-		    exports(driver)) {
+		    memory_driver_exports(driver)) {
 			snprintf(buf, size, "%s %.20s", driver, name);
 			found = true;
 		}

@@ -44,14 +44,14 @@ typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 #define WIDE
 #endif
 
-static uint64_t mix(uint64_t v)
+static uint64_t pattern_mix(uint64_t v)
 {
 	v = (v ^ v >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	v = (v ^ v >> 27) * UINT64_C(0x94d049bb133111eb);
 	return v ^ v >> 31;
 }
 
-static uint64_t word(uint64_t base, uint64_t index)
+static uint64_t pattern_word(uint64_t base, uint64_t index)
 {
 	uint64_t v = base + index * GOLDEN;
 
@@ -59,17 +59,18 @@ static uint64_t word(uint64_t base, uint64_t index)
 }
 
 /* Odd factors: no change of a single field leaves the sum as it was. */
-static uint32_t header_check(const struct pattern_header *h)
+static uint32_t pattern_header_sum(const struct pattern_header *h)
 {
 	uint64_t v = le64toh(h->seed) * GOLDEN;
 
 	v += le64toh(h->sequence) * UINT64_C(0xd1b54a32d192ed03);
 	v += ((uint64_t)le32toh(h->slot) << 32 | le32toh(h->length)) * UINT64_C(0xabc98388fb8fac03);
 	v += ((uint64_t)le32toh(h->flow) << 32 | le32toh(h->kind)) * UINT64_C(0x8cb92ba72f3d8dd7);
-	return htole32((uint32_t)(mix(v) >> 32));
+	return htole32((uint32_t)(pattern_mix(v) >> 32));
 }
 
-static void make_header(struct pattern_header *h, uint32_t length, const struct pattern_id *id)
+static void pattern_make_header(struct pattern_header *h, uint32_t length,
+				const struct pattern_id *id)
 {
 	h->magic = htole32(PATTERN_MAGIC);
 	h->kind = htole32(id->kind);
@@ -78,22 +79,24 @@ static void make_header(struct pattern_header *h, uint32_t length, const struct 
 	h->flow = htole32(id->flow);
 	h->slot = htole32(id->slot);
 	h->length = htole32(length);
-	h->check = header_check(h);
+	h->check = pattern_header_sum(h);
 }
 
-static uint64_t word_base(const struct pattern_id *id)
+static uint64_t pattern_word_base(const struct pattern_id *id)
 {
-	return mix(mix(id->seed + (id->flow + UINT64_C(1)) * GOLDEN) ^ id->sequence) ^ id->kind;
+	return pattern_mix(pattern_mix(id->seed + (id->flow + UINT64_C(1)) * GOLDEN) ^
+			   id->sequence) ^
+	       id->kind;
 }
 
-static inline void group_start(lanes v[VECTORS], uint64_t base)
+static inline void pattern_start_group(lanes v[VECTORS], uint64_t base)
 {
 	for (unsigned int i = 0; i < GROUP; i++)
 		v[i / LANES][i % LANES] = base + i * GOLDEN;
 }
 
 /* The words that v stands for, as they are in memory. */
-static inline void lanes_out(const lanes *v, lanes *out)
+static inline void pattern_emit_lanes(const lanes *v, lanes *out)
 {
 	*out = *v ^ *v >> 29;
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
@@ -103,7 +106,7 @@ static inline void lanes_out(const lanes *v, lanes *out)
 }
 
 /* How many words stand before p is aligned to a group; never more than there are. */
-static uint32_t lead_words(const void *p, uint32_t words)
+static uint32_t pattern_lead_words(const void *p, uint32_t words)
 {
 	uint32_t lead = (uint32_t)(-(uintptr_t)p % GROUP_BYTES) / 8;
 
@@ -111,14 +114,14 @@ static uint32_t lead_words(const void *p, uint32_t words)
 }
 
 /* Whole groups, base is that of the first word. */
-WIDE static void fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
+WIDE static void pattern_fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
 {
 	lanes v[VECTORS], out;
 
-	group_start(v, base);
+	pattern_start_group(v, base);
 	for (uint32_t i = 0; i < groups; i++) {
 		for (unsigned int k = 0; k < VECTORS; k++, p += sizeof(out)) {
-			lanes_out(&v[k], &out);
+			pattern_emit_lanes(&v[k], &out);
 			memcpy(p, &out, sizeof(out));
 			v[k] += GROUP * GOLDEN;
 		}
@@ -127,11 +130,11 @@ WIDE static void fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
 
 /* How many groups were right before the first chunk with a wrong one, a multiple of CHUNK, or
  * `groups`: the exact place is looked for elsewhere. */
-WIDE static uint32_t right_groups(const uint8_t *p, uint32_t groups, uint64_t base)
+WIDE static uint32_t pattern_right_groups(const uint8_t *p, uint32_t groups, uint64_t base)
 {
 	lanes v[VECTORS], want, got;
 
-	group_start(v, base);
+	pattern_start_group(v, base);
 	for (uint32_t i = 0; i < groups; i += CHUNK) {
 		uint32_t end = groups - i < CHUNK ? groups - i : CHUNK;
 		lanes wrong = {0};
@@ -140,7 +143,7 @@ WIDE static uint32_t right_groups(const uint8_t *p, uint32_t groups, uint64_t ba
 		for (uint32_t n = 0; n < end; n++) {
 			for (unsigned int k = 0; k < VECTORS; k++, p += sizeof(got)) {
 				memcpy(&got, p, sizeof(got));
-				lanes_out(&v[k], &want);
+				pattern_emit_lanes(&v[k], &want);
 				wrong |= got ^ want;
 				v[k] += GROUP * GOLDEN;
 			}
@@ -153,10 +156,10 @@ WIDE static uint32_t right_groups(const uint8_t *p, uint32_t groups, uint64_t ba
 	return groups;
 }
 
-static void fill_words(uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
+static void pattern_fill_words(uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
 {
 	for (uint32_t i = from; i < to; i++) {
-		uint64_t v = word(base, i);
+		uint64_t v = pattern_word(base, i);
 
 		memcpy(p + 8 * (size_t)i, &v, 8);
 	}
@@ -166,34 +169,34 @@ void pattern_fill_header(void *buf, uint32_t length, const struct pattern_id *id
 {
 	struct pattern_header h;
 
-	make_header(&h, length, id);
+	pattern_make_header(&h, length, id);
 	memcpy(buf, &h, sizeof(h));
 }
 
 void pattern_fill(void *buf, uint32_t length, const struct pattern_id *id)
 {
 	uint8_t *p = (uint8_t *)buf + PATTERN_HEADER_BYTES;
-	uint64_t base = word_base(id), last;
+	uint64_t base = pattern_word_base(id), last;
 	uint32_t words = (length - PATTERN_HEADER_BYTES) / 8;
 	uint32_t rest = (length - PATTERN_HEADER_BYTES) % 8;
-	uint32_t lead = lead_words(p, words), groups = (words - lead) / GROUP;
+	uint32_t lead = pattern_lead_words(p, words), groups = (words - lead) / GROUP;
 	struct pattern_header h;
 
-	make_header(&h, length, id);
+	pattern_make_header(&h, length, id);
 	memcpy(buf, &h, sizeof(h));
-	fill_words(p, 0, lead, base);
-	fill_groups(p + 8 * (size_t)lead, groups, base + lead * GOLDEN);
-	fill_words(p, lead + groups * GROUP, words, base);
-	last = word(base, words);
+	pattern_fill_words(p, 0, lead, base);
+	pattern_fill_groups(p + 8 * (size_t)lead, groups, base + lead * GOLDEN);
+	pattern_fill_words(p, lead + groups * GROUP, words, base);
+	last = pattern_word(base, words);
 	memcpy(p + 8 * (size_t)words, &last, rest);
 }
 
-static enum pattern_fault header_fault(const struct pattern_header *got,
-				       const struct pattern_header *want)
+static enum pattern_fault pattern_header_fault(const struct pattern_header *got,
+					       const struct pattern_header *want)
 {
 	if (got->magic != want->magic || got->seed != want->seed)
 		return PATTERN_FOREIGN;
-	if (got->check != header_check(got))
+	if (got->check != pattern_header_sum(got))
 		return PATTERN_BYTES;
 	if (got->flow != want->flow)
 		return PATTERN_FLOW;
@@ -202,7 +205,7 @@ static enum pattern_fault header_fault(const struct pattern_header *got,
 	return got->slot != want->slot ? PATTERN_SLOT : PATTERN_BYTES;
 }
 
-static uint64_t first_difference(const uint8_t *a, const uint8_t *b, uint64_t size)
+static uint64_t pattern_first_difference(const uint8_t *a, const uint8_t *b, uint64_t size)
 {
 	uint64_t i = 0;
 
@@ -212,28 +215,28 @@ static uint64_t first_difference(const uint8_t *a, const uint8_t *b, uint64_t si
 }
 
 /* Index of the first wrong word in [from, to), `to` when all are right. */
-static uint32_t wrong_word(const uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
+static uint32_t pattern_wrong_word(const uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
 {
 	for (uint32_t i = from; i < to; i++) {
 		uint64_t got;
 
 		memcpy(&got, p + 8 * (size_t)i, 8);
-		if (got != word(base, i))
+		if (got != pattern_word(base, i))
 			return i;
 	}
 	return to;
 }
 
-static uint32_t first_wrong(const uint8_t *p, uint32_t words, uint64_t base)
+static uint32_t pattern_first_wrong(const uint8_t *p, uint32_t words, uint64_t base)
 {
-	uint32_t lead = lead_words(p, words);
-	uint32_t at = wrong_word(p, 0, lead, base);
+	uint32_t lead = pattern_lead_words(p, words);
+	uint32_t at = pattern_wrong_word(p, 0, lead, base);
 
 	if (at < lead)
 		return at;
-	at = lead + GROUP * right_groups(p + 8 * (size_t)lead, (words - lead) / GROUP,
-					 base + lead * GOLDEN);
-	return wrong_word(p, at, words, base);
+	at = lead + GROUP * pattern_right_groups(p + 8 * (size_t)lead, (words - lead) / GROUP,
+						 base + lead * GOLDEN);
+	return pattern_wrong_word(p, at, words, base);
 }
 
 enum pattern_fault pattern_check_header(const void *buf, uint32_t length,
@@ -241,12 +244,12 @@ enum pattern_fault pattern_check_header(const void *buf, uint32_t length,
 {
 	struct pattern_header got, want;
 
-	make_header(&want, length, id);
+	pattern_make_header(&want, length, id);
 	memcpy(&got, buf, sizeof(got));
 	if (!memcmp(&got, &want, sizeof(got)))
 		return PATTERN_OK;
-	*offset = first_difference(buf, (const uint8_t *)&want, sizeof(want));
-	return header_fault(&got, &want);
+	*offset = pattern_first_difference(buf, (const uint8_t *)&want, sizeof(want));
+	return pattern_header_fault(&got, &want);
 }
 
 enum pattern_fault pattern_check(const void *buf, uint32_t length, const struct pattern_id *id,
@@ -255,17 +258,17 @@ enum pattern_fault pattern_check(const void *buf, uint32_t length, const struct 
 	const uint8_t *p = buf;
 	uint32_t words = (length - PATTERN_HEADER_BYTES) / 8;
 	uint32_t rest = (length - PATTERN_HEADER_BYTES) % 8;
-	uint64_t base = word_base(id), expected, at;
+	uint64_t base = pattern_word_base(id), expected, at;
 	enum pattern_fault fault = pattern_check_header(buf, length, id, offset);
 
 	if (fault)
 		return fault;
-	at = first_wrong(p + PATTERN_HEADER_BYTES, words, base);
-	expected = word(base, at);
+	at = pattern_first_wrong(p + PATTERN_HEADER_BYTES, words, base);
+	expected = pattern_word(base, at);
 	at = PATTERN_HEADER_BYTES + 8 * at;
 	if (at + rest == length && !memcmp(p + at, &expected, rest))
 		return PATTERN_OK;
-	*offset = at + first_difference(p + at, (const uint8_t *)&expected, 8);
+	*offset = at + pattern_first_difference(p + at, (const uint8_t *)&expected, 8);
 	return PATTERN_BYTES;
 }
 
@@ -277,7 +280,7 @@ int pattern_peek(const void *buf, uint32_t length, uint64_t seed, struct pattern
 		return -EINVAL;
 	memcpy(&h, buf, sizeof(h));
 	if (le32toh(h.magic) != PATTERN_MAGIC || le64toh(h.seed) != seed ||
-	    h.check != header_check(&h))
+	    h.check != pattern_header_sum(&h))
 		return -EINVAL;
 	id->seed = seed;
 	id->sequence = le64toh(h.sequence);

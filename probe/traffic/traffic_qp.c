@@ -8,7 +8,7 @@
 #include <string.h>
 #include <sys/random.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 
 #define RETRY_COUNT    6
 #define RNR_RETRY      6
@@ -66,7 +66,7 @@ int traffic_set_state(struct traffic *t, struct ibv_qp *qp, struct ibv_qp_attr *
 }
 
 /* Nobody has access through what only sends. */
-static int to_init(struct traffic *t, struct ibv_qp *qp, int access, struct err *e)
+static int qp_to_init(struct traffic *t, struct ibv_qp *qp, int access, struct err *e)
 {
 	bool sends = qp->qp_type == IBV_QPT_XRC_SEND;
 	struct ibv_qp_attr attr = {
@@ -80,8 +80,8 @@ static int to_init(struct traffic *t, struct ibv_qp *qp, int access, struct err 
 	return traffic_set_state(t, qp, &attr, mask | needs[qp->qp_type].init, "INIT", e);
 }
 
-static struct ibv_qp *new_qp(struct worker *w, enum ibv_qp_type type, uint32_t sends,
-			     uint32_t receives, uint32_t inline_bytes)
+static struct ibv_qp *qp_create(struct worker *w, enum ibv_qp_type type, uint32_t sends,
+				uint32_t receives, uint32_t inline_bytes)
 {
 	bool both = type != IBV_QPT_XRC_SEND;
 	struct ibv_qp_init_attr init = {
@@ -99,13 +99,13 @@ static struct ibv_qp *new_qp(struct worker *w, enum ibv_qp_type type, uint32_t s
 }
 
 /* Small messages go with the request where the device offers that. */
-static void set_inline(struct flow *f)
+static void qp_set_inline(struct qp_flow *f)
 {
 	for (uint32_t i = 0; i < f->window; i++)
 		f->tx.wr[i].send_flags |= IBV_SEND_INLINE;
 }
 
-static int open_queue(struct flow *f, int access, struct err *e)
+static int qp_open(struct qp_flow *f, int access, struct err *e)
 {
 	const struct traffic_class *c = f->class;
 	struct traffic *t = f->worker->t;
@@ -114,34 +114,34 @@ static int open_queue(struct flow *f, int access, struct err *e)
 	uint32_t sends = f->tx.on ? f->window : 1;
 
 	if (bytes)
-		f->qp = new_qp(f->worker, types[c->transport], sends, f->rx.receives, bytes);
+		f->qp = qp_create(f->worker, types[c->transport], sends, f->rx.receives, bytes);
 	if (f->qp)
-		set_inline(f);
+		qp_set_inline(f);
 	else
-		f->qp = new_qp(f->worker, types[c->transport], sends, f->rx.receives, 0);
+		f->qp = qp_create(f->worker, types[c->transport], sends, f->rx.receives, 0);
 	if (!f->qp)
 		return err_sys(e, -errno, "%s: queue pair %u", t->spec.ibdev, f->index);
 	f->self.qpn = f->qp->qp_num;
-	return to_init(t, f->qp, access, e);
+	return qp_to_init(t, f->qp, access, e);
 }
 
 /* XRC has a queue pair for each half, the others one for both. */
-static int open_flow(struct flow *f, int access, struct err *e)
+static int qp_open_flow(struct qp_flow *f, int access, struct err *e)
 {
 	bool halves = f->class->transport == TRAFFIC_XRC;
 	int err = 0;
 
 	f->self.psn = traffic_random_psn();
 	if (halves && f->rx.on)
-		err = traffic_open_target(f, e);
+		err = qp_flow_open_target(f, e);
 	if (!err && f->target)
-		err = to_init(f->worker->t, f->target, access, e);
+		err = qp_to_init(f->worker->t, f->target, access, e);
 	if (!err && (!halves || f->tx.on))
-		err = open_queue(f, access, e);
+		err = qp_open(f, access, e);
 	return err;
 }
 
-static int open_cq(struct worker *w, struct err *e)
+static int qp_open_cq(struct worker *w, struct err *e)
 {
 	struct traffic *t = w->t;
 	uint64_t entries = CONTROL_SENDS + w->control_receives + 2;
@@ -163,23 +163,23 @@ static int open_cq(struct worker *w, struct err *e)
 
 int traffic_open_queues(struct worker *w, struct err *e)
 {
-	int access = worker_access(w), err = open_cq(w, e);
+	int access = worker_access(w), err = qp_open_cq(w, e);
 
 	for (unsigned int i = 0; i < w->flow_count && !err; i++)
-		err = open_flow(&w->flow[i], access, e);
+		err = qp_open_flow(&w->flow[i], access, e);
 	if (err)
 		return err;
-	w->control = new_qp(w, IBV_QPT_RC, CONTROL_SENDS, w->control_receives, 0);
+	w->control = qp_create(w, IBV_QPT_RC, CONTROL_SENDS, w->control_receives, 0);
 	if (!w->control)
 		return err_sys(e, -errno, "%s: queue pair", w->t->spec.ibdev);
 	w->control_self.qpn = w->control->qp_num;
 	w->control_self.psn = traffic_random_psn();
-	return to_init(w->t, w->control, IBV_ACCESS_REMOTE_WRITE, e);
+	return qp_to_init(w->t, w->control, IBV_ACCESS_REMOTE_WRITE, e);
 }
 
 /* The UDP source port comes from it: another path a QP, and both directions of a connection have
  * the same, as those that a CM sets up. */
-static uint32_t flow_label(const struct traffic_peer_qp *a, const struct traffic_peer_qp *b)
+static uint32_t qp_grh_flow_label(const struct traffic_qp *a, const struct traffic_qp *b)
 {
 	uint32_t targets = a->target_qpn ^ b->target_qpn;
 
@@ -187,17 +187,17 @@ static uint32_t flow_label(const struct traffic_peer_qp *a, const struct traffic
 }
 
 /* A queue pair between the two ends. */
-struct line {
+struct qp_conn {
 	struct traffic *t;
 	struct ibv_qp *qp;
 	const struct traffic_class *class; /* whose marking it has */
-	const struct traffic_peer_qp *self, *peer;
+	const struct traffic_qp *self, *remote;
 	uint32_t dest_qpn; /* of `peer` */
 	const uint8_t *gid;
 	bool strict;
 };
 
-static struct ibv_ah_attr address(const struct line *l)
+static struct ibv_ah_attr qp_ah_attr(const struct qp_conn *l)
 {
 	struct ibv_ah_attr ah = {
 		.is_global = 1,
@@ -206,35 +206,35 @@ static struct ibv_ah_attr address(const struct line *l)
 		.grh = {.sgid_index = (uint8_t)l->t->spec.gid_index,
 			.hop_limit = HOP_LIMIT,
 			.traffic_class = l->class->tos,
-			.flow_label = flow_label(l->self, l->peer)},
+			.flow_label = qp_grh_flow_label(l->self, l->remote)},
 	};
 
 	memcpy(ah.grh.dgid.raw, l->gid, sizeof(ah.grh.dgid.raw));
 	return ah;
 }
 
-static uint8_t reads(int limit)
+static uint8_t qp_read_depth(int limit)
 {
 	return (uint8_t)(limit < READS ? limit : READS);
 }
 
-static int to_rtr(const struct line *l, struct err *e)
+static int qp_to_rtr(const struct qp_conn *l, struct err *e)
 {
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = traffic_mtu_code(l->t->mtu),
 		.dest_qp_num = l->dest_qpn,
-		.rq_psn = l->peer->psn,
+		.rq_psn = l->remote->psn,
 		.min_rnr_timer = MIN_RNR_TIMER,
-		.max_dest_rd_atomic = reads(l->t->limits.max_qp_rd_atom),
-		.ah_attr = address(l),
+		.max_dest_rd_atomic = qp_read_depth(l->t->limits.max_qp_rd_atom),
+		.ah_attr = qp_ah_attr(l),
 	};
 
 	return traffic_set_state(l->t, l->qp, &attr, IBV_QP_STATE | needs[l->qp->qp_type].rtr,
 				 "RTR", e);
 }
 
-static int to_rts(const struct line *l, struct err *e)
+static int qp_to_rts(const struct qp_conn *l, struct err *e)
 {
 	uint8_t timeout = l->t->soft ? TIMEOUT_SOFT : TIMEOUT_DEVICE;
 	struct ibv_qp_attr attr = {
@@ -242,7 +242,7 @@ static int to_rts(const struct line *l, struct err *e)
 		.retry_cnt = l->strict ? 0 : RETRY_COUNT,
 		.rnr_retry = RNR_RETRY,
 		.sq_psn = l->self->psn,
-		.max_rd_atomic = reads(l->t->limits.max_qp_init_rd_atom),
+		.max_rd_atomic = qp_read_depth(l->t->limits.max_qp_init_rd_atom),
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | needs[l->qp->qp_type].rts;
 
@@ -252,49 +252,49 @@ static int to_rts(const struct line *l, struct err *e)
 	return traffic_set_state(l->t, l->qp, &attr, mask, "RTS", e);
 }
 
-static struct line line_of(struct flow *f, struct ibv_qp *qp)
+static struct qp_conn qp_conn_of(struct qp_flow *f, struct ibv_qp *qp)
 {
 	bool to_target = qp->qp_type == IBV_QPT_XRC_SEND;
 	struct traffic *t = f->worker->t;
 
-	return (struct line){
+	return (struct qp_conn){
 		.t = t,
 		.qp = qp,
 		.class = f->class,
 		.self = &f->self,
-		.peer = &f->peer,
-		.dest_qpn = to_target ? f->peer.target_qpn : f->peer.qpn,
-		.gid = t->peer_gid,
+		.remote = &f->remote,
+		.dest_qpn = to_target ? f->remote.target_qpn : f->remote.qpn,
+		.gid = t->remote_gid,
 		.strict = t->spec.mode == TRAFFIC_STRICT,
 	};
 }
 
-static int make_handle(struct flow *f, const struct line *l, struct err *e)
+static int qp_create_ah(struct qp_flow *f, const struct qp_conn *l, struct err *e)
 {
-	struct ibv_ah_attr ah = address(l);
+	struct ibv_ah_attr ah = qp_ah_attr(l);
 
 	f->tx.ah = ibv_create_ah(f->worker->t->pd, &ah);
 	return f->tx.ah ? 0 : err_sys(e, -errno, "%s: address handle", f->worker->t->spec.ibdev);
 }
 
 /* From INIT on. */
-static int connect_queue(struct flow *f, struct ibv_qp *qp, struct err *e)
+static int qp_connect(struct qp_flow *f, struct ibv_qp *qp, struct err *e)
 {
-	struct line l = line_of(f, qp);
-	int err = to_rtr(&l, e);
+	struct qp_conn l = qp_conn_of(f, qp);
+	int err = qp_to_rtr(&l, e);
 
 	if (!err)
-		err = to_rts(&l, e);
+		err = qp_to_rts(&l, e);
 	if (!err && qp->qp_type == IBV_QPT_UD && !f->tx.ah)
-		err = make_handle(f, &l, e);
+		err = qp_create_ah(f, &l, e);
 	return err;
 }
 
-int traffic_connect_flow(struct flow *f, struct err *e)
+int qp_flow_connect(struct qp_flow *f, struct err *e)
 {
-	int err = f->target ? connect_queue(f, f->target, e) : 0;
+	int err = f->target ? qp_connect(f, f->target, e) : 0;
 
-	return err || !f->qp ? err : connect_queue(f, f->qp, e);
+	return err || !f->qp ? err : qp_connect(f, f->qp, e);
 }
 
 /* Beside rdma_cm its queue pair shows what the device tells of a ToS: any is better than none. */
@@ -309,43 +309,43 @@ const struct traffic_class *traffic_control_class(const struct worker *w)
 /* Credits are repeated in every mode. */
 int traffic_connect_control(struct worker *w, struct err *e)
 {
-	struct line l = {
+	struct qp_conn l = {
 		.t = w->t,
 		.qp = w->control,
 		.class = traffic_control_class(w),
 		.self = &w->control_self,
-		.peer = &w->control_peer,
-		.dest_qpn = w->control_peer.qpn,
-		.gid = w->t->peer_gid,
+		.remote = &w->control_remote,
+		.dest_qpn = w->control_remote.qpn,
+		.gid = w->t->remote_gid,
 	};
-	int err = to_rtr(&l, e);
+	int err = qp_to_rtr(&l, e);
 
-	return err ? err : to_rts(&l, e);
+	return err ? err : qp_to_rts(&l, e);
 }
 
-int traffic_kill_flow(struct flow *f, struct err *e)
+int qp_flow_set_error(struct qp_flow *f, struct err *e)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_ERR};
 
 	return traffic_set_state(f->worker->t, f->qp, &attr, IBV_QP_STATE, "ERROR", e);
 }
 
-static int reset_queue(struct flow *f, struct ibv_qp *qp, struct err *e)
+static int qp_reset(struct qp_flow *f, struct ibv_qp *qp, struct err *e)
 {
 	struct traffic *t = f->worker->t;
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
 	int err = traffic_set_state(t, qp, &attr, IBV_QP_STATE, "RESET", e);
 
 	if (!err)
-		err = to_init(t, qp, worker_access(f->worker), e);
-	return err ? err : connect_queue(f, qp, e);
+		err = qp_to_init(t, qp, worker_access(f->worker), e);
+	return err ? err : qp_connect(f, qp, e);
 }
 
-int traffic_reset_flow(struct flow *f, struct err *e)
+int qp_flow_reset(struct qp_flow *f, struct err *e)
 {
-	int err = f->target ? reset_queue(f, f->target, e) : 0;
+	int err = f->target ? qp_reset(f, f->target, e) : 0;
 
-	return err || !f->qp ? err : reset_queue(f, f->qp, e);
+	return err || !f->qp ? err : qp_reset(f, f->qp, e);
 }
 
 /* Extended reliable connections (IBTA vol 1, annex A14): a half of a flow has a queue pair of its
@@ -355,7 +355,7 @@ int traffic_reset_flow(struct flow *f, struct err *e)
 
 #define FIRST_QPN 2 /* 0 and 1 are those of management */
 
-static bool wants_xrc(const struct traffic *t)
+static bool qp_wants_xrc(const struct traffic *t)
 {
 	bool wanted = false;
 
@@ -366,7 +366,7 @@ static bool wants_xrc(const struct traffic *t)
 
 int traffic_check_xrc(const struct traffic *t, struct err *e)
 {
-	if (!wants_xrc(t) || t->limits.device_cap_flags & IBV_DEVICE_XRC)
+	if (!qp_wants_xrc(t) || t->limits.device_cap_flags & IBV_DEVICE_XRC)
 		return 0;
 	err_set(e, -EOPNOTSUPP, "%s has no XRC: its capabilities lack IBV_DEVICE_XRC",
 		t->spec.ibdev);
@@ -383,13 +383,13 @@ int traffic_open_xrcd(struct traffic *t, struct err *e)
 		.oflags = O_CREAT,
 	};
 
-	if (!wants_xrc(t))
+	if (!qp_wants_xrc(t))
 		return 0;
 	t->xrcd = ibv_open_xrcd(t->ctx, &init);
 	return t->xrcd ? 0 : err_sys(e, -errno, "%s: XRC domain", t->spec.ibdev);
 }
 
-static int open_srq(struct flow *f, struct err *e)
+static int qp_open_srq(struct qp_flow *f, struct err *e)
 {
 	struct traffic *t = f->worker->t;
 	struct ibv_srq_init_attr_ex init = {
@@ -412,7 +412,7 @@ static int open_srq(struct flow *f, struct err *e)
 		  : 0;
 }
 
-int traffic_open_target(struct flow *f, struct err *e)
+int qp_flow_open_target(struct qp_flow *f, struct err *e)
 {
 	struct traffic *t = f->worker->t;
 	struct ibv_qp_init_attr_ex init = {
@@ -420,7 +420,7 @@ int traffic_open_target(struct flow *f, struct err *e)
 		.comp_mask = IBV_QP_INIT_ATTR_XRCD,
 		.xrcd = t->xrcd,
 	};
-	int err = open_srq(f, e);
+	int err = qp_open_srq(f, e);
 
 	if (err)
 		return err;
@@ -432,25 +432,25 @@ int traffic_open_target(struct flow *f, struct err *e)
 	return 0;
 }
 
-void traffic_close_srq(struct flow *f)
+void qp_flow_close_srq(struct qp_flow *f)
 {
 	if (f->srq)
 		ibv_destroy_srq(f->srq);
 }
 
 /* Numbers of 24 bits come in; a receive queue may well have number 0. */
-int traffic_check_xrc_peer(const struct flow *f, struct err *e)
+int qp_flow_check_xrc(const struct qp_flow *f, struct err *e)
 {
 	const char *ibdev = f->worker->t->spec.ibdev;
 
 	if (f->class->transport != TRAFFIC_XRC)
 		return 0;
-	if (f->tx.on && f->peer.target_qpn < FIRST_QPN)
+	if (f->tx.on && f->remote.target_qpn < FIRST_QPN)
 		return err_set(e, -EPROTO,
 			       "%s: class %u QP %u: the other end has no XRC queue pair that "
 			       "receives",
 			       ibdev, f->class_index, f->number);
-	if (f->rx.on && f->peer.qpn < FIRST_QPN)
+	if (f->rx.on && f->remote.qpn < FIRST_QPN)
 		return err_set(e, -EPROTO,
 			       "%s: class %u QP %u: the other end has no XRC queue pair that sends",
 			       ibdev, f->class_index, f->number);

@@ -6,14 +6,14 @@
 #include <endian.h>
 #include <string.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "probe/traffic/traffic_pattern.h"
 
 #define POISON	UINT64_C(0xa5a5a5a5a5a5a5a5)
 #define FULL_NS (NS_PER_MS / 10) /* later it is looked whether another thread has made room */
 
 /* What must not be there already when a READ or an atomic comes back. */
-static void poison(struct flow *f, uint8_t *slot)
+static void send_poison(struct qp_flow *f, uint8_t *slot)
 {
 	uint32_t last = f->class->verb == TRAFFIC_ATOMIC ? 0 : f->class->message_bytes - 8;
 	const uint64_t word = POISON;
@@ -22,7 +22,7 @@ static void poison(struct flow *f, uint8_t *slot)
 	memcpy(slot + last, &word, 8);
 }
 
-static void fill(struct flow *f, uint64_t n)
+static void send_fill(struct qp_flow *f, uint64_t n)
 {
 	const struct traffic_class *c = f->class;
 	uint32_t slot = (uint32_t)(n % f->slots);
@@ -30,61 +30,61 @@ static void fill(struct flow *f, uint64_t n)
 	struct pattern_id id = {f->worker->t->spec.seed, n, slot, PATTERN_DATA, f->index};
 
 	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
-		poison(f, p);
+		send_poison(f, p);
 	else if (class_checks_whole(c, n))
 		pattern_fill(p, class_body(c), &id);
 	else
 		pattern_fill_header(p, class_body(c), &id);
 }
 
-static void stamp(struct flow *f, uint64_t n)
+static void send_stamp(struct qp_flow *f, uint64_t n)
 {
 	uint8_t *p = f->tx.slot + (size_t)(n % f->slots) * f->stride;
 
 	p[f->class->message_bytes - 1] = class_stamp(f->class, n);
 }
 
-static void fill_unit(struct flow *f, uint64_t from, uint32_t n)
+static void send_fill_list(struct qp_flow *f, uint64_t from, uint32_t n)
 {
-	bool filled = f->class->check != TRAFFIC_CHECK_NONE || class_loses(f->class);
+	bool filled = f->class->check != TRAFFIC_CHECK_NONE || class_is_unreliable(f->class);
 	bool numbered = f->class->verb == TRAFFIC_WRITE_IMM || f->class->verb == TRAFFIC_SEND_IMM ||
 			f->class->probe;
 
 	for (uint64_t i = from; i < from + n && filled; i++)
-		fill(f, i);
+		send_fill(f, i);
 	for (uint64_t i = from; i < from + n && class_polls(f->class); i++)
-		stamp(f, i);
+		send_stamp(f, i);
 	for (uint64_t i = from; i < from + n && numbered; i++)
 		f->tx.wr[i & (f->window - 1)].imm_data = htobe32((uint32_t)i);
 }
 
-static void post_failed(struct flow *f, int rc)
+static void send_post_failed(struct qp_flow *f, int rc)
 {
 	traffic_fail(f->worker->t, CAUSE_LOCAL, "class %u QP %u, posting message %llu: %s",
 		     f->class_index, f->number, (unsigned long long)f->tx.posted - 1, strerror(rc));
 }
 
-static void note_progress(struct flow *f)
+static void send_note_progress(struct qp_flow *f)
 {
 	f->tx.progress_ns = f->worker->now_ns;
 	f->tx.progress_awake_ns = f->worker->awake_ns;
 }
 
 /* Posts a list that was to go at due_ns. */
-static void post_unit(struct flow *f, uint32_t n, uint64_t due_ns)
+static void send_post_list(struct qp_flow *f, uint32_t n, uint64_t due_ns)
 {
-	struct requester *x = &f->tx;
+	struct qp_requester *x = &f->tx;
 	struct worker *w = f->worker;
 	struct ibv_send_wr *first = &x->wr[x->posted & (f->window - 1)];
 	struct ibv_send_wr *last = &x->wr[(x->posted + n - 1) & (f->window - 1)];
 	struct ibv_send_wr *next = last->next, *bad;
 	int rc;
 
-	if (!x->made)
-		fill_unit(f, x->posted, n);
-	x->made = false;
+	if (!x->prefilled)
+		send_fill_list(f, x->posted, n);
+	x->prefilled = false;
 	if (x->posted == x->completed)
-		note_progress(f);
+		send_note_progress(f);
 	if (!w->first_ns)
 		w->first_ns = w->now_ns;
 	/* The intended time counts: a message that waits for its turn is late. */
@@ -96,20 +96,20 @@ static void post_unit(struct flow *f, uint32_t n, uint64_t due_ns)
 	last->next = next;
 	x->posted += n;
 	if (rc)
-		post_failed(f, rc);
+		send_post_failed(f, rc);
 }
 
 /* Messages whose slots are free again. */
-static uint64_t freed(const struct requester *x)
+static uint64_t send_freed(const struct qp_requester *x)
 {
-	return x->granting && x->granted < x->completed ? x->granted : x->completed;
+	return x->needs_credit && x->credited < x->completed ? x->credited : x->completed;
 }
 
 /* Of UC and UD under way until it is granted, as no one else tells of its arrival. */
-void flow_tell_flight(struct flow *f)
+void qp_flow_update_flight(struct qp_flow *f)
 {
-	struct requester *x = &f->tx;
-	uint64_t bytes = x->posted - (class_loses(f->class) ? freed(x) : x->completed);
+	struct qp_requester *x = &f->tx;
+	uint64_t bytes = x->posted - (class_is_unreliable(f->class) ? send_freed(x) : x->completed);
 
 	bytes *= class_bytes(f->class);
 	if (f->class->rate_bytes_per_s)
@@ -118,43 +118,43 @@ void flow_tell_flight(struct flow *f)
 }
 
 /* How many may go as one list, 0 = none now. A part of a list goes at the end alone. */
-static uint32_t next_unit(const struct flow *f)
+static uint32_t send_next_list(const struct qp_flow *f)
 {
-	const struct requester *x = &f->tx;
-	uint64_t slots = f->window - (x->posted - freed(x)), left = x->limit - x->posted;
+	const struct qp_requester *x = &f->tx;
+	uint64_t slots = f->window - (x->posted - send_freed(x)), left = x->limit - x->posted;
 	uint64_t way = x->flight - (x->posted - x->completed);
-	uint32_t want = left < x->unit ? (uint32_t)left : x->unit;
+	uint32_t want = left < x->post_list ? (uint32_t)left : x->post_list;
 
 	return slots >= want && way >= want ? want : 0;
 }
 
 /* A probe posts its next when the last one is back. */
-static bool probe_waits(const struct flow *f)
+static bool send_probe_waits(const struct qp_flow *f)
 {
 	return f->class->probe && f->worker->t->spec.role == TRAFFIC_CLIENT &&
 	       f->tx.posted > f->rx.arrived;
 }
 
 /* The answering end of a probe owes one message for each that came. */
-static bool probe_owes(const struct flow *f)
+static bool send_probe_owes(const struct qp_flow *f)
 {
 	return !f->class->probe || f->worker->t->spec.role == TRAFFIC_CLIENT ||
 	       f->tx.posted < f->rx.arrived;
 }
 
 /* A message whose making would cost time when it is due, if there is a slot for it. */
-static void make_ahead(struct flow *f, uint32_t n)
+static void send_prefill(struct qp_flow *f, uint32_t n)
 {
 	bool wanted = class_polls(f->class) || f->class->rate_bytes_per_s;
 
-	if (!wanted || !n || f->tx.made)
+	if (!wanted || !n || f->tx.prefilled)
 		return;
-	fill_unit(f, f->tx.posted, 1);
-	f->tx.made = true;
+	send_fill_list(f, f->tx.posted, 1);
+	f->tx.prefilled = true;
 }
 
 /* The worker looks again then at the latest. */
-static void wait_for(struct worker *w, uint64_t wait_ns)
+static void send_wait(struct worker *w, uint64_t wait_ns)
 {
 	/* Another thread may get the completion. */
 	if (wait_ns == THROTTLE_FULL)
@@ -165,206 +165,207 @@ static void wait_for(struct worker *w, uint64_t wait_ns)
 
 /* One message at a rate; false: it is not its time. The time is read after the post as well: a
  * thread that stands still in between has sent at that time at the latest. */
-static bool post_paced(struct flow *f, bool answers)
+static bool send_post_paced(struct qp_flow *f, bool answers)
 {
 	struct throttle *s = &f->worker->t->throttle;
 	const struct pace *class = &s->class[f->class_index].pace;
-	struct requester *x = &f->tx;
+	struct qp_requester *x = &f->tx;
 	struct worker *w = f->worker;
 	uint64_t wait = answers ? 0 : pace_wait_ns(&x->pace, w->now_ns), due;
 
 	if (wait) {
-		wait_for(w, wait);
+		send_wait(w, wait);
 		return false;
 	}
 	pthread_mutex_lock(&s->lock);
-	worker_take_time(w);
+	worker_read_clock(w);
 	wait = throttle_wait_ns(s, f->class, f->class_index, answers, w->now_ns);
 	if (!wait) {
 		due = x->pace.next_ns > class->next_ns ? x->pace.next_ns : class->next_ns;
-		post_unit(f, 1, answers ? w->now_ns : due);
-		worker_take_time(w);
-		pace_take(&x->pace, class_bytes(f->class), w->now_ns);
-		throttle_take(s, f->class, f->class_index, answers, w->now_ns);
-		flow_tell_flight(f);
+		send_post_list(f, 1, answers ? w->now_ns : due);
+		worker_read_clock(w);
+		pace_consume(&x->pace, class_bytes(f->class), w->now_ns);
+		throttle_consume(s, f->class, f->class_index, answers, w->now_ns);
+		qp_flow_update_flight(f);
 	}
 	pthread_mutex_unlock(&s->lock);
 	if (wait)
-		wait_for(w, wait);
+		send_wait(w, wait);
 	return !wait;
 }
 
-void flow_post(struct flow *f)
+void qp_flow_post(struct qp_flow *f)
 {
-	struct requester *x = &f->tx;
+	struct qp_requester *x = &f->tx;
 	struct worker *w = f->worker;
 	bool answers = f->class->probe && w->t->spec.role == TRAFFIC_SERVER;
 	bool paced = f->class->rate_bytes_per_s;
 
-	while (f->state == FLOW_LIVE && (!w->ending || answers || x->asked_ns) && !probe_waits(f) &&
-	       probe_owes(f)) {
-		uint32_t n = next_unit(f);
+	while (f->state == QP_FLOW_LIVE && (!w->ending || answers || x->first_post_ns) &&
+	       !send_probe_waits(f) && send_probe_owes(f)) {
+		uint32_t n = send_next_list(f);
 
-		make_ahead(f, n);
-		if (!n || (paced && !post_paced(f, answers)))
+		send_prefill(f, n);
+		if (!n || (paced && !send_post_paced(f, answers)))
 			return;
 		if (!paced)
-			post_unit(f, n, w->now_ns);
+			send_post_list(f, n, w->now_ns);
 	}
-	make_ahead(f, next_unit(f));
+	send_prefill(f, send_next_list(f));
 }
 
-static int post_made(struct flow *f)
+static int send_post_prefilled(struct qp_flow *f)
 {
-	struct requester *x = &f->tx;
+	struct qp_requester *x = &f->tx;
 	struct ibv_send_wr *bad;
 
-	x->made = false;
+	x->prefilled = false;
 	return ibv_post_send(f->qp, &x->wr[x->posted++ & (f->window - 1)], &bad);
 }
 
 /* On the way from what came to the answer of it: no more than must be. */
-void flow_answer(struct flow *f)
+void qp_flow_answer(struct qp_flow *f)
 {
-	struct requester *x = &f->tx;
+	struct qp_requester *x = &f->tx;
 	struct worker *w = f->worker;
 	bool answers = w->t->spec.role == TRAFFIC_SERVER;
-	bool now = x->made && f->state == FLOW_LIVE && !f->class->rate_bytes_per_s &&
+	bool now = x->prefilled && f->state == QP_FLOW_LIVE && !f->class->rate_bytes_per_s &&
 		   (answers || !w->ending);
 	int rc = 0;
 
 	if (now && answers)
-		rc = post_made(f);
-	worker_take_time(w);
+		rc = send_post_prefilled(f);
+	worker_read_clock(w);
 	if (now && !answers)
-		rc = post_made(f);
+		rc = send_post_prefilled(f);
 	if (!now) {
-		flow_post(f);
+		qp_flow_post(f);
 		return;
 	}
 	x->posted_ns[(x->posted - 1) & (f->window - 1)] = w->now_ns;
 	if (x->posted - 1 == x->completed)
-		note_progress(f);
+		send_note_progress(f);
 	if (rc)
-		post_failed(f, rc);
+		send_post_failed(f, rc);
 }
 
 /* Each FETCH_ADD of 1 returns how many there were: none is missing and none was done twice. */
-static void check_atomic(struct flow *f, uint64_t n)
+static void send_check_atomic(struct qp_flow *f, uint64_t n)
 {
 	uint64_t got;
 
 	memcpy(&got, f->tx.slot + (size_t)(n % f->slots) * f->stride, sizeof(got));
 	f->result->checked_bytes += sizeof(got);
 	if (got != f->tx.returned && f->tx.returned != RETURNED_UNKNOWN)
-		flow_wrong(f, n, "found another counter than the one before left", got);
+		qp_flow_mismatch(f, n, "found another counter than the one before left", got);
 	f->tx.returned = got + 1;
 }
 
-void flow_completed(struct flow *f, uint32_t at)
+void qp_flow_completed(struct qp_flow *f, uint32_t at)
 {
-	struct requester *x = &f->tx;
+	struct qp_requester *x = &f->tx;
 	struct worker *w = f->worker;
 	uint64_t from = x->completed;
 	uint32_t n = ((at - (uint32_t)from) & (f->window - 1)) + 1;
 
 	x->completed += n;
-	flow_tell_flight(f);
-	note_progress(f);
+	qp_flow_update_flight(f);
+	send_note_progress(f);
 	f->result->messages += n;
 	f->result->bytes += (uint64_t)n * class_bytes(f->class);
 	w->last_ns = w->progress_ns = w->now_ns;
 	w->progress_awake_ns = w->awake_ns;
 	if (!f->class->probe) {
-		intervals_add(&f->result->goodput, w->now_ns, (uint64_t)n * class_bytes(f->class));
+		rate_series_add(&f->result->goodput, w->now_ns,
+				(uint64_t)n * class_bytes(f->class));
 		histogram_add(&f->result->latency, w->now_ns - x->posted_ns[at]);
 	}
 	if (f->class->check == TRAFFIC_CHECK_NONE)
 		return;
 	if (f->class->verb == TRAFFIC_READ)
 		for (uint64_t i = from; i < x->completed; i++)
-			flow_check(f, i, f->tx.slot + (size_t)(i % f->slots) * f->stride);
+			qp_flow_check(f, i, f->tx.slot + (size_t)(i % f->slots) * f->stride);
 	else if (f->class->verb == TRAFFIC_ATOMIC)
 		for (uint64_t i = from; i < x->completed; i++)
-			check_atomic(f, i);
+			send_check_atomic(f, i);
 }
 
 /* The peer's numbers may be anything: a grant is of what was completed here, and never taken back.
  * It may be ahead of our own completions, which come by another way. */
-void flow_take_grant(struct flow *f, const struct cell *in)
+void qp_flow_read_credit(struct qp_flow *f, const struct credit_slot *in)
 {
-	struct requester *x = &f->tx;
+	struct qp_requester *x = &f->tx;
 
-	if (x->granting && (in->granted < x->granted || in->granted > x->posted)) {
+	if (x->needs_credit && (in->credited < x->credited || in->credited > x->posted)) {
 		traffic_fail(f->worker->t, CAUSE_DATA,
 			     "class %u QP %u: the other end grants %llu messages of %llu",
-			     f->class_index, f->number, (unsigned long long)in->granted,
+			     f->class_index, f->number, (unsigned long long)in->credited,
 			     (unsigned long long)x->posted);
 		return;
 	}
-	if (in->granted > x->granted)
-		x->told_stall = false;
-	x->granted = in->granted;
-	flow_tell_flight(f);
-	if (!x->ended || !(in->flags & CELL_SEEN))
+	if (in->credited > x->credited)
+		x->stall_reported = false;
+	x->credited = in->credited;
+	qp_flow_update_flight(f);
+	if (!x->ended || !(in->flags & CREDIT_SEEN))
 		return;
 	x->seen = true;
 	if (in->mismatches)
-		traffic_blame(f->worker->t, CAUSE_DATA,
-			      "class %u QP %u: the other end found %llu messages wrong",
-			      f->class_index, f->number, (unsigned long long)in->mismatches);
+		traffic_set_cause(f->worker->t, CAUSE_DATA,
+				  "class %u QP %u: the other end found %llu messages wrong",
+				  f->class_index, f->number, (unsigned long long)in->mismatches);
 }
 
 /* Tells what was completed: a plain WRITE can be checked up to there, and what is missing of UC and
  * UD is lost. */
-static void announce(struct flow *f)
+static void send_announce(struct qp_flow *f)
 {
-	struct cell *out = &f->worker->out[f->at];
-	struct requester *x = &f->tx;
-	bool checked = f->class->verb == TRAFFIC_WRITE && x->granting;
+	struct credit_slot *out = &f->worker->out[f->at];
+	struct qp_requester *x = &f->tx;
+	bool checked = f->class->verb == TRAFFIC_WRITE && x->needs_credit;
 	uint64_t step = f->window / 4 ? f->window / 4 : 1;
 
 	if (checked && x->completed - out->completed >= step) {
 		out->completed = x->completed;
 		f->worker->dirty = true;
 	}
-	if (class_loses(f->class) && !x->told_stall && x->completed == x->posted &&
-	    x->completed > x->granted && !next_unit(f)) {
+	if (class_is_unreliable(f->class) && !x->stall_reported && x->completed == x->posted &&
+	    x->completed > x->credited && !send_next_list(f)) {
 		out->completed = x->completed;
-		x->told_stall = f->worker->dirty = true;
+		x->stall_reported = f->worker->dirty = true;
 	}
 }
 
-static bool answered(const struct flow *f)
+static bool send_is_answered(const struct qp_flow *f)
 {
-	const struct responder *x = &f->rx;
+	const struct qp_responder *x = &f->rx;
 
 	if (f->worker->t->spec.role == TRAFFIC_CLIENT)
 		return x->arrived == f->tx.posted;
 	return x->ended && x->arrived == x->announced && f->tx.posted == x->arrived;
 }
 
-static bool may_end(const struct flow *f)
+static bool send_may_end(const struct qp_flow *f)
 {
-	const struct requester *x = &f->tx;
+	const struct qp_requester *x = &f->tx;
 	bool answers = f->class->probe && f->worker->t->spec.role == TRAFFIC_SERVER;
 
-	if (f->state != FLOW_LIVE || x->completed != x->posted || x->asked_ns ||
-	    (f->class->probe && !answered(f)))
+	if (f->state != QP_FLOW_LIVE || x->completed != x->posted || x->first_post_ns ||
+	    (f->class->probe && !send_is_answered(f)))
 		return false;
 	return answers || f->worker->ending || x->posted == x->limit;
 }
 
-void flow_finish(struct flow *f)
+void qp_flow_finish(struct qp_flow *f)
 {
-	struct cell *out = &f->worker->out[f->at];
+	struct credit_slot *out = &f->worker->out[f->at];
 
 	if (f->tx.on)
-		announce(f);
-	if (!f->tx.on || f->tx.ended || !may_end(f))
+		send_announce(f);
+	if (!f->tx.on || f->tx.ended || !send_may_end(f))
 		return;
 	f->tx.ended = true;
 	out->completed = f->tx.completed;
-	out->flags |= CELL_ENDED;
+	out->flags |= CREDIT_ENDED;
 	f->worker->dirty = true;
 }

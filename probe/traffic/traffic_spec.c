@@ -32,7 +32,7 @@ unsigned int traffic_spec_qps(const struct traffic_spec *spec)
 	return n;
 }
 
-static bool one_sided(enum traffic_verb verb)
+static bool spec_is_one_sided(enum traffic_verb verb)
 {
 	return verb == TRAFFIC_WRITE || verb == TRAFFIC_READ || verb == TRAFFIC_ATOMIC;
 }
@@ -43,17 +43,17 @@ bool traffic_verb_sends(enum traffic_verb verb)
 }
 
 /* The ends that data of a class goes to: those of enum traffic_role, as bits. */
-static unsigned int receivers(const struct traffic_class *c)
+static unsigned int spec_receivers(const struct traffic_class *c)
 {
 	const unsigned int server = 1u << TRAFFIC_SERVER, client = 1u << TRAFFIC_CLIENT;
-	bool forth = (c->direction == TRAFFIC_FORWARD) != (c->verb == TRAFFIC_READ);
+	bool forward = (c->direction == TRAFFIC_FORWARD) != (c->verb == TRAFFIC_READ);
 
 	if (c->probe || c->direction == TRAFFIC_BOTH || c->verb == TRAFFIC_ATOMIC)
 		return server | client;
-	return forth ? server : client;
+	return forward ? server : client;
 }
 
-static uint32_t flight_of(const struct traffic_spec *spec, const struct traffic_class *c)
+static uint32_t spec_flight_bytes(const struct traffic_spec *spec, const struct traffic_class *c)
 {
 	unsigned int senders = spec->senders ? spec->senders : 1, most = 1;
 
@@ -64,7 +64,7 @@ static uint32_t flight_of(const struct traffic_spec *spec, const struct traffic_
 
 		for (unsigned int i = 0; i < spec->class_count; i++)
 			n += spec->class[i].rate_bytes_per_s &&
-			     receivers(&spec->class[i]) & receivers(c) & 1u << role;
+			     spec_receivers(&spec->class[i]) & spec_receivers(c) & 1u << role;
 		most = n > most ? n : most;
 	}
 	return TRAFFIC_FLIGHT_BYTES / senders / most;
@@ -73,13 +73,13 @@ static uint32_t flight_of(const struct traffic_spec *spec, const struct traffic_
 void traffic_spec_bound(struct traffic_spec *spec)
 {
 	for (unsigned int i = 0; i < spec->class_count; i++)
-		spec->class[i].flight_bytes = flight_of(spec, &spec->class[i]);
+		spec->class[i].flight_bytes = spec_flight_bytes(spec, &spec->class[i]);
 }
 
-static int check_flight(const struct traffic_spec *spec, unsigned int i, struct err *e)
+static int spec_check_flight(const struct traffic_spec *spec, unsigned int i, struct err *e)
 {
 	const struct traffic_class *c = &spec->class[i];
-	uint32_t most = flight_of(spec, c), bytes = c->message_bytes;
+	uint32_t most = spec_flight_bytes(spec, c), bytes = c->message_bytes;
 
 	if (!c->rate_bytes_per_s || c->verb == TRAFFIC_ATOMIC || bytes <= most)
 		return 0;
@@ -95,7 +95,7 @@ static int check_flight(const struct traffic_spec *spec, unsigned int i, struct 
 }
 
 /* What is wrong with a class in this mode, NULL when nothing is. */
-static const char *class_fault(const struct traffic_class *c, enum traffic_mode mode)
+static const char *spec_class_fault(const struct traffic_class *c, enum traffic_mode mode)
 {
 	bool unreliable = c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
 
@@ -105,7 +105,7 @@ static const char *class_fault(const struct traffic_class *c, enum traffic_mode 
 		return "READ and atomics need RC or XRC";
 	if (unreliable && c->verb == TRAFFIC_WRITE)
 		return "nobody would see what of an UC WRITE is lost: take send or write_imm";
-	if (mode == TRAFFIC_STRICT && (unreliable || !one_sided(c->verb)))
+	if (mode == TRAFFIC_STRICT && (unreliable || !spec_is_one_sided(c->verb)))
 		return "strict mode is for WRITE, READ and atomics of RC and XRC: a receiver that "
 		       "is not ready would look like loss";
 	if (mode == TRAFFIC_STRICT && c->direction == TRAFFIC_BOTH)
@@ -127,7 +127,7 @@ static const char *class_fault(const struct traffic_class *c, enum traffic_mode 
 	return c->window & (c->window - 1) ? "the window is no power of two" : NULL;
 }
 
-static int check_tcp(const struct traffic_spec *spec, struct err *e)
+static int spec_check_tcp(const struct traffic_spec *spec, struct err *e)
 {
 	if (spec->tcp_count > TRAFFIC_TCP_MAX)
 		return err_set(e, -EINVAL, "%u TCP backgrounds: at most %u", spec->tcp_count,
@@ -153,20 +153,20 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
 		return err_set(e, -EINVAL, "%u traffic classes: must be 1 to %u", spec->class_count,
 			       TRAFFIC_CLASSES_MAX);
 	for (unsigned int i = 0; i < spec->class_count; i++) {
-		const char *fault = class_fault(&spec->class[i], spec -> mode);
+		const char *fault = spec_class_fault(&spec->class[i], spec -> mode);
 
 		if (!fault && spec->bringup == TRAFFIC_CM &&
 		    (spec->class[i].transport != TRAFFIC_RC || spec->mode == TRAFFIC_STRICT))
 			fault = "rdma_cm connects RC alone, and not in strict mode";
 		if (fault)
 			return err_set(e, -EINVAL, "traffic class %u: %s", i, fault);
-		if (check_flight(spec, i, e))
+		if (spec_check_flight(spec, i, e))
 			return e->code;
 	}
 	if (traffic_spec_qps(spec) > TRAFFIC_QPS_MAX)
 		return err_set(e, -EINVAL, "%u queue pairs: more than %u", traffic_spec_qps(spec),
 			       TRAFFIC_QPS_MAX);
-	return check_tcp(spec, e);
+	return spec_check_tcp(spec, e);
 }
 
 static const struct json_row class_rows[] = {

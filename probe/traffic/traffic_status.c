@@ -8,7 +8,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 
 #define PORT_POLL_NS 10000000
 #define PORT_POLLS   30 /* 0.3 s */
@@ -37,7 +37,8 @@ static const struct status_row statuses[] = {
 	{IBV_WC_RESP_TIMEOUT_ERR, "RESP_TIMEOUT_ERR", CAUSE_RETRY_EXCEEDED},
 };
 
-static void blame(struct traffic *t, enum traffic_cause cause, const char *fmt, va_list ap)
+static void status_set_cause(struct traffic *t, enum traffic_cause cause, const char *fmt,
+			     va_list ap)
 {
 	struct traffic_result *total = &t->report->total;
 
@@ -49,12 +50,12 @@ static void blame(struct traffic *t, enum traffic_cause cause, const char *fmt, 
 	pthread_mutex_unlock(&t->lock);
 }
 
-void traffic_blame(struct traffic *t, enum traffic_cause cause, const char *fmt, ...)
+void traffic_set_cause(struct traffic *t, enum traffic_cause cause, const char *fmt, ...)
 {
 	va_list ap;
 
 	va_start(ap, fmt);
-	blame(t, cause, fmt, ap);
+	status_set_cause(t, cause, fmt, ap);
 	va_end(ap);
 }
 
@@ -63,12 +64,12 @@ void traffic_fail(struct traffic *t, enum traffic_cause cause, const char *fmt, 
 	va_list ap;
 
 	va_start(ap, fmt);
-	blame(t, cause, fmt, ap);
+	status_set_cause(t, cause, fmt, ap);
 	va_end(ap);
 	atomic_store(&t->failed, true);
 }
 
-static enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const char **name)
+static enum traffic_cause status_cause(enum ibv_wc_status status, const char **name)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(statuses); i++) {
 		if (statuses[i].status == status) {
@@ -81,7 +82,7 @@ static enum traffic_cause traffic_status_cause(enum ibv_wc_status status, const 
 }
 
 /* The queue pair may fail before the port says that it is down: it gets a moment. */
-static bool port_goes_down(const struct traffic *t)
+static bool status_port_goes_down(const struct traffic *t)
 {
 	const struct timespec moment = {.tv_nsec = PORT_POLL_NS};
 	struct ibv_port_attr port;
@@ -95,7 +96,7 @@ static bool port_goes_down(const struct traffic *t)
 	return false;
 }
 
-void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovered)
+void traffic_note_failure(struct qp_flow *f, const struct ibv_wc *wc, bool recovered)
 {
 	struct traffic *t = f->worker->t;
 	struct traffic_report *r = t->report;
@@ -109,7 +110,7 @@ void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovere
 		r->failure[r->failure_count++] = (struct traffic_failure){
 			.class = f->class_index,
 			.qp = f->number,
-			.cause = traffic_status_cause(wc->status, &name),
+			.cause = status_cause(wc->status, &name),
 			.status = wc->status,
 			.vendor_err = wc->vendor_err,
 			.sequence = f->tx.completed,
@@ -120,21 +121,21 @@ void traffic_note_failure(struct flow *f, const struct ibv_wc *wc, bool recovere
 }
 
 /* Since `at_ns`, which is 0 when there was none yet. */
-static uint64_t age_ns(const struct worker *w, uint64_t at_ns)
+static uint64_t status_age_ns(const struct worker *w, uint64_t at_ns)
 {
 	return w->now_ns - (at_ns > w->t->start_ns ? at_ns : w->t->start_ns);
 }
 
-void traffic_note_stall(const struct flow *f)
+void traffic_note_stall(const struct qp_flow *f)
 {
-	const struct requester *x = &f->tx;
+	const struct qp_requester *x = &f->tx;
 	const struct worker *w = f->worker;
 	struct traffic_report *r = w->t->report;
-	uint64_t run_ns = age_ns(w, 0);
+	uint64_t run_ns = status_age_ns(w, 0);
 	bool stalled;
 
 	pthread_mutex_lock(&w->t->lock);
-	stalled = r->total.cause == CAUSE_PEER_GONE || r->total.cause == CAUSE_TIMEOUT ||
+	stalled = r->total.cause == CAUSE_REMOTE_GONE || r->total.cause == CAUSE_TIMEOUT ||
 		  r->total.cause == CAUSE_UNFINISHED;
 	if (stalled && r->stall_count < TRAFFIC_STALLS_MAX)
 		r->stall[r->stall_count++] = (struct traffic_stall){
@@ -142,12 +143,12 @@ void traffic_note_stall(const struct flow *f)
 			.qp = f->number,
 			.posted = x->posted,
 			.completed = x->completed,
-			.granted = x->granting ? x->granted : x->completed,
+			.granted = x->needs_credit ? x->credited : x->completed,
 			.arrived = f->rx.arrived,
 			.announced = f->rx.announced,
 			.control = w->control_under_way,
-			.completion_age_ns = age_ns(w, x->progress_ns),
-			.arrival_age_ns = age_ns(w, f->rx.last_ns),
+			.completion_age_ns = status_age_ns(w, x->progress_ns),
+			.arrival_age_ns = status_age_ns(w, f->rx.last_ns),
 			.run_ns = run_ns,
 			.absent_ns = run_ns > w->awake_ns ? run_ns - w->awake_ns : 0,
 		};
@@ -156,15 +157,15 @@ void traffic_note_stall(const struct flow *f)
 
 /* Flushed requests tell only that the QP died: why is in an event, or the port is down (an rxe port
  * that goes down gives LOC_QP_OP_ERR on Linux 6.1 and WR_FLUSH_ERR on 6.12). */
-void traffic_completion_error(struct worker *w, struct flow *f, const struct ibv_wc *wc)
+void traffic_completion_error(struct worker *w, struct qp_flow *f, const struct ibv_wc *wc)
 {
 	const char *name;
-	enum traffic_cause cause = traffic_status_cause(wc->status, &name);
+	enum traffic_cause cause = status_cause(wc->status, &name);
 	double after_s = (double)(w->now_ns - w->t->start_ns) / 1e9;
 
 	if (atomic_load(&w->t->failed))
 		return; /* all that is flushed after the first */
-	if (cause == CAUSE_LOCAL && port_goes_down(w->t))
+	if (cause == CAUSE_LOCAL && status_port_goes_down(w->t))
 		cause = CAUSE_PORT_DOWN;
 	if (!f) {
 		traffic_fail(w->t, cause, "%s after %.1f s, control (vendor 0x%x)", name, after_s,
@@ -189,7 +190,7 @@ static const struct event_row events[] = {
 	{IBV_EVENT_SRQ_ERR, CAUSE_LOCAL},
 };
 
-void traffic_take_event(struct traffic *t)
+void traffic_read_async_event(struct traffic *t)
 {
 	struct ibv_async_event event;
 	enum ibv_event_type type;

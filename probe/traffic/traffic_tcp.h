@@ -58,7 +58,7 @@ int tcp_load_connect(struct tcp_load *l, const uint8_t gid[16],
 int tcp_load_start(struct tcp_load *l, uint64_t start_ns, uint64_t end_ns, struct err *e);
 
 /* Tells it to end; from any thread, without waiting. */
-void tcp_load_end(struct tcp_load *l);
+void tcp_load_stop(struct tcp_load *l);
 
 /* Waits for its end, 100 ms after it was told at the latest. Streams are cut, so that nothing of
  * them is under way any more. result: one for each background of the spec. */

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 
 /* A schedule in time, whose debts are dropped (the generic cell rate algorithm, ITU-T I.371), and a
  * sliding window of slots. Pure. */
@@ -26,7 +26,7 @@ uint64_t pace_wait_ns(const struct pace *p, uint64_t now_ns)
 	return p->next_ns - now_ns;
 }
 
-void pace_take(struct pace *p, uint32_t bytes, uint64_t now_ns)
+void pace_consume(struct pace *p, uint32_t bytes, uint64_t now_ns)
 {
 	uint64_t cost;
 
@@ -54,13 +54,13 @@ void pace_window_init(struct pace_window *w, uint64_t rate_bytes_per_s, uint32_t
 	w->at = now_ns >> PACE_SLOT_BITS;
 }
 
-static uint64_t *slot_of(struct pace_window *w, uint64_t at)
+static uint64_t *throttle_slot(struct pace_window *w, uint64_t at)
 {
 	return &w->slot[at % PACE_SLOTS];
 }
 
 /* To the slot of now; what is too old leaves. */
-static void advance(struct pace_window *w, uint64_t now_ns)
+static void throttle_advance(struct pace_window *w, uint64_t now_ns)
 {
 	uint64_t to = now_ns >> PACE_SLOT_BITS;
 
@@ -73,7 +73,7 @@ static void advance(struct pace_window *w, uint64_t now_ns)
 		return;
 	}
 	while (w->at < to) {
-		uint64_t *oldest = slot_of(w, ++w->at - PACE_SLOTS_KEPT);
+		uint64_t *oldest = throttle_slot(w, ++w->at - PACE_SLOTS_KEPT);
 
 		w->bytes -= *oldest;
 		*oldest = 0;
@@ -84,27 +84,27 @@ uint64_t pace_window_wait_ns(struct pace_window *w, uint32_t bytes, uint64_t now
 {
 	uint64_t left, at;
 
-	advance(w, now_ns);
+	throttle_advance(w, now_ns);
 	left = w->bytes;
 	at = w->at - PACE_SLOTS_KEPT + 1;
 	while (left && left + bytes > w->most_bytes)
-		left -= *slot_of(w, at++);
+		left -= *throttle_slot(w, at++);
 	if (left == w->bytes)
 		return 0;
 	return ((at - 1 + PACE_SLOTS_KEPT) << PACE_SLOT_BITS) - now_ns;
 }
 
-void pace_window_take(struct pace_window *w, uint32_t bytes, uint64_t now_ns)
+void pace_window_consume(struct pace_window *w, uint32_t bytes, uint64_t now_ns)
 {
-	advance(w, now_ns);
-	*slot_of(w, w->at) += bytes;
+	throttle_advance(w, now_ns);
+	*throttle_slot(w, w->at) += bytes;
 	w->bytes += bytes;
 }
 
 #define TURN_NS	 20000u			/* of a worker that polls: it comes round so late */
 #define SLEEP_NS (100 * PACE_WINDOW_NS) /* of Soft-RoCE: one processor moves the packets, too */
 
-static unsigned int window_of(const struct traffic_class *c)
+static unsigned int throttle_window(const struct traffic_class *c)
 {
 	return c->verb == TRAFFIC_READ;
 }
@@ -121,8 +121,8 @@ uint64_t throttle_late_ns(const struct traffic_class *c, bool soft)
 	return step_ns > least_ns ? step_ns : least_ns;
 }
 
-void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool soft,
-		    uint64_t start_ns)
+void throttle_init(struct throttle *s, const struct traffic_spec *spec, bool soft,
+		   uint64_t start_ns)
 {
 	uint64_t rate[2] = {0};
 	uint32_t largest[2] = {0};
@@ -130,7 +130,7 @@ void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool so
 	for (unsigned int i = 0; i < spec->class_count; i++) {
 		const struct traffic_class *c = &spec->class[i];
 		uint32_t bytes = class_bytes(c);
-		unsigned int at = window_of(c);
+		unsigned int at = throttle_window(c);
 
 		if (!c->rate_bytes_per_s || !class_requests(c, spec->role))
 			continue;
@@ -156,17 +156,17 @@ uint64_t throttle_wait_ns(struct throttle *s, const struct traffic_class *c, uns
 		return due;
 	if (atomic_load_explicit(&k->under_way, memory_order_relaxed) + bytes > k->flight_bytes)
 		return THROTTLE_FULL;
-	return pace_window_wait_ns(&s->window[window_of(c)], bytes, now_ns);
+	return pace_window_wait_ns(&s->window[throttle_window(c)], bytes, now_ns);
 }
 
-void throttle_take(struct throttle *s, const struct traffic_class *c, unsigned int n, bool answers,
-		   uint64_t now_ns)
+void throttle_consume(struct throttle *s, const struct traffic_class *c, unsigned int n,
+		      bool answers, uint64_t now_ns)
 {
 	uint32_t bytes = class_bytes(c);
 
 	if (!answers)
-		pace_take(&s->class[n].pace, bytes, now_ns);
-	pace_window_take(&s->window[window_of(c)], bytes, now_ns);
+		pace_consume(&s->class[n].pace, bytes, now_ns);
+	pace_window_consume(&s->window[throttle_window(c)], bytes, now_ns);
 }
 
 void throttle_flight(struct throttle *s, unsigned int n, uint64_t before, uint64_t bytes)

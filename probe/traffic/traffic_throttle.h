@@ -41,7 +41,7 @@ void pace_init(struct pace *p, uint64_t rate_bytes_per_s, uint64_t late_ns, uint
 uint64_t pace_wait_ns(const struct pace *p, uint64_t now_ns);
 
 /* Accounts one message that has just gone. */
-void pace_take(struct pace *p, uint32_t bytes, uint64_t now_ns);
+void pace_consume(struct pace *p, uint32_t bytes, uint64_t now_ns);
 
 #define PACE_WINDOW_NS	UINT64_C(1000000)
 #define PACE_SLOT_BITS	12  /* slots of 4.096 us: the window may be so much longer, never shorter */
@@ -63,7 +63,7 @@ void pace_window_init(struct pace_window *w, uint64_t rate_bytes_per_s, uint32_t
 uint64_t pace_window_wait_ns(struct pace_window *w, uint32_t bytes, uint64_t now_ns);
 
 /* Accounts what has just gone. */
-void pace_window_take(struct pace_window *w, uint32_t bytes, uint64_t now_ns);
+void pace_window_consume(struct pace_window *w, uint32_t bytes, uint64_t now_ns);
 
 struct throttle_class {
 	struct pace pace;
@@ -80,8 +80,8 @@ struct throttle {
 
 /* Before anything is posted; spec as traffic_spec_bound() made it.
  * soft: no hardware, the worker sleeps between two messages. */
-void throttle_begin(struct throttle *s, const struct traffic_spec *spec, bool soft,
-		    uint64_t start_ns);
+void throttle_init(struct throttle *s, const struct traffic_spec *spec, bool soft,
+		   uint64_t start_ns);
 
 /* Between two messages of a class with a rate. */
 uint64_t throttle_step_ns(const struct traffic_class *c);
@@ -99,8 +99,8 @@ uint64_t throttle_late_ns(const struct traffic_class *c, bool soft);
 uint64_t throttle_wait_ns(struct throttle *s, const struct traffic_class *c, unsigned int n,
 			  bool answers, uint64_t now_ns);
 /* It has gone; the bytes under way are told by throttle_flight(). */
-void throttle_take(struct throttle *s, const struct traffic_class *c, unsigned int n, bool answers,
-		   uint64_t now_ns);
+void throttle_consume(struct throttle *s, const struct traffic_class *c, unsigned int n,
+		      bool answers, uint64_t now_ns);
 
 /* Of one queue pair: so many bytes are under way, and were before. From any thread. */
 void throttle_flight(struct throttle *s, unsigned int n, uint64_t before, uint64_t bytes);

@@ -14,7 +14,7 @@ static const char *const cause_words[CAUSE_COUNT] = {
 	[CAUSE_REMOTE] = "remote-error",
 	[CAUSE_LOCAL] = "local-error",
 	[CAUSE_PORT_DOWN] = "port-down",
-	[CAUSE_PEER_GONE] = "peer-gone",
+	[CAUSE_REMOTE_GONE] = "peer-gone",
 	[CAUSE_DATA] = "wrong-data",
 	[CAUSE_TIMEOUT] = "timeout",
 	[CAUSE_UNFINISHED] = "unfinished",
@@ -84,10 +84,11 @@ const char *traffic_cause_word(enum traffic_cause cause)
 	return traffic_word(ENUM_CAUSE, cause);
 }
 
-int traffic_verb_take(const json_t *json, const char *key, enum traffic_verb *verb, struct err *e)
+int traffic_verb_from_json(const json_t *json, const char *key, enum traffic_verb *verb,
+			   struct err *e)
 {
-	return json_take_word(json, key, verb_words, ARRAY_SIZE(verb_words), (unsigned int *)verb,
-			      e);
+	return json_get_word(json, key, verb_words, ARRAY_SIZE(verb_words), (unsigned int *)verb,
+			     e);
 }
 
 void traffic_rate_text(double bytes_per_s, char *buf, size_t size)
@@ -118,7 +119,7 @@ void traffic_tcp_text(const struct traffic_tcp *tcp, char *buf, size_t size)
 		 tcp->streams == 1 ? "" : "s", rate, tcp->tos, tcp->tos >> 2, ways[tcp->direction]);
 }
 
-static uint64_t lacking(uint64_t want, uint64_t have)
+static uint64_t traffic_shortfall(uint64_t want, uint64_t have)
 {
 	return want > have ? want - have : 0;
 }
@@ -129,9 +130,9 @@ void traffic_stall_print(const struct traffic_stall *s, FILE *out)
 		uint64_t count;
 		const char *what;
 	} owed[] = {
-		{lacking(s->posted, s->completed), "completions"},
-		{lacking(s->completed, s->granted), "credits"},
-		{lacking(s->announced, s->arrived), "arrivals"},
+		{traffic_shortfall(s->posted, s->completed), "completions"},
+		{traffic_shortfall(s->completed, s->granted), "credits"},
+		{traffic_shortfall(s->announced, s->arrived), "arrivals"},
 		{s->control, "control acknowledgements"},
 	};
 	bool any = false;

@@ -15,14 +15,14 @@
 
 #include "profiles/base/text.h"
 
-static void fill(struct err *e, int code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
+static void base_err_fill(struct err *e, int code, const char *fmt, va_list ap) PRINTF_LIKE(3, 0);
 
-static void fill(struct err *e, int code, const char *fmt, va_list ap)
+static void base_err_fill(struct err *e, int code, const char *fmt, va_list ap)
 {
 	char text[sizeof(e->text)];
 
 	vsnprintf(text, sizeof(text), fmt, ap);
-	text_clean(text, TEXT_FIELD);
+	text_sanitize(text, TEXT_FIELD);
 	strcpy(e->text, text);
 	e->code = code;
 	e->hint[0] = '\0';
@@ -35,7 +35,7 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	if (!e)
 		return code;
 	va_start(ap, fmt);
-	fill(e, code, fmt, ap);
+	base_err_fill(e, code, fmt, ap);
 	va_end(ap);
 	return code;
 }
@@ -48,11 +48,11 @@ int err_sys(struct err *e, int code, const char *fmt, ...)
 	if (!e)
 		return code;
 	va_start(ap, fmt);
-	fill(e, code, fmt, ap);
+	base_err_fill(e, code, fmt, ap);
 	va_end(ap);
 	used = strlen(e->text);
 	snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(-code));
-	text_clean(e->text, TEXT_FIELD);
+	text_sanitize(e->text, TEXT_FIELD);
 	if (code == -EMFILE)
 		err_hint(e, "raise the limit of open files: ulimit -n 1024");
 	return code;
@@ -72,7 +72,7 @@ void err_prefix(struct err *e, const char *fmt, ...)
 	va_end(ap);
 	used = strlen(e->text);
 	snprintf(e->text + used, sizeof(e->text) - used, ": %s", old);
-	text_clean(e->text, TEXT_FIELD);
+	text_sanitize(e->text, TEXT_FIELD);
 }
 
 void err_hint(struct err *e, const char *fmt, ...)
@@ -84,7 +84,7 @@ void err_hint(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(e->hint, sizeof(e->hint), fmt, ap);
 	va_end(ap);
-	text_clean(e->hint, TEXT_FIELD);
+	text_sanitize(e->hint, TEXT_FIELD);
 }
 
 uint64_t fnv1a(uint64_t hash, const void *data, size_t size)

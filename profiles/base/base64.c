@@ -29,7 +29,7 @@ size_t base64_encode(const uint8_t *data, size_t size, char *text)
 	return (size_t)(out - text);
 }
 
-static int digit(char c)
+static int base64_digit(char c)
 {
 	const char *at = c ? strchr(alphabet, c) : NULL;
 
@@ -37,12 +37,12 @@ static int digit(char c)
 }
 
 /* One group of four; pad is how many '=' it ends in. */
-static int decode_group(const char *text, unsigned int pad, uint32_t *value)
+static int base64_decode_group(const char *text, unsigned int pad, uint32_t *value)
 {
 	uint32_t v = 0;
 
 	for (unsigned int i = 0; i < 4; i++) {
-		int d = i >= 4 - pad ? 0 : digit(text[i]);
+		int d = i >= 4 - pad ? 0 : base64_digit(text[i]);
 
 		if (d < 0)
 			return -EINVAL;
@@ -67,7 +67,7 @@ int base64_decode(const char *text, size_t length, uint8_t *data, size_t max, si
 					: 0;
 		uint32_t v;
 
-		if (decode_group(text + i, pad, &v) || used + 3 - pad > max)
+		if (base64_decode_group(text + i, pad, &v) || used + 3 - pad > max)
 			return -EINVAL;
 		for (unsigned int k = 0; k < 3 - pad; k++)
 			data[used++] = (uint8_t)(v >> (16 - 8 * k));

@@ -41,10 +41,10 @@ bool boot_unit_file(int root, const char *unit, char path[PATH_MAX])
 }
 
 /* The links of one folder of wishes. True: fn said so. */
-static bool wants_each(int root, const char *folder, boot_unit_fn *fn, void *arg)
+static bool unit_wants_each(int root, const char *folder, boot_unit_fn *fn, void *arg)
 {
 	char link[PATH_MAX], file[PATH_MAX];
-	DIR *dir = folder_read(root, folder);
+	DIR *dir = small_file_opendir(root, folder);
 	bool done = false;
 	struct dirent *d;
 
@@ -60,14 +60,14 @@ static bool wants_each(int root, const char *folder, boot_unit_fn *fn, void *arg
 }
 
 /* NULL: it is not there, or it is the folder before it. */
-static DIR *folder_once(int root, const char *folder, struct stat *before)
+static DIR *unit_folder_once(int root, const char *folder, struct stat *before)
 {
 	const struct stat last = *before;
 
 	if (fstatat(root, folder, before, 0) ||
 	    (before->st_dev == last.st_dev && before->st_ino == last.st_ino))
 		return NULL;
-	return folder_read(root, folder);
+	return small_file_opendir(root, folder);
 }
 
 void boot_unit_each(int root, boot_unit_fn *fn, void *arg)
@@ -76,7 +76,7 @@ void boot_unit_each(int root, boot_unit_fn *fn, void *arg)
 	bool done = false;
 
 	for (unsigned int i = 0; !done && i < ARRAY_SIZE(folders); i++) {
-		DIR *dir = folder_once(root, folders[i], &before);
+		DIR *dir = unit_folder_once(root, folders[i], &before);
 		char wants[PATH_MAX];
 		struct dirent *d;
 
@@ -84,7 +84,7 @@ void boot_unit_each(int root, boot_unit_fn *fn, void *arg)
 			if (fnmatch("*.wants", d->d_name, 0) && fnmatch("*.requires", d->d_name, 0))
 				continue;
 			snprintf(wants, sizeof(wants), "%s/%s", folders[i], d->d_name);
-			done = wants_each(root, wants, fn, arg);
+			done = unit_wants_each(root, wants, fn, arg);
 		}
 		if (dir)
 			closedir(dir);
@@ -97,7 +97,7 @@ struct wanted {
 	bool found;
 };
 
-static bool is_wanted(const char *link, const char *unit, const char *file, void *arg)
+static bool unit_is_wanted(const char *link, const char *unit, const char *file, void *arg)
 {
 	struct wanted *w = arg;
 
@@ -112,11 +112,11 @@ bool boot_unit_enabled(int root, const char *unit, char link[PATH_MAX])
 {
 	struct wanted w = {.unit = unit, .link = link};
 
-	boot_unit_each(root, is_wanted, &w);
+	boot_unit_each(root, unit_is_wanted, &w);
 	return w.found;
 }
 
-bool boot_unit_of_ours(const char *root)
+bool boot_unit_apply_enabled(const char *root)
 {
 	int fd = open(root ? root : "/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	char link[PATH_MAX];

@@ -22,6 +22,6 @@ void boot_unit_each(int root, boot_unit_fn *fn, void *arg);
 bool boot_unit_enabled(int root, const char *unit, char link[PATH_MAX]);
 
 /* The same of our own rocecheck-apply.service; root: NULL = "/". */
-bool boot_unit_of_ours(const char *root);
+bool boot_unit_apply_enabled(const char *root);
 
 #endif

@@ -30,7 +30,7 @@ bool daemon_same_net(const char *proc, const char *pid)
 }
 
 /* "Uid:	0	0	0	0": real, effective, saved, of the file system. */
-static bool is_root(const char *proc, const char *pid)
+static bool daemon_is_root(const char *proc, const char *pid)
 {
 	char path[PATH_MAX], line[160];
 	unsigned int uid[4] = {1, 1, 1, 1};
@@ -46,7 +46,7 @@ static bool is_root(const char *proc, const char *pid)
 	return found && !(uid[0] | uid[1] | uid[2] | uid[3]);
 }
 
-static bool has_name(const char *proc, const char *pid, const char *name)
+static bool daemon_has_name(const char *proc, const char *pid, const char *name)
 {
 	char path[PATH_MAX], comm[32] = "";
 	FILE *f;
@@ -62,7 +62,7 @@ static bool has_name(const char *proc, const char *pid, const char *name)
 }
 
 /* Root's, as /proc itself is. A set-uid program is started by anybody, by a link of any name. */
-static bool is_trusted(const char *proc, const char *exe)
+static bool daemon_is_trusted(const char *proc, const char *exe)
 {
 	struct stat all, st;
 
@@ -70,7 +70,7 @@ static bool is_trusted(const char *proc, const char *exe)
 	       st.st_uid == all.st_uid && !(st.st_mode & (S_IWGRP | S_IWOTH | S_ISUID | S_ISGID));
 }
 
-static bool runs_program(const char *proc, const char *pid, const char *name)
+static bool daemon_runs_program(const char *proc, const char *pid, const char *name)
 {
 	char path[PATH_MAX], file[PATH_MAX];
 	const char *base;
@@ -87,13 +87,14 @@ static bool runs_program(const char *proc, const char *pid, const char *name)
 	length = strlen(base);
 	if (length > strlen(DELETED) && !strcmp(base + length - strlen(DELETED), DELETED))
 		length -= strlen(DELETED);
-	return length == strlen(name) && !strncmp(base, name, length) && is_trusted(proc, path);
+	return length == strlen(name) && !strncmp(base, name, length) &&
+	       daemon_is_trusted(proc, path);
 }
 
-static bool is_daemon(const char *proc, const char *pid, const char *name)
+static bool daemon_matches(const char *proc, const char *pid, const char *name)
 {
-	return has_name(proc, pid, name) && is_root(proc, pid) && runs_program(proc, pid, name) &&
-	       daemon_same_net(proc, pid);
+	return daemon_has_name(proc, pid, name) && daemon_is_root(proc, pid) &&
+	       daemon_runs_program(proc, pid, name) && daemon_same_net(proc, pid);
 }
 
 pid_t daemon_find(const char *proc, const char *name)
@@ -106,7 +107,7 @@ pid_t daemon_find(const char *proc, const char *name)
 		proc = "/proc";
 	dir = opendir(proc);
 	while (dir && !pid && (d = readdir(dir)))
-		if (isdigit((unsigned char)d->d_name[0]) && is_daemon(proc, d->d_name, name))
+		if (isdigit((unsigned char)d->d_name[0]) && daemon_matches(proc, d->d_name, name))
 			pid = strtol(d->d_name, NULL, 10);
 	if (dir)
 		closedir(dir);

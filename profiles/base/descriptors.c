@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-static int close_listed(int first)
+static int descriptors_close_listed(int first)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -30,7 +30,7 @@ static int close_listed(int first)
 
 int descriptors_close_from(int first)
 {
-	return close_range((unsigned int)first, UINT_MAX, 0) ? close_listed(first) : 0;
+	return close_range((unsigned int)first, UINT_MAX, 0) ? descriptors_close_listed(first) : 0;
 }
 
 /* By way of numbers that none of them is to have. */

@@ -37,7 +37,7 @@ static const struct kind {
 	{S_IFBLK, "a block device", -EINVAL}, {S_IFSOCK, "a socket", -EINVAL},
 };
 
-static const struct kind *kind_of(mode_t mode)
+static const struct kind *file_kind_of(mode_t mode)
 {
 	static const struct kind other = {0, "of an unknown kind", -EINVAL};
 
@@ -48,7 +48,7 @@ static const struct kind *kind_of(mode_t mode)
 	return &other;
 }
 
-static int name_check(const char *name, struct err *e)
+static int file_name_check(const char *name, struct err *e)
 {
 	if (!*name || strchr(name, '/') || !strcmp(name, ".") || !strcmp(name, ".."))
 		return err_set(e, -EINVAL, "invalid file name '%s': expected one path element",
@@ -57,7 +57,7 @@ static int name_check(const char *name, struct err *e)
 }
 
 /* Letters and digits that nobody can foresee. */
-static int random_text(char *text, size_t length, const char *letters)
+static int file_random_text(char *text, size_t length, const char *letters)
 {
 	size_t count = strlen(letters);
 	unsigned char bytes[16];
@@ -72,21 +72,21 @@ static int random_text(char *text, size_t length, const char *letters)
 
 /* A name below a folder as the user would write it: printf arguments for "%s%s%s". */
 #define SHOWN			 "%s%s%s"
-#define SHOWN_ARGS(folder, name) shown_folder(folder), shown_slash(folder), name
+#define SHOWN_ARGS(folder, name) file_shown_folder(folder), file_shown_slash(folder), name
 
-static const char *shown_folder(const char *folder)
+static const char *file_shown_folder(const char *folder)
 {
 	return strcmp(folder, ".") ? folder : "";
 }
 
-static const char *shown_slash(const char *folder)
+static const char *file_shown_slash(const char *folder)
 {
 	size_t length = strlen(folder);
 
 	return !strcmp(folder, ".") || (length && folder[length - 1] == '/') ? "" : "/";
 }
 
-static char *path_join(const char *folder, const char *name)
+static char *file_path_join(const char *folder, const char *name)
 {
 	char *path;
 
@@ -94,7 +94,7 @@ static char *path_join(const char *folder, const char *name)
 }
 
 /* Without '/' at the end: open(2) follows "link/" in spite of O_NOFOLLOW. */
-static char *path_trim(const char *path)
+static char *file_path_trim(const char *path)
 {
 	char *copy = strdup(path);
 	size_t length = copy ? strlen(copy) : 0;
@@ -105,7 +105,7 @@ static char *path_trim(const char *path)
 }
 
 /* Why a folder could not be opened: ENOTDIR and ELOOP do not say what is there. */
-static int folder_fail(int parent, const char *name, const char *path, int err, struct err *e)
+static int file_folder_error(int parent, const char *name, const char *path, int err, struct err *e)
 {
 	struct stat st;
 
@@ -113,31 +113,31 @@ static int folder_fail(int parent, const char *name, const char *path, int err, 
 	    S_ISDIR(st.st_mode))
 		return err_sys(e, err, *path ? "%s" : "'%s'", path);
 	err_set(e, -ENOTDIR, "%s: is %s, not a folder", path,
-		S_ISREG(st.st_mode) ? "a file" : kind_of(st.st_mode)->text);
+		S_ISREG(st.st_mode) ? "a file" : file_kind_of(st.st_mode)->text);
 	err_hint(e, HINT_OF_FOLDER);
 	return -ENOTDIR;
 }
 
 /* The names below an open folder reach the disk. Some file systems cannot do that, and of one that
  * may not be listed there is no descriptor to do it with. */
-static int fd_flush_folder(int fd)
+static int file_folder_fsync(int fd)
 {
 	return fsync(fd) && errno != EINVAL && errno != EBADF ? -errno : 0;
 }
 
-/* As fd_flush_folder(), of one that was opened for its path alone, or of AT_FDCWD. */
-static int parent_flush(int parent)
+/* As file_folder_fsync(), of one that was opened for its path alone, or of AT_FDCWD. */
+static int file_parent_fsync(int parent)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 
 	if (fd < 0)
 		return 0;
-	err = fd_flush_folder(fd);
+	err = file_folder_fsync(fd);
 	close(fd);
 	return err;
 }
 
-static int folder_check(int fd, const char *path, struct err *e)
+static int file_folder_check(int fd, const char *path, struct err *e)
 {
 	struct stat st;
 
@@ -161,14 +161,16 @@ static int folder_check(int fd, const char *path, struct err *e)
 }
 
 /* Opens `name` below parent and checks it. Owns path; NULL is -ENOMEM. */
-static int folder_take(int parent, const char *name, char *path, struct folder *f, struct err *e)
+static int file_folder_open(int parent, const char *name, char *path, struct folder *f,
+			    struct err *e)
 {
 	int fd, err;
 
 	if (!path)
 		return err_sys(e, -ENOMEM, "%s", name);
 	fd = openat(parent, name, FOLDER_FLAGS);
-	err = fd < 0 ? folder_fail(parent, name, path, -errno, e) : folder_check(fd, path, e);
+	err = fd < 0 ? file_folder_error(parent, name, path, -errno, e)
+		     : file_folder_check(fd, path, e);
 	if (err) {
 		if (fd >= 0)
 			close(fd);
@@ -181,8 +183,8 @@ static int folder_take(int parent, const char *name, char *path, struct folder *
 
 int folder_open(const char *path, struct folder *f, struct err *e)
 {
-	char *name = path_trim(path);
-	int err = folder_take(AT_FDCWD, name ? name : path, name ? strdup(name) : NULL, f, e);
+	char *name = file_path_trim(path);
+	int err = file_folder_open(AT_FDCWD, name ? name : path, name ? strdup(name) : NULL, f, e);
 
 	free(name);
 	return err;
@@ -196,11 +198,12 @@ struct walk {
 	struct err refused; /* of a link */
 };
 
-static int walk(struct walk *w, int from, const char *path);
+static int file_walk_path(struct walk *w, int from, const char *path);
 
 /* The folder behind an open link. The text of the link that was looked at is followed, as the name
  * may be another link by now; procfs has links that are more than their text (/proc/PID/root). */
-static int link_follow(struct walk *w, int parent, const char *name, int link, const char *shown)
+static int file_walk_symlink(struct walk *w, int parent, const char *name, int link,
+			     const char *shown)
 {
 	char target[PATH_MAX];
 	bool make = w->make;
@@ -230,13 +233,13 @@ static int link_follow(struct walk *w, int parent, const char *name, int link, c
 	if (++w->links > LINKS_MAX)
 		return -ELOOP;
 	w->make = false;
-	fd = walk(w, parent, target);
+	fd = file_walk_path(w, parent, target);
 	w->make = make;
 	return fd;
 }
 
 /* One element of a path: a folder, or a link to one. */
-static int element_open(struct walk *w, int parent, const char *name, const char *shown)
+static int file_walk_element(struct walk *w, int parent, const char *name, const char *shown)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
 	int fd = openat(parent, name, flags | O_DIRECTORY), link;
@@ -244,7 +247,7 @@ static int element_open(struct walk *w, int parent, const char *name, const char
 	if (fd < 0 && errno == ENOENT && w->make) {
 		if (mkdirat(parent, name, FOLDER_MODE) && errno != EEXIST)
 			return -errno;
-		(void)parent_flush(parent); /* its failure shows at what is written below */
+		(void)file_parent_fsync(parent); /* its failure shows at what is written below */
 		fd = openat(parent, name, flags | O_DIRECTORY);
 	}
 	if (fd >= 0 || (errno != ENOTDIR && errno != ELOOP))
@@ -252,13 +255,13 @@ static int element_open(struct walk *w, int parent, const char *name, const char
 	link = openat(parent, name, flags);
 	if (link < 0)
 		return -errno;
-	fd = link_follow(w, parent, name, link, shown);
+	fd = file_walk_symlink(w, parent, name, link, shown);
 	close(link);
 	return fd;
 }
 
 /* A descriptor of the folder, or -errno. */
-static int walk(struct walk *w, int from, const char *path)
+static int file_walk_path(struct walk *w, int from, const char *path)
 {
 	int at = openat(from, *path == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	const char *part = path + strspn(path, "/");
@@ -268,7 +271,7 @@ static int walk(struct walk *w, int from, const char *path)
 	while (*part) {
 		const char *end = part + strcspn(part, "/");
 		char *shown = strndup(path, (size_t)(end - path));
-		int fd = shown ? element_open(w, at, shown + (part - path), shown) : -ENOMEM;
+		int fd = shown ? file_walk_element(w, at, shown + (part - path), shown) : -ENOMEM;
 
 		free(shown);
 		close(at);
@@ -281,12 +284,12 @@ static int walk(struct walk *w, int from, const char *path)
 }
 
 /* The folder of the last element of path, for its path alone (O_PATH). */
-static int parent_open(const char *path, bool make, int *parent, struct err *e)
+static int file_parent_open(const char *path, bool make, int *parent, struct err *e)
 {
 	size_t length = (size_t)(file_name_of(path) - path);
 	char *name = length ? strndup(path, length) : strdup(".");
 	struct walk w = {.make = make};
-	int fd = name ? walk(&w, AT_FDCWD, name) : -ENOMEM;
+	int fd = name ? file_walk_path(&w, AT_FDCWD, name) : -ENOMEM;
 
 	free(name);
 	if (fd >= 0)
@@ -300,7 +303,7 @@ static int parent_open(const char *path, bool make, int *parent, struct err *e)
 
 int folder_make(const char *path, struct folder *f, struct err *e)
 {
-	char *copy = path_trim(path);
+	char *copy = file_path_trim(path);
 	const char *last;
 	int parent = -1, err;
 
@@ -310,7 +313,7 @@ int folder_make(const char *path, struct folder *f, struct err *e)
 		free(copy);
 		return err_set(e, -EINVAL, "'-' is standard output: expected a folder");
 	}
-	err = *copy ? parent_open(copy, true, &parent, e) : err_sys(e, -ENOENT, "''");
+	err = *copy ? file_parent_open(copy, true, &parent, e) : err_sys(e, -ENOENT, "''");
 	if (err) {
 		free(copy);
 		return err;
@@ -319,13 +322,13 @@ int folder_make(const char *path, struct folder *f, struct err *e)
 	if (!*last) /* "/" */
 		last = copy;
 	if (!mkdirat(parent, last, FOLDER_MODE))
-		err = parent_flush(parent);
+		err = file_parent_fsync(parent);
 	else if (errno != EEXIST)
 		err = -errno;
 	if (err)
 		err_sys(e, err, "%s", path);
 	else
-		err = folder_take(parent, last, strdup(copy), f, e);
+		err = file_folder_open(parent, last, strdup(copy), f, e);
 	close(parent);
 	free(copy);
 	return err;
@@ -333,7 +336,8 @@ int folder_make(const char *path, struct folder *f, struct err *e)
 
 int folder_make_new(const char *path, struct folder *f, struct err *e)
 {
-	char digits[SUFFIX_DIGITS + 1], *base = path_trim(path), *name = base ? strdup(base) : NULL;
+	char digits[SUFFIX_DIGITS + 1], *base = file_path_trim(path),
+					*name = base ? strdup(base) : NULL;
 	int err = -EEXIST;
 
 	for (unsigned int i = 0; name && err == -EEXIST && i < NAME_TRIES; i++) {
@@ -341,27 +345,27 @@ int folder_make_new(const char *path, struct folder *f, struct err *e)
 		if (err != -EEXIST)
 			break;
 		free(name);
-		if (random_text(digits, SUFFIX_DIGITS, "0123456789abcdef") ||
+		if (file_random_text(digits, SUFFIX_DIGITS, "0123456789abcdef") ||
 		    asprintf(&name, "%s-%s", base, digits) < 0)
 			name = NULL;
 	}
 	free(base);
 	if (!err)
-		return folder_take(AT_FDCWD, name, name, f, e);
+		return file_folder_open(AT_FDCWD, name, name, f, e);
 	err = name ? err : -ENOMEM;
 	free(name);
 	return err_sys(e, err, "%s", path);
 }
 
-static int folder_take_below(const struct folder *parent, const char *name, struct folder *f,
-			     struct err *e)
+static int file_folder_open_below(const struct folder *parent, const char *name, struct folder *f,
+				  struct err *e)
 {
-	return folder_take(parent->fd, name, path_join(parent->path, name), f, e);
+	return file_folder_open(parent->fd, name, file_path_join(parent->path, name), f, e);
 }
 
 int folder_below(const struct folder *parent, const char *name, struct folder *f, struct err *e)
 {
-	int err = name_check(name, e);
+	int err = file_name_check(name, e);
 
 	if (err)
 		return err;
@@ -369,25 +373,25 @@ int folder_below(const struct folder *parent, const char *name, struct folder *f
 		err = folder_flush(parent, e);
 	else if (errno != EEXIST)
 		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
-	return err ? err : folder_take_below(parent, name, f, e);
+	return err ? err : file_folder_open_below(parent, name, f, e);
 }
 
 int folder_find(const struct folder *parent, const char *name, struct folder *f, struct err *e)
 {
-	int err = name_check(name, e);
+	int err = file_name_check(name, e);
 
-	return err ? err : folder_take_below(parent, name, f, e);
+	return err ? err : file_folder_open_below(parent, name, f, e);
 }
 
 int folder_below_new(const struct folder *parent, const char *name, struct folder *f, struct err *e)
 {
-	int err = name_check(name, e);
+	int err = file_name_check(name, e);
 
 	if (!err && mkdirat(parent->fd, name, FOLDER_MODE))
 		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
 	if (!err)
 		err = folder_flush(parent, e);
-	return err ? err : folder_take_below(parent, name, f, e);
+	return err ? err : file_folder_open_below(parent, name, f, e);
 }
 
 int folder_of_file(const char *path, struct folder *f, struct err *e)
@@ -395,7 +399,8 @@ int folder_of_file(const char *path, struct folder *f, struct err *e)
 	size_t length = (size_t)(file_name_of(path) - path);
 	char *name = length ? strndup(path, length) : strdup(".");
 	int fd, parent,
-		err = name ? parent_open(path, false, &parent, e) : err_sys(e, -ENOMEM, "%s", path);
+		err = name ? file_parent_open(path, false, &parent, e)
+			   : err_sys(e, -ENOMEM, "%s", path);
 
 	if (err) {
 		free(name);
@@ -412,7 +417,7 @@ int folder_of_file(const char *path, struct folder *f, struct err *e)
 
 int folder_remove(const struct folder *parent, const char *name, struct err *e)
 {
-	int err = name_check(name, e);
+	int err = file_name_check(name, e);
 
 	if (!err && unlinkat(parent->fd, name, AT_REMOVEDIR) && errno != ENOENT)
 		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(parent->path, name));
@@ -434,7 +439,7 @@ DIR *folder_list(const struct folder *f, struct err *e)
 
 int folder_flush(const struct folder *f, struct err *e)
 {
-	int err = fd_flush_folder(f->fd);
+	int err = file_folder_fsync(f->fd);
 
 	return err ? err_sys(e, err, "%s", f->path) : 0;
 }
@@ -464,9 +469,9 @@ static void file_free(struct file *f)
 	*f = (struct file){0};
 }
 
-static int kind_refuse(const char *path, mode_t mode, struct err *e)
+static int file_kind_refuse(const char *path, mode_t mode, struct err *e)
 {
-	const struct kind *kind = kind_of(mode);
+	const struct kind *kind = file_kind_of(mode);
 
 	err_set(e, kind->err, "%s: is %s, and only a regular file is replaced", path, kind->text);
 	err_hint(e, "remove it, or name another folder");
@@ -474,7 +479,7 @@ static int kind_refuse(const char *path, mode_t mode, struct err *e)
 }
 
 /* The mode for the new file: never wider than that of the file it replaces. */
-static int target_check(const struct file *f, mode_t *mode, struct err *e)
+static int file_target_check(const struct file *f, mode_t *mode, struct err *e)
 {
 	struct stat st;
 
@@ -482,25 +487,25 @@ static int target_check(const struct file *f, mode_t *mode, struct err *e)
 	if (fstatat(f->folder_fd, f->name, &st, AT_SYMLINK_NOFOLLOW))
 		return errno == ENOENT ? 0 : err_sys(e, -errno, "%s", f->path);
 	if (!S_ISREG(st.st_mode))
-		return kind_refuse(f->path, st.st_mode, e);
+		return file_kind_refuse(f->path, st.st_mode, e);
 	*mode = st.st_mode & 0777;
 	return 0;
 }
 
-static mode_t mode_of(const struct file *f)
+static mode_t file_mode_of(const struct file *f)
 {
 	return f->flags & FILE_PRIVATE ? 0600 : 0666;
 }
 
 /* A descriptor of `.NAME.XXXXXX`; a name at the limit of the file system is cut. */
-static int temp_open(struct file *f)
+static int file_temp_open(struct file *f)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
 	char random[TEMP_RANDOM + 1];
 	int fd;
 
 	for (unsigned int i = 0; i < NAME_TRIES; i++) {
-		if (random_text(random, TEMP_RANDOM, letters))
+		if (file_random_text(random, TEMP_RANDOM, letters))
 			return -EIO;
 		free(f->temp);
 		f->temp = NULL;
@@ -509,14 +514,14 @@ static int temp_open(struct file *f)
 			return -ENOMEM;
 		}
 		fd = openat(f->folder_fd, f->temp,
-			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode_of(f));
+			    O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, file_mode_of(f));
 		if (fd >= 0 || errno != EEXIST)
 			return fd < 0 ? -errno : fd;
 	}
 	return -EEXIST;
 }
 
-static void file_unlink(const struct file *f)
+static void file_temp_unlink(const struct file *f)
 {
 	/* The error that led here is the one to report. */
 	(void)unlinkat(f->folder_fd, f->temp, 0);
@@ -539,10 +544,10 @@ static int file_begin(struct file *f, struct err *e)
 	mode_t limit = 0777;
 	int fd = -1, err;
 
-	err = target_check(f, &limit, e);
+	err = file_target_check(f, &limit, e);
 	if (err)
 		goto out;
-	fd = temp_open(f);
+	fd = file_temp_open(f);
 	if (fd < 0) {
 		err = err_sys(e, fd, "%s", f->path);
 		goto out;
@@ -554,7 +559,7 @@ static int file_begin(struct file *f, struct err *e)
 	}
 	if (err) {
 		err_sys(e, err, "%s", f->path);
-		file_unlink(f);
+		file_temp_unlink(f);
 		close(fd);
 	}
 out:
@@ -567,13 +572,13 @@ int file_open_in(const struct folder *folder, const char *name, unsigned int fla
 		 struct err *e)
 {
 	struct file made = {.flags = flags};
-	int err = name_check(name, e);
+	int err = file_name_check(name, e);
 
 	if (err) {
 		err_prefix(e, "%s", folder->path);
 		return err;
 	}
-	made.path = path_join(folder->path, name);
+	made.path = file_path_join(folder->path, name);
 	if (!made.path)
 		return err_sys(e, -ENOMEM, "%s", name);
 	made.folder_fd = fcntl(folder->fd, F_DUPFD_CLOEXEC, 0);
@@ -623,7 +628,7 @@ int file_open(const char *path, unsigned int flags, struct file *f, struct err *
 	if (!*path)
 		return err_sys(e, -ENOENT, "''");
 	if (!*name || !strcmp(name, ".") || !strcmp(name, ".."))
-		err = kind_refuse(path, S_IFDIR, e);
+		err = file_kind_refuse(path, S_IFDIR, e);
 	else
 		err = file_open_at(path, name, flags, f, e);
 	if (err && e && e->hint[0])
@@ -631,7 +636,7 @@ int file_open(const char *path, unsigned int flags, struct file *f, struct err *
 	return err;
 }
 
-static int stream_flush(struct file *f)
+static int file_stream_flush(struct file *f)
 {
 	bool failed = ferror(f->stream);
 
@@ -642,26 +647,26 @@ static int stream_flush(struct file *f)
 }
 
 /* All bytes are on the disk: the name follows. */
-static int file_keep(struct file *f)
+static int file_commit(struct file *f)
 {
 	if (renameat(f->folder_fd, f->temp, f->folder_fd, f->name))
 		return -errno;
-	return f->flags & FILE_UNSYNCED ? 0 : fd_flush_folder(f->folder_fd);
+	return f->flags & FILE_UNSYNCED ? 0 : file_folder_fsync(f->folder_fd);
 }
 
 int file_close(struct file *f, bool keep, struct err *e)
 {
 	bool named = f->name;
-	int err = keep ? stream_flush(f) : 0;
+	int err = keep ? file_stream_flush(f) : 0;
 
 	if (!err && keep && named && !(f->flags & FILE_UNSYNCED) && fsync(fileno(f->stream)))
 		err = -errno;
 	if (f->stream != stdout && fclose(f->stream) && keep && !err)
 		err = -errno;
 	if (named && keep && !err)
-		err = file_keep(f);
+		err = file_commit(f);
 	if (named && (!keep || err))
-		file_unlink(f);
+		file_temp_unlink(f);
 	if (err)
 		err_sys(e, err, "%s", f->path);
 	file_free(f);
@@ -684,7 +689,7 @@ int file_write_in(const struct folder *folder, const char *name, unsigned int fl
 int file_descriptor(const struct folder *folder, const char *name, int flags, unsigned int mode,
 		    int *fd, struct err *e)
 {
-	int opened, err = name_check(name, e);
+	int opened, err = file_name_check(name, e);
 	struct stat st;
 
 	if (err)
@@ -692,9 +697,9 @@ int file_descriptor(const struct folder *folder, const char *name, int flags, un
 	/* Looked at first: to open a device may already do something. O_EXCL opens nothing. */
 	if (!(flags & O_EXCL) && !fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
 	    !S_ISREG(st.st_mode)) {
-		err = kind_of(st.st_mode)->err;
+		err = file_kind_of(st.st_mode)->err;
 		return err_set(e, err, SHOWN ": is %s, not a regular file",
-			       SHOWN_ARGS(folder->path, name), kind_of(st.st_mode)->text);
+			       SHOWN_ARGS(folder->path, name), file_kind_of(st.st_mode)->text);
 	}
 	opened = openat(folder->fd, name, flags | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK | O_NOCTTY,
 			(mode_t)mode);
@@ -704,7 +709,7 @@ int file_descriptor(const struct folder *folder, const char *name, int flags, un
 		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(folder->path, name));
 	else if (!S_ISREG(st.st_mode))
 		err = err_set(e, -EINVAL, SHOWN ": is %s, not a regular file",
-			      SHOWN_ARGS(folder->path, name), kind_of(st.st_mode)->text);
+			      SHOWN_ARGS(folder->path, name), file_kind_of(st.st_mode)->text);
 	if (err)
 		close(opened);
 	else
@@ -765,10 +770,10 @@ int file_read(const struct folder *folder, const char *name, size_t max, char **
 int file_rename(const struct folder *from, const char *name, const struct folder *to,
 		const char *new_name, struct err *e)
 {
-	int err = name_check(name, e);
+	int err = file_name_check(name, e);
 
 	if (!err)
-		err = name_check(new_name, e);
+		err = file_name_check(new_name, e);
 	if (err)
 		return err;
 	if (renameat(from->fd, name, to->fd, new_name))
@@ -779,7 +784,7 @@ int file_rename(const struct folder *from, const char *name, const struct folder
 
 int file_remove(const struct folder *folder, const char *name, struct err *e)
 {
-	int err = name_check(name, e);
+	int err = file_name_check(name, e);
 
 	if (!err && unlinkat(folder->fd, name, 0) && errno != ENOENT)
 		err = err_sys(e, -errno, SHOWN, SHOWN_ARGS(folder->path, name));
@@ -787,16 +792,16 @@ int file_remove(const struct folder *folder, const char *name, struct err *e)
 }
 
 /* Where the file system knows no O_TMPFILE: a name nobody foresees, removed at once. */
-static int unnamed_by_name(const char *path)
+static int file_unnamed_fallback(const char *path)
 {
 	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;
 	struct file f = {.name = (char *)"rocecheck", .folder_fd = folder, .flags = FILE_PRIVATE};
 
 	if (folder < 0)
 		return -errno;
-	fd = temp_open(&f);
+	fd = file_temp_open(&f);
 	if (fd >= 0)
-		file_unlink(&f);
+		file_temp_unlink(&f);
 	free(f.temp);
 	close(folder);
 	return fd;
@@ -812,7 +817,7 @@ int file_unnamed(int *fd, struct err *e)
 	made = open(tmp, O_RDWR | O_TMPFILE | O_EXCL | O_CLOEXEC, 0600);
 	made = made < 0 ? -errno : made;
 	if (made == -EOPNOTSUPP || made == -EISDIR || made == -EINVAL)
-		made = unnamed_by_name(tmp);
+		made = file_unnamed_fallback(tmp);
 	if (made < 0)
 		return err_sys(e, made, "%s", tmp);
 	*fd = made;

@@ -14,8 +14,8 @@
 #define HEX_MAX	  64
 #define ERRNO_MAX 4096
 
-int json_take_uint(const json_t *object, const char *key, uint64_t min, uint64_t max,
-		   uint64_t *value, struct err *e)
+int json_get_uint(const json_t *object, const char *key, uint64_t min, uint64_t max,
+		  uint64_t *value, struct err *e)
 {
 	const json_t *v = json_object_get(object, key);
 	json_int_t n = json_integer_value(v);
@@ -29,16 +29,16 @@ int json_take_uint(const json_t *object, const char *key, uint64_t min, uint64_t
 	return 0;
 }
 
-int json_take_uint_or(const json_t *object, const char *key, uint64_t fallback, uint64_t min,
-		      uint64_t max, uint64_t *value, struct err *e)
+int json_get_uint_or(const json_t *object, const char *key, uint64_t fallback, uint64_t min,
+		     uint64_t max, uint64_t *value, struct err *e)
 {
 	if (json_object_get(object, key))
-		return json_take_uint(object, key, min, max, value, e);
+		return json_get_uint(object, key, min, max, value, e);
 	*value = fallback;
 	return 0;
 }
 
-int json_take_bool(const json_t *object, const char *key, bool *value, struct err *e)
+int json_get_bool(const json_t *object, const char *key, bool *value, struct err *e)
 {
 	const json_t *v = json_object_get(object, key);
 
@@ -48,7 +48,7 @@ int json_take_bool(const json_t *object, const char *key, bool *value, struct er
 	return 0;
 }
 
-int json_take_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e)
+int json_get_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e)
 {
 	const json_t *v = json_object_get(object, key);
 	size_t length = json_string_length(v);
@@ -64,13 +64,13 @@ int json_take_string(const json_t *object, const char *key, char *buf, size_t si
 	return 0;
 }
 
-int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e)
+int json_get_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
-	if (text && !text_is_clean(text, TEXT_FIELD))
+	if (text && !text_is_safe(text, TEXT_FIELD))
 		return err_set(e, -EINVAL, "'%s': holds a control character", key);
-	return json_take_string(object, key, buf, size, e);
+	return json_get_string(object, key, buf, size, e);
 }
 
 json_t *err_to_json(const struct err *e)
@@ -91,8 +91,8 @@ void err_from_json(const json_t *error, const char *otherwise, struct err *e)
 		err_hint(e, "%s", hint);
 }
 
-int json_take_word(const json_t *object, const char *key, const char *const *words,
-		   unsigned int count, unsigned int *index, struct err *e)
+int json_get_word(const json_t *object, const char *key, const char *const *words,
+		  unsigned int count, unsigned int *index, struct err *e)
 {
 	const char *text = json_string_value(json_object_get(object, key));
 
@@ -105,7 +105,7 @@ int json_take_word(const json_t *object, const char *key, const char *const *wor
 	return err_set(e, -EINVAL, "'%s': %s", key, text ? "unknown word" : "no text");
 }
 
-int json_take_object(const json_t *object, const char *key, const json_t **value, struct err *e)
+int json_get_object(const json_t *object, const char *key, const json_t **value, struct err *e)
 {
 	const json_t *v = json_object_get(object, key);
 
@@ -115,8 +115,8 @@ int json_take_object(const json_t *object, const char *key, const json_t **value
 	return 0;
 }
 
-int json_take_array(const json_t *object, const char *key, size_t max, const json_t **value,
-		    struct err *e)
+int json_get_array(const json_t *object, const char *key, size_t max, const json_t **value,
+		   struct err *e)
 {
 	const json_t *v = json_object_get(object, key);
 
@@ -129,7 +129,7 @@ int json_take_array(const json_t *object, const char *key, size_t max, const jso
 	return 0;
 }
 
-static int hex_digit(char c)
+static int json_hex_digit(char c)
 {
 	static const char digits[] = "0123456789abcdef";
 	const char *at = c ? strchr(digits, c) : NULL;
@@ -137,7 +137,7 @@ static int hex_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-int json_take_hex(const json_t *object, const char *key, uint8_t *bytes, size_t size, struct err *e)
+int json_get_hex(const json_t *object, const char *key, uint8_t *bytes, size_t size, struct err *e)
 {
 	char text[2 * HEX_MAX + 1];
 	uint8_t out[HEX_MAX];
@@ -145,13 +145,13 @@ int json_take_hex(const json_t *object, const char *key, uint8_t *bytes, size_t 
 
 	if (size > HEX_MAX)
 		return err_set(e, -EINVAL, "'%s': too long", key);
-	err = json_take_text(object, key, text, sizeof(text), e);
+	err = json_get_text(object, key, text, sizeof(text), e);
 	if (err)
 		return err;
 	if (strlen(text) != 2 * size)
 		return err_set(e, -EINVAL, "'%s': must have %zu hexadecimal digits", key, 2 * size);
 	for (size_t i = 0; i < size; i++) {
-		int high = hex_digit(text[2 * i]), low = hex_digit(text[2 * i + 1]);
+		int high = json_hex_digit(text[2 * i]), low = json_hex_digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
 			return err_set(e, -EINVAL, "'%s': no hexadecimal digit", key);
@@ -173,12 +173,12 @@ json_t *json_hex(const uint8_t *bytes, size_t size)
 /* Structs by table. */
 
 /* -1 in the size of the member. */
-static bool is_unknown(const struct json_row *r, uint64_t value)
+static bool json_number_unknown(const struct json_row *r, uint64_t value)
 {
 	return r->need == JSON_UNKNOWN && value == UINT64_MAX >> (64 - 8 * r->size);
 }
 
-static json_t *numbers_write(const uint64_t *number, size_t count)
+static json_t *json_numbers_write(const uint64_t *number, size_t count)
 {
 	json_t *array = json_array();
 
@@ -190,7 +190,7 @@ static json_t *numbers_write(const uint64_t *number, size_t count)
 	return array;
 }
 
-static json_t *row_write(const struct json_row *r, const void *base)
+static json_t *json_row_write(const struct json_row *r, const void *base)
 {
 	const char *at = (const char *)base + r->offset;
 	uint64_t value;
@@ -198,7 +198,7 @@ static json_t *row_write(const struct json_row *r, const void *base)
 	switch (r->kind) {
 	case JSON_NUMBER:
 		value = uint_get(at, r->size);
-		return is_unknown(r, value) ? json_null() : json_uint(value);
+		return json_number_unknown(r, value) ? json_null() : json_uint(value);
 	case JSON_WORD:
 		value = uint_get(at, r->size);
 		return json_string(value < r->words->count ? r->words->word[value] : "?");
@@ -208,8 +208,8 @@ static json_t *row_write(const struct json_row *r, const void *base)
 	case JSON_NAME:
 		return text_to_json(at); /* a peer or a host may have chosen it */
 	case JSON_NUMBERS:
-		return numbers_write((const uint64_t *)(const void *)at,
-				     r->size / sizeof(uint64_t));
+		return json_numbers_write((const uint64_t *)(const void *)at,
+					  r->size / sizeof(uint64_t));
 	case JSON_LIST:
 		return json_list_write(
 			r->item, r->item_rows, at, r->size,
@@ -221,7 +221,7 @@ static json_t *row_write(const struct json_row *r, const void *base)
 int json_rows_write(json_t *object, const struct json_row *row, size_t rows, const void *base)
 {
 	for (size_t i = 0; i < rows; i++)
-		if (json_object_set_new_nocheck(object, row[i].key, row_write(&row[i], base)))
+		if (json_object_set_new_nocheck(object, row[i].key, json_row_write(&row[i], base)))
 			return -ENOMEM;
 	return 0;
 }
@@ -243,7 +243,7 @@ json_t *json_list_write(const struct json_row *row, size_t rows, const void *bas
 	return list;
 }
 
-static bool is_name(const char *text)
+static bool json_text_is_name(const char *text)
 {
 	if (text[0] == '-' || text[0] == '.')
 		return false;
@@ -253,12 +253,12 @@ static bool is_name(const char *text)
 	return true;
 }
 
-static int numbers_read(const json_t *object, const struct json_row *r, uint64_t *number,
-			struct err *e)
+static int json_numbers_read(const json_t *object, const struct json_row *r, uint64_t *number,
+			     struct err *e)
 {
 	size_t count = r->size / sizeof(*number);
 	const json_t *array = NULL;
-	int err = json_take_array(object, r->key, count, &array, e);
+	int err = json_get_array(object, r->key, count, &array, e);
 
 	if (!err && json_array_size(array) < count)
 		return err_set(e, -EINVAL, "'%s': must have %zu entries", r->key, count);
@@ -272,7 +272,7 @@ static int numbers_read(const json_t *object, const struct json_row *r, uint64_t
 	return err;
 }
 
-static int row_read(const json_t *object, const struct json_row *r, void *base, struct err *e)
+static int json_row_read(const json_t *object, const struct json_row *r, void *base, struct err *e)
 {
 	char *at = (char *)base + r->offset;
 	unsigned int word, used;
@@ -281,25 +281,25 @@ static int row_read(const json_t *object, const struct json_row *r, void *base, 
 
 	switch (r->kind) {
 	case JSON_NUMBER:
-		err = json_take_uint(object, r->key, r->min, r->max, &number, e);
+		err = json_get_uint(object, r->key, r->min, r->max, &number, e);
 		if (!err)
 			uint_set(at, r->size, number);
 		return err;
 	case JSON_WORD:
-		err = json_take_word(object, r->key, r->words->word, r->words->count, &word, e);
+		err = json_get_word(object, r->key, r->words->word, r->words->count, &word, e);
 		if (!err)
 			uint_set(at, r->size, word);
 		return err;
 	case JSON_BOOL:
-		return json_take_bool(object, r->key, (bool *)at, e);
+		return json_get_bool(object, r->key, (bool *)at, e);
 	case JSON_TEXT:
 	case JSON_NAME:
-		err = json_take_text(object, r->key, at, r->size, e);
-		if (!err && r->kind == JSON_NAME && !is_name(at))
+		err = json_get_text(object, r->key, at, r->size, e);
+		if (!err && r->kind == JSON_NAME && !json_text_is_name(at))
 			err = err_set(e, -EINVAL, "'%s': no name", r->key);
 		return err;
 	case JSON_NUMBERS:
-		return numbers_read(object, r, (uint64_t *)(void *)at, e);
+		return json_numbers_read(object, r, (uint64_t *)(void *)at, e);
 	case JSON_LIST:
 		err = json_list_read(object, r->key, r->item, r->item_rows, at, r->size,
 				     (unsigned int)r->max, &used, e);
@@ -321,7 +321,7 @@ int json_rows_read(const json_t *object, const struct json_row *row, size_t rows
 		if (r->need == JSON_UNKNOWN && (!v || json_is_null(v)))
 			uint_set((char *)base + r->offset, r->size, UINT64_MAX);
 		else if (r->need == JSON_NEEDED || v)
-			err = row_read(object, r, base, e);
+			err = json_row_read(object, r, base, e);
 	}
 	return err;
 }
@@ -330,7 +330,7 @@ int json_list_read(const json_t *object, const char *key, const struct json_row 
 		   void *base, size_t size, unsigned int most, unsigned int *count, struct err *e)
 {
 	const json_t *list = NULL;
-	int err = json_take_array(object, key, most, &list, e);
+	int err = json_get_array(object, key, most, &list, e);
 
 	for (size_t i = 0; !err && i < json_array_size(list); i++) {
 		const json_t *one = json_array_get(list, i);

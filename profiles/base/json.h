@@ -22,17 +22,17 @@ static inline json_t *json_uint(uint64_t value)
 	return json_integer((json_int_t)(value < JSON_UINT_MAX ? value : JSON_UINT_MAX));
 }
 
-int json_take_uint(const json_t *object, const char *key, uint64_t min, uint64_t max,
-		   uint64_t *value, struct err *e);
-int json_take_uint_or(const json_t *object, const char *key, uint64_t fallback, uint64_t min,
-		      uint64_t max, uint64_t *value, struct err *e);
+int json_get_uint(const json_t *object, const char *key, uint64_t min, uint64_t max,
+		  uint64_t *value, struct err *e);
+int json_get_uint_or(const json_t *object, const char *key, uint64_t fallback, uint64_t min,
+		     uint64_t max, uint64_t *value, struct err *e);
 
-int json_take_bool(const json_t *object, const char *key, bool *value, struct err *e);
+int json_get_bool(const json_t *object, const char *key, bool *value, struct err *e);
 
-/* A text that fits into size bytes with its NUL. json_take_text() refuses control characters;
- * json_take_string() is for files of our own, in which the name of a port may hold any. */
-int json_take_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
-int json_take_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
+/* A text that fits into size bytes with its NUL. json_get_text() refuses control characters;
+ * json_get_string() is for files of our own, in which the name of a port may hold any. */
+int json_get_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
+int json_get_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 
 /* An error as agents and traffic processes report it: {"code", "text", "hint"}. NULL on -ENOMEM. */
 json_t *err_to_json(const struct err *e);
@@ -42,17 +42,16 @@ json_t *err_to_json(const struct err *e);
 void err_from_json(const json_t *error, const char *otherwise, struct err *e);
 
 /* Index of the text in words[0..count). */
-int json_take_word(const json_t *object, const char *key, const char *const *words,
-		   unsigned int count, unsigned int *index, struct err *e);
+int json_get_word(const json_t *object, const char *key, const char *const *words,
+		  unsigned int count, unsigned int *index, struct err *e);
 
 /* A borrowed object or array of at most max members. */
-int json_take_object(const json_t *object, const char *key, const json_t **value, struct err *e);
-int json_take_array(const json_t *object, const char *key, size_t max, const json_t **value,
-		    struct err *e);
+int json_get_object(const json_t *object, const char *key, const json_t **value, struct err *e);
+int json_get_array(const json_t *object, const char *key, size_t max, const json_t **value,
+		   struct err *e);
 
 /* Bytes as hexadecimal text of exactly 2 * size digits. */
-int json_take_hex(const json_t *object, const char *key, uint8_t *bytes, size_t size,
-		  struct err *e);
+int json_get_hex(const json_t *object, const char *key, uint8_t *bytes, size_t size, struct err *e);
 json_t *json_hex(const uint8_t *bytes, size_t size);
 
 /* Words of an enum: index = its value. */

@@ -20,7 +20,7 @@ struct limited {
 	bool longer;
 };
 
-static size_t read_limited(void *buffer, size_t size, void *arg)
+static size_t json_file_read_limited(void *buffer, size_t size, void *arg)
 {
 	struct limited *in = arg;
 	size_t n;
@@ -34,7 +34,7 @@ static size_t read_limited(void *buffer, size_t size, void *arg)
 	return n;
 }
 
-static int too_large(const char *shown, uint64_t max_bytes, struct err *e)
+static int json_file_too_large(const char *shown, uint64_t max_bytes, struct err *e)
 {
 	return err_set(e, -EFBIG, "%s: more than %llu MiB", shown,
 		       (unsigned long long)(max_bytes >> 20));
@@ -45,10 +45,11 @@ int json_stream_load(FILE *stream, const char *shown, uint64_t max_bytes, json_t
 {
 	struct limited in = {.stream = stream, .left = max_bytes};
 	json_error_t where;
-	json_t *json = json_load_callback(read_limited, &in, JSON_REJECT_DUPLICATES, &where);
+	json_t *json = json_load_callback(json_file_read_limited, &in, JSON_REJECT_DUPLICATES,
+					  &where);
 
 	if (!json && in.longer)
-		return too_large(shown, max_bytes, e);
+		return json_file_too_large(shown, max_bytes, e);
 	if (!json)
 		return err_set(e, -EINVAL, "%s:%d:%d: %s", shown, where.line, where.column,
 			       where.text);
@@ -75,7 +76,7 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 	else if (!S_ISREG(st.st_mode))
 		err = err_set(e, -EINVAL, "%s: no regular file", path);
 	else if ((uint64_t)st.st_size > max_bytes)
-		err = too_large(path, max_bytes, e);
+		err = json_file_too_large(path, max_bytes, e);
 	else
 		err = json_stream_load(stream, path, max_bytes, &json, e);
 	fclose(stream);
@@ -89,7 +90,7 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 }
 
 /* Writes into an open file and closes it; f is only looked at without err, which is of opening. */
-static int json_file_end(json_t *doc, struct file *f, int err, struct err *e)
+static int json_file_write(json_t *doc, struct file *f, int err, struct err *e)
 {
 	if (!err) {
 		errno = 0;
@@ -112,7 +113,7 @@ int json_file_save(json_t *doc, const char *path, struct err *e)
 	struct file f;
 	int err = doc ? file_open(path, 0, &f, e) : err_sys(e, -ENOMEM, "%s", path);
 
-	return json_file_end(doc, &f, err, e);
+	return json_file_write(doc, &f, err, e);
 }
 
 int json_file_save_in(json_t *doc, const struct folder *folder, const char *name, struct err *e)
@@ -121,5 +122,5 @@ int json_file_save_in(json_t *doc, const struct folder *folder, const char *name
 	int err = doc ? file_open_in(folder, name, 0, &f, e)
 		      : err_sys(e, -ENOMEM, "%s/%s", folder->path, name);
 
-	return json_file_end(doc, &f, err, e);
+	return json_file_write(doc, &f, err, e);
 }

@@ -15,7 +15,7 @@
 #define GIB ((double)(UINT64_C(1) << 30))
 
 /* The number behind "name" and blanks at the start of a line; false: there is none. */
-static bool read_field(const char *path, const char *name, uint64_t *value)
+static bool memory_read_field(const char *path, const char *name, uint64_t *value)
 {
 	char line[256], unit[256];
 	FILE *f = fopen(path, "re");
@@ -40,7 +40,7 @@ static const struct hierarchy {
 };
 
 /* "4:cpu,memory:/a/b" of a hierarchy: its "/a/b", NULL when the line is of another one. */
-static const char *group_in_line(char *line, const char *controller)
+static const char *memory_cgroup_in_line(char *line, const char *controller)
 {
 	char *rest = line, *list;
 
@@ -56,7 +56,8 @@ static const char *group_in_line(char *line, const char *controller)
 }
 
 /* The group of this process, "/" at least; false: it has none there. */
-static bool group_of_self(const char *root, const struct hierarchy *h, char *group, size_t size)
+static bool memory_cgroup_of_self(const char *root, const struct hierarchy *h, char *group,
+				  size_t size)
 {
 	char path[PATH_MAX], line[PATH_MAX];
 	bool found = false;
@@ -65,7 +66,7 @@ static bool group_of_self(const char *root, const struct hierarchy *h, char *gro
 	snprintf(path, sizeof(path), "%s/proc/self/cgroup", root);
 	f = fopen(path, "re");
 	while (f && !found && fgets(line, sizeof(line), f)) {
-		const char *own = group_in_line(line, h->controller);
+		const char *own = memory_cgroup_in_line(line, h->controller);
 
 		found = own && snprintf(group, size, "%s", own) < (int)size;
 	}
@@ -74,42 +75,42 @@ static bool group_of_self(const char *root, const struct hierarchy *h, char *gro
 	return found;
 }
 
-static bool read_of_group(const char *root, const struct hierarchy *h, const char *group,
-			  const char *file, const char *name, uint64_t *value)
+static bool memory_cgroup_read(const char *root, const struct hierarchy *h, const char *group,
+			       const char *file, const char *name, uint64_t *value)
 {
 	char path[PATH_MAX + 64];
 
 	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/%s", root, h->mount, group, file);
-	return read_field(path, name, value);
+	return memory_read_field(path, name, value);
 }
 
 /* What one group leaves; UINT64_MAX where it has no limit ("max", or no such file). */
-static uint64_t group_left(const char *root, const struct hierarchy *h, const char *group)
+static uint64_t memory_cgroup_left(const char *root, const struct hierarchy *h, const char *group)
 {
 	uint64_t most, used, cache = 0;
 
-	if (!read_of_group(root, h, group, h->most, "", &most) ||
-	    !read_of_group(root, h, group, h->used, "", &used))
+	if (!memory_cgroup_read(root, h, group, h->most, "", &most) ||
+	    !memory_cgroup_read(root, h, group, h->used, "", &used))
 		return UINT64_MAX;
-	(void)read_of_group(root, h, group, "memory.stat", h->cache, &cache);
+	(void)memory_cgroup_read(root, h, group, "memory.stat", h->cache, &cache);
 	used -= cache < used ? cache : used;
 	return most > used ? most - used : 0;
 }
 
 /* The least that the groups from ours to the top leave. The top is also that of a container, whose
  * /proc has names that its own tree lacks. */
-static uint64_t groups_left(const char *root, const struct hierarchy *h)
+static uint64_t memory_cgroups_left(const char *root, const struct hierarchy *h)
 {
 	uint64_t least = UINT64_MAX;
 	char group[PATH_MAX];
 
-	if (!group_of_self(root, h, group, sizeof(group)))
+	if (!memory_cgroup_of_self(root, h, group, sizeof(group)))
 		return least;
 	for (char *end = group + strlen(group); end; end = strrchr(group, '/')) {
 		uint64_t left;
 
 		*end = '\0';
-		left = group_left(root, h, group);
+		left = memory_cgroup_left(root, h, group);
 		least = left < least ? left : least;
 	}
 	return least;
@@ -121,11 +122,11 @@ int memory_available(const char *root, uint64_t *bytes, struct err *e)
 	uint64_t kib, least;
 
 	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
-	if (!read_field(path, "MemAvailable:", &kib) || kib > UINT64_MAX >> 10)
+	if (!memory_read_field(path, "MemAvailable:", &kib) || kib > UINT64_MAX >> 10)
 		return err_set(e, -EIO, "%s: no MemAvailable", path);
 	least = kib << 10;
 	for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
-		uint64_t left = groups_left(root, &hierarchies[i]);
+		uint64_t left = memory_cgroups_left(root, &hierarchies[i]);
 
 		least = left < least ? left : least;
 	}
@@ -135,13 +136,13 @@ int memory_available(const char *root, uint64_t *bytes, struct err *e)
 
 int memory_limit_check(const char *root, const struct memory_demand *d, struct err *e)
 {
-	uint64_t others_bytes = d->taken_bytes + d->opening_bytes, available, limit;
+	uint64_t others_bytes = d->used_bytes + d->opening_bytes, available, limit;
 	char others[64] = "";
 	int err = memory_available(root, &available, e);
 
 	if (err)
 		return err;
-	limit = (available + d->taken_bytes) / MEMORY_LIMIT_SHARE;
+	limit = (available + d->used_bytes) / MEMORY_LIMIT_SHARE;
 	if (others_bytes <= limit && d->wanted_bytes <= limit - others_bytes)
 		return 0;
 	if (others_bytes)

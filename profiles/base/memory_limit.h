@@ -19,7 +19,7 @@ int memory_available(const char *root, uint64_t *bytes, struct err *e);
 /* Whether wanted_bytes can be taken by one more run, beside other runs that have taken taken_bytes
  * of what was available and will take opening_bytes. -ENOMEM with the figures. */
 struct memory_demand {
-	uint64_t wanted_bytes, taken_bytes, opening_bytes;
+	uint64_t wanted_bytes, used_bytes, opening_bytes;
 };
 int memory_limit_check(const char *root, const struct memory_demand *d, struct err *e);
 

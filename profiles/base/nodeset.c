@@ -23,7 +23,7 @@ struct range {
 	int width;
 };
 
-static int take_number(const char **at, unsigned int *number, int *width)
+static int nodeset_parse_number(const char **at, unsigned int *number, int *width)
 {
 	size_t digits = strspn(*at, "0123456789");
 
@@ -36,14 +36,14 @@ static int take_number(const char **at, unsigned int *number, int *width)
 }
 
 /* "01-16" or "20", and the ',' behind it. */
-static int take_range(const char **at, struct range *range)
+static int nodeset_parse_range(const char **at, struct range *range)
 {
-	int err = take_number(at, &range->first, &range->width), width;
+	int err = nodeset_parse_number(at, &range->first, &range->width), width;
 
 	range->last = range->first;
 	if (!err && **at == '-') {
 		++*at;
-		err = take_number(at, &range->last, &width);
+		err = nodeset_parse_number(at, &range->last, &width);
 	}
 	if (err || range->last < range->first)
 		return -EINVAL;
@@ -54,7 +54,7 @@ static int take_range(const char **at, struct range *range)
 	return 0;
 }
 
-static int take_bracket(const char *open, struct bracket *bracket)
+static int nodeset_parse_bracket(const char *open, struct bracket *bracket)
 {
 	const char *at = open + 1;
 
@@ -63,7 +63,7 @@ static int take_bracket(const char *open, struct bracket *bracket)
 		return -EINVAL;
 	while (at < bracket->close) {
 		struct range range;
-		int err = take_range(&at, &range);
+		int err = nodeset_parse_range(&at, &range);
 
 		if (err)
 			return err;
@@ -73,8 +73,8 @@ static int take_bracket(const char *open, struct bracket *bracket)
 }
 
 /* All brackets and the product of their counts. */
-static int take_brackets(const char *text, struct bracket *brackets, unsigned int *number,
-			 unsigned int *count)
+static int nodeset_parse_brackets(const char *text, struct bracket *brackets, unsigned int *number,
+				  unsigned int *count)
 {
 	const char *at = text;
 
@@ -85,7 +85,7 @@ static int take_brackets(const char *text, struct bracket *brackets, unsigned in
 
 		if (*at == ']' || *number == BRACKETS_MAX)
 			return -EINVAL;
-		err = take_bracket(at, &brackets[*number]);
+		err = nodeset_parse_bracket(at, &brackets[*number]);
 		if (err)
 			return err;
 		*count *= brackets[*number].count;
@@ -100,7 +100,7 @@ int nodeset_count(const char *text, struct err *e)
 {
 	struct bracket brackets[BRACKETS_MAX];
 	unsigned int number, count;
-	int err = take_brackets(text, brackets, &number, &count);
+	int err = nodeset_parse_brackets(text, brackets, &number, &count);
 
 	if (!err)
 		return (int)count;
@@ -111,12 +111,13 @@ int nodeset_count(const char *text, struct err *e)
 }
 
 /* Prints number i of a bracket. */
-static int format_bracket(const struct bracket *bracket, unsigned int i, char *text, size_t size)
+static int nodeset_format_bracket(const struct bracket *bracket, unsigned int i, char *text,
+				  size_t size)
 {
 	const char *at = bracket->open + 1;
 	struct range range;
 
-	while (!take_range(&at, &range)) {
+	while (!nodeset_parse_range(&at, &range)) {
 		unsigned int count = range.last - range.first + 1;
 
 		if (i < count)
@@ -131,7 +132,7 @@ int nodeset_name(const char *text, unsigned int i, char *name, size_t size)
 	struct bracket brackets[BRACKETS_MAX];
 	unsigned int number, count, digit[BRACKETS_MAX] = {0};
 	size_t used = 0;
-	int err = take_brackets(text, brackets, &number, &count);
+	int err = nodeset_parse_brackets(text, brackets, &number, &count);
 
 	if (err)
 		return err;
@@ -143,7 +144,7 @@ int nodeset_name(const char *text, unsigned int i, char *name, size_t size)
 		used += snprintf(name + used, size - used, "%.*s", (int)(end - text), text);
 		if (b == number || used >= size)
 			break;
-		used += format_bracket(&brackets[b], digit[b], name + used, size - used);
+		used += nodeset_format_bracket(&brackets[b], digit[b], name + used, size - used);
 		text = brackets[b].close + 1;
 	}
 	return used >= size ? -ENAMETOOLONG : 0;

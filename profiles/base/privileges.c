@@ -22,7 +22,7 @@
 #include "profiles/base/small_file.h"
 
 /* Whether this user namespace has the id: "0 1000 1" maps one id, 0 (user_namespaces(7)). */
-static bool is_mapped(const char *map, unsigned int id)
+static bool privileges_id_is_mapped(const char *map, unsigned int id)
 {
 	FILE *f = fopen(map, "re");
 	unsigned int first, count;
@@ -36,15 +36,16 @@ static bool is_mapped(const char *map, unsigned int id)
 }
 
 /* What capng_change_id() needs. */
-static bool may_become(uid_t uid, gid_t gid)
+static bool privileges_may_change_id(uid_t uid, gid_t gid)
 {
-	return is_mapped("/proc/self/uid_map", uid) && is_mapped("/proc/self/gid_map", gid) &&
+	return privileges_id_is_mapped("/proc/self/uid_map", uid) &&
+	       privileges_id_is_mapped("/proc/self/gid_map", gid) &&
 	       capng_have_capability(CAPNG_EFFECTIVE, CAP_SETUID) &&
 	       capng_have_capability(CAPNG_EFFECTIVE, CAP_SETGID) &&
 	       capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP);
 }
 
-static int become(uid_t uid, gid_t gid, struct err *e)
+static int privileges_change_id(uid_t uid, gid_t gid, struct err *e)
 {
 	int status = capng_change_id((int)uid, (int)gid,
 				     CAPNG_DROP_SUPP_GRP | CAPNG_CLEAR_BOUNDING);
@@ -57,7 +58,7 @@ static int become(uid_t uid, gid_t gid, struct err *e)
 
 /* The new user, or the owner of a folder, could else look into this process and use what it has
  * open, where fs.suid_dumpable is not 0 (proc(5)). */
-static int undumpable(struct err *e)
+static int privileges_set_undumpable(struct err *e)
 {
 #ifdef __SANITIZE_ADDRESS__
 	(void)e; /* its search for leaks could not look into it either */
@@ -68,7 +69,7 @@ static int undumpable(struct err *e)
 }
 
 /* uid 0: stay who we are. */
-static int give_up(uid_t uid, gid_t gid, bool lock_memory, struct err *e)
+static int privileges_give_up(uid_t uid, gid_t gid, bool lock_memory, struct err *e)
 {
 	bool change;
 
@@ -76,13 +77,13 @@ static int give_up(uid_t uid, gid_t gid, bool lock_memory, struct err *e)
 		return err_sys(e, -errno, "privileges");
 	if (capng_get_caps_process())
 		return err_set(e, -EPERM, "privileges: cannot be read");
-	change = uid && (!geteuid() || !getuid()) && may_become(uid, gid);
+	change = uid && (!geteuid() || !getuid()) && privileges_may_change_id(uid, gid);
 	lock_memory = lock_memory && capng_have_capability(CAPNG_PERMITTED, CAP_IPC_LOCK);
 	capng_clear(CAPNG_SELECT_CAPS);
 	if (lock_memory && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_IPC_LOCK))
 		return err_set(e, -EPERM, "privileges: cannot be chosen");
 	if (change)
-		return become(uid, gid, e) ? e->code : undumpable(e);
+		return privileges_change_id(uid, gid, e) ? e->code : privileges_set_undumpable(e);
 	if (capng_apply(CAPNG_SELECT_CAPS))
 		return err_set(e, -EPERM, "privileges: cannot be given up");
 	return 0;
@@ -90,7 +91,7 @@ static int give_up(uid_t uid, gid_t gid, bool lock_memory, struct err *e)
 
 int privileges_drop(struct err *e)
 {
-	return give_up(PRIVILEGES_NOBODY, PRIVILEGES_NOBODY, false, e);
+	return privileges_give_up(PRIVILEGES_NOBODY, PRIVILEGES_NOBODY, false, e);
 }
 
 bool privileges_lock_memory(void)
@@ -102,7 +103,7 @@ int privileges_become_owner(const struct folder *folder, struct err *e)
 {
 	struct stat st;
 	int err = fstat(folder->fd, &st) ? err_sys(e, -errno, "%s", folder->path)
-					 : give_up(st.st_uid, st.st_gid, false, e);
+					 : privileges_give_up(st.st_uid, st.st_gid, false, e);
 
 	if (err == -EPERM)
 		err_hint(e, "write into a folder of root");
@@ -114,7 +115,7 @@ int privileges_become_owner(const struct folder *folder, struct err *e)
  * a limit (getrlimit(2)). */
 
 /* In place of no limit; who had one keeps it. False: it is too low, and cannot be raised. */
-static bool confine_locked(uint64_t lock_bytes)
+static bool privileges_raise_memlock(uint64_t lock_bytes)
 {
 	struct rlimit limit = {.rlim_cur = lock_bytes, .rlim_max = lock_bytes};
 
@@ -127,7 +128,7 @@ static bool confine_locked(uint64_t lock_bytes)
 	return limit.rlim_max >= lock_bytes;
 }
 
-static bool node_is_open_to_all(const char *root, const char *node)
+static bool privileges_node_is_public(const char *root, const char *node)
 {
 	const mode_t both = S_IROTH | S_IWOTH;
 	char path[PATH_MAX];
@@ -139,7 +140,7 @@ static bool node_is_open_to_all(const char *root, const char *node)
 
 /* The names of the character devices of verbs: uverbs0 has the file ibdev with the device's name.
  */
-static bool node_is_of(const char *root, const char *node, const char *ibdev)
+static bool privileges_node_is_of(const char *root, const char *node, const char *ibdev)
 {
 	char name[64];
 
@@ -147,9 +148,9 @@ static bool node_is_of(const char *root, const char *node, const char *ibdev)
 	return !strcmp(name, ibdev);
 }
 
-bool confine_is_open_to_all(const char *root, const char *ibdev)
+bool privileges_rdma_is_public(const char *root, const char *ibdev)
 {
-	bool open = node_is_open_to_all(root, "rdma_cm");
+	bool open = privileges_node_is_public(root, "rdma_cm");
 	char path[PATH_MAX];
 	struct dirent *d;
 	DIR *dir;
@@ -157,18 +158,19 @@ bool confine_is_open_to_all(const char *root, const char *ibdev)
 	snprintf(path, sizeof(path), "%s/sys/class/infiniband_verbs", root);
 	dir = opendir(path);
 	while (dir && open && (d = readdir(dir)))
-		if (!strncmp(d->d_name, "uverbs", 6) && node_is_of(root, d->d_name, ibdev))
-			open = node_is_open_to_all(root, d->d_name);
+		if (!strncmp(d->d_name, "uverbs", 6) &&
+		    privileges_node_is_of(root, d->d_name, ibdev))
+			open = privileges_node_is_public(root, d->d_name);
 	if (dir)
 		closedir(dir);
 	return open;
 }
 
-int confine_rights(const char *root, const char *ibdev, uint64_t lock_bytes, struct err *e)
+int privileges_confine(const char *root, const char *ibdev, uint64_t lock_bytes, struct err *e)
 {
-	unsigned int id = confine_is_open_to_all(root, ibdev) ? PRIVILEGES_NOBODY : 0;
+	unsigned int id = privileges_rdma_is_public(root, ibdev) ? PRIVILEGES_NOBODY : 0;
 	pid_t parent = getppid();
-	int err = give_up(id, id, !confine_locked(lock_bytes), e);
+	int err = privileges_give_up(id, id, !privileges_raise_memlock(lock_bytes), e);
 
 	if (err)
 		return err;

@@ -39,10 +39,10 @@ int privileges_become_owner(const struct folder *folder, struct err *e);
  * on. What that needs is kept: CAP_IPC_LOCK where the limit of locked memory can not be raised, and
  * root's uid, without a capability, where the device is for root alone. root: of /dev and /sys, ""
  * = this host. Before there are threads. -errno and e: the process must end. */
-int confine_rights(const char *root, const char *ibdev, uint64_t lock_bytes, struct err *e);
+int privileges_confine(const char *root, const char *ibdev, uint64_t lock_bytes, struct err *e);
 
 /* Whether anybody may open the nodes that traffic of this device needs; also when there are none.
  */
-bool confine_is_open_to_all(const char *root, const char *ibdev);
+bool privileges_rdma_is_public(const char *root, const char *ibdev);
 
 #endif

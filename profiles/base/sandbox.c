@@ -115,7 +115,7 @@ static const struct allowed allowed_live[] = {
 	{SCMP_SYS(getpid), 0, 0, 0},
 };
 
-static int allow_rows(scmp_filter_ctx filter, const struct allowed *row, size_t rows)
+static int sandbox_allow_rows(scmp_filter_ctx filter, const struct allowed *row, size_t rows)
 {
 	for (size_t i = 0; i < rows; i++) {
 		const struct allowed *a = &row[i];
@@ -132,13 +132,13 @@ static int allow_rows(scmp_filter_ctx filter, const struct allowed *row, size_t 
 
 /* A first argument that is below end; one with any of the upper 32 bits set is not, whatever the
  * lower ones are. */
-static int allow_below(scmp_filter_ctx filter, int call, scmp_datum_t end)
+static int sandbox_allow_fd_below(scmp_filter_ctx filter, int call, scmp_datum_t end)
 {
 	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_LT, end));
 }
 
 /* Libraries that look for a file live without it. The sanitizer's search for leaks does not. */
-static int refuse_files(scmp_filter_ctx filter)
+static int sandbox_refuse_files(scmp_filter_ctx filter)
 {
 #ifdef __SANITIZE_ADDRESS__
 	(void)filter;
@@ -153,19 +153,21 @@ static int refuse_files(scmp_filter_ctx filter)
 #endif
 }
 
-static int allow(scmp_filter_ctx filter, enum sandbox_input input)
+static int sandbox_allow(scmp_filter_ctx filter, enum sandbox_input input)
 {
-	int err = allow_rows(filter, allowed, ARRAY_SIZE(allowed));
+	int err = sandbox_allow_rows(filter, allowed, ARRAY_SIZE(allowed));
 
 	/* Not of SIGSYS, the last of the signals that are not for real time. */
-	err = err ? err : allow_below(filter, SCMP_SYS(rt_sigaction), SIGSYS);
+	err = err ? err : sandbox_allow_fd_below(filter, SCMP_SYS(rt_sigaction), SIGSYS);
 	if (!err && input == SANDBOX_FILE)
-		err = allow_rows(filter, allowed_file, ARRAY_SIZE(allowed_file));
+		err = sandbox_allow_rows(filter, allowed_file, ARRAY_SIZE(allowed_file));
 	if (!err && input == SANDBOX_LIVE) {
-		err = allow_rows(filter, allowed_live, ARRAY_SIZE(allowed_live));
-		err = err ? err : allow_below(filter, SCMP_SYS(write), SANDBOX_WRITE_END);
-		err = err ? err : allow_below(filter, SCMP_SYS(writev), SANDBOX_WRITE_END);
-		err = err ? err : refuse_files(filter);
+		err = sandbox_allow_rows(filter, allowed_live, ARRAY_SIZE(allowed_live));
+		err = err ? err
+			  : sandbox_allow_fd_below(filter, SCMP_SYS(write), SANDBOX_WRITE_END);
+		err = err ? err
+			  : sandbox_allow_fd_below(filter, SCMP_SYS(writev), SANDBOX_WRITE_END);
+		err = err ? err : sandbox_refuse_files(filter);
 	}
 	/* Its flags are behind a pointer: glibc then takes clone. */
 	return err ? err : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
@@ -186,7 +188,7 @@ int sandbox_filter(enum sandbox_input input, uint32_t arch, void **filter)
 	if (!err)
 		err = seccomp_attr_set(*filter, SCMP_FLTATR_CTL_TSYNC, 1);
 	if (!err)
-		err = allow(*filter, input);
+		err = sandbox_allow(*filter, input);
 	if (err)
 		seccomp_release(*filter);
 	return err;
@@ -204,7 +206,7 @@ const char *sandbox_call(int call, char text[SANDBOX_CALL_MAX])
 static volatile int *refused_call; /* a handler gets no argument */
 
 /* The call was not made. Whatever malloc() calls is allowed, so its lock is free here. */
-static void sandbox_refused(int number, siginfo_t *info, void *context)
+static void sandbox_on_sigsys(int number, siginfo_t *info, void *context)
 {
 	char call[SANDBOX_CALL_MAX], text[2 * SANDBOX_CALL_MAX];
 
@@ -222,7 +224,7 @@ static void sandbox_refused(int number, siginfo_t *info, void *context)
 
 int sandbox_enter(enum sandbox_input input, volatile int *refused, struct err *e)
 {
-	struct sigaction action = {.sa_sigaction = sandbox_refused, .sa_flags = SA_SIGINFO};
+	struct sigaction action = {.sa_sigaction = sandbox_on_sigsys, .sa_flags = SA_SIGINFO};
 	void *filter;
 	int err = sandbox_filter(input, 0, &filter);
 

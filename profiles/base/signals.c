@@ -22,7 +22,7 @@ void signals_hold(struct signals_held *held)
 	pthread_sigmask(SIG_BLOCK, &held->set, &held->old);
 }
 
-int signals_take(const struct signals_held *held)
+int signals_consume(const struct signals_held *held)
 {
 	const struct timespec now = {0};
 	int first = 0, n;
@@ -35,7 +35,7 @@ int signals_take(const struct signals_held *held)
 
 void signals_release(const struct signals_held *held)
 {
-	(void)signals_take(held);
+	(void)signals_consume(held);
 	pthread_sigmask(SIG_SETMASK, &held->old, NULL);
 }
 
@@ -44,13 +44,13 @@ void signals_release(const struct signals_held *held)
 
 static atomic_int stop;
 
-static void on_signal(int number)
+static void signals_on_stop(int number)
 {
 	(void)number;
 	stop = 1;
 }
 
-static void stop_handle(void (*handler)(int))
+static void signals_set_handler(void (*handler)(int))
 {
 	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
 	struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
@@ -59,13 +59,13 @@ static void stop_handle(void (*handler)(int))
 		sigaction(numbers[i], &action, NULL);
 }
 
-const atomic_int *cmd_stop_signals(void)
+const atomic_int *signals_catch_stop(void)
 {
-	stop_handle(on_signal);
+	signals_set_handler(signals_on_stop);
 	return &stop;
 }
 
-void cmd_stop_release(void)
+void signals_release_stop(void)
 {
-	stop_handle(SIG_DFL);
+	signals_set_handler(SIG_DFL);
 }

@@ -17,16 +17,16 @@ struct signals_held {
 void signals_hold(struct signals_held *held);
 
 /* Takes those that came; the number of the first one that asked to stop, else 0. */
-int signals_take(const struct signals_held *held);
+int signals_consume(const struct signals_held *held);
 
 /* Those that came meanwhile have been heeded and do not end the process any more. */
 void signals_release(const struct signals_held *held);
 
 /* Watches SIGINT, SIGTERM and SIGHUP. Returns what becomes 1 with the first of them, so that the
  * command ends in order; the second one ends the process. */
-const atomic_int *cmd_stop_signals(void);
+const atomic_int *signals_catch_stop(void);
 
 /* From here on they end the process again. */
-void cmd_stop_release(void);
+void signals_release_stop(void);
 
 #endif

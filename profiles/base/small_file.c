@@ -15,7 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static bool path_of(char path[PATH_MAX], const char *root, const char *fmt, va_list args)
+static bool small_file_path(char path[PATH_MAX], const char *root, const char *fmt, va_list args)
 {
 	int used = snprintf(path, PATH_MAX, "%s/", root), more;
 
@@ -26,14 +26,14 @@ static bool path_of(char path[PATH_MAX], const char *root, const char *fmt, va_l
 }
 
 /* At the first byte that is no printable ASCII. */
-static void cut(char *text)
+static void small_file_cut(char *text)
 {
 	while (*text >= ' ' && *text <= '~')
 		text++;
 	*text = '\0';
 }
 
-static bool read_line(const char *path, char *buf, size_t size)
+static bool small_file_read_line(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	ssize_t n = fd < 0 ? -1 : read(fd, buf, size - 1);
@@ -41,7 +41,7 @@ static bool read_line(const char *path, char *buf, size_t size)
 	if (fd >= 0)
 		close(fd);
 	buf[n > 0 ? n : 0] = '\0';
-	cut(buf);
+	small_file_cut(buf);
 	return n >= 0;
 }
 
@@ -52,10 +52,10 @@ bool small_file_line(char *buf, size_t size, const char *root, const char *fmt, 
 	bool fits;
 
 	va_start(args, fmt);
-	fits = path_of(path, root, fmt, args);
+	fits = small_file_path(path, root, fmt, args);
 	va_end(args);
 	buf[0] = '\0';
-	return fits && read_line(path, buf, size);
+	return fits && small_file_read_line(path, buf, size);
 }
 
 bool small_file_link(char *buf, size_t size, const char *root, const char *fmt, ...)
@@ -67,7 +67,7 @@ bool small_file_link(char *buf, size_t size, const char *root, const char *fmt, 
 	bool fits;
 
 	va_start(args, fmt);
-	fits = path_of(path, root, fmt, args);
+	fits = small_file_path(path, root, fmt, args);
 	va_end(args);
 	buf[0] = '\0';
 	n = fits ? readlink(path, target, sizeof(target) - 1) : -1;
@@ -76,7 +76,7 @@ bool small_file_link(char *buf, size_t size, const char *root, const char *fmt, 
 	target[n] = '\0';
 	name = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
 	snprintf(buf, size, "%s", name);
-	cut(buf);
+	small_file_cut(buf);
 	return true;
 }
 
@@ -88,9 +88,9 @@ int32_t small_file_number(int32_t min, int32_t max, const char *root, const char
 	bool fits;
 
 	va_start(args, fmt);
-	fits = path_of(path, root, fmt, args);
+	fits = small_file_path(path, root, fmt, args);
 	va_end(args);
-	if (!fits || !read_line(path, text, sizeof(text)))
+	if (!fits || !small_file_read_line(path, text, sizeof(text)))
 		return SMALL_FILE_UNKNOWN;
 	errno = 0;
 	value = strtol(text, &end, 10);
@@ -102,7 +102,7 @@ int32_t small_file_number(int32_t min, int32_t max, const char *root, const char
 void small_file_text(char *buf, size_t size, const char *text)
 {
 	snprintf(buf, size, "%s", text);
-	cut(buf);
+	small_file_cut(buf);
 }
 
 bool small_file_exists(const char *root, const char *fmt, ...)
@@ -113,7 +113,7 @@ bool small_file_exists(const char *root, const char *fmt, ...)
 	bool fits;
 
 	va_start(args, fmt);
-	fits = path_of(path, root, fmt, args);
+	fits = small_file_path(path, root, fmt, args);
 	va_end(args);
 	return fits && !lstat(path, &st);
 }
@@ -121,7 +121,7 @@ bool small_file_exists(const char *root, const char *fmt, ...)
 /* What is no regular file is not even opened: opening a device can do something (a watchdog begins
  * to count, a tape rewinds). */
 
-static bool is_regular(int root, const char *path)
+static bool small_file_is_regular(int root, const char *path)
 {
 	struct stat st;
 
@@ -134,7 +134,7 @@ unsigned int text_file_read(int root, const char *path, char text[TEXT_FILE_MAX 
 	ssize_t n = -1;
 	int fd;
 
-	if (!is_regular(root, path))
+	if (!small_file_is_regular(root, path))
 		return 0;
 	fd = openat(root, path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
 	if (fd < 0)
@@ -146,7 +146,7 @@ unsigned int text_file_read(int root, const char *path, char text[TEXT_FILE_MAX 
 	return n < 0 ? 0 : (unsigned int)n;
 }
 
-DIR *folder_read(int root, const char *path)
+DIR *small_file_opendir(int root, const char *path)
 {
 	int fd = openat(root, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);

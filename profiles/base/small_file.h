@@ -42,6 +42,6 @@ unsigned int text_file_read(int root, const char *path, char text[TEXT_FILE_MAX 
 
 /* The folder `path` below root, to be read and closed by closedir(); NULL with errno when it cannot
  * be opened or is none. */
-DIR *folder_read(int root, const char *path);
+DIR *small_file_opendir(int root, const char *path);
 
 #endif

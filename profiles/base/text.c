@@ -98,7 +98,7 @@ static unsigned int text_step(const char *text, size_t size, enum text_form form
 	return length ? length : 1;
 }
 
-bool text_is_clean(const char *text, enum text_form form)
+bool text_is_safe(const char *text, enum text_form form)
 {
 	size_t size = strlen(text);
 	bool good = true;
@@ -108,7 +108,7 @@ bool text_is_clean(const char *text, enum text_form form)
 	return good;
 }
 
-size_t text_clean_bytes(char *to, const char *from, size_t size, enum text_form form)
+size_t text_sanitize_bytes(char *to, const char *from, size_t size, enum text_form form)
 {
 	size_t used = 0;
 
@@ -127,9 +127,9 @@ size_t text_clean_bytes(char *to, const char *from, size_t size, enum text_form 
 	return used;
 }
 
-void text_clean(char *text, enum text_form form)
+void text_sanitize(char *text, enum text_form form)
 {
-	text[text_clean_bytes(text, text, strlen(text), form)] = '\0';
+	text[text_sanitize_bytes(text, text, strlen(text), form)] = '\0';
 }
 
 char *text_copy(const char *text, enum text_form form)
@@ -137,7 +137,7 @@ char *text_copy(const char *text, enum text_form form)
 	char *copy = strdup(text ? text : "");
 
 	if (copy)
-		text_clean(copy, form);
+		text_sanitize(copy, form);
 	return copy;
 }
 

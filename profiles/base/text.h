@@ -27,10 +27,10 @@ enum text_form {
 };
 
 /* Whether a text would stay as it is. */
-bool text_is_clean(const char *text, enum text_form form);
+bool text_is_safe(const char *text, enum text_form form);
 
 /* Cleans a text where it is. NUL-terminated before and after, never longer. */
-void text_clean(char *text, enum text_form form);
+void text_sanitize(char *text, enum text_form form);
 
 /* A clean copy; NULL counts as empty. The caller's to free, NULL on -ENOMEM. */
 char *text_copy(const char *text, enum text_form form);
@@ -44,7 +44,7 @@ void text_print(FILE *out, const char *text, enum text_form form);
 
 /* Cleans `size` bytes that need not be terminated into `to`, which may be `from`, and returns how
  * many there are then, at most `size`. NUL is a C0 control. */
-size_t text_clean_bytes(char *to, const char *from, size_t size, enum text_form form);
+size_t text_sanitize_bytes(char *to, const char *from, size_t size, enum text_form form);
 
 /* Bytes of the character at text; more than `size` when it may go on behind them, 0 when it is no
  * UTF-8. size is at least 1. */

@@ -53,7 +53,7 @@ static const struct suffix duration_suffixes[] = {
 /* clang-format on */
 
 /* Reads the digits at *text and moves it behind them. -ERANGE above 2^64 - 1. */
-static int take_digits(const char **text, uint64_t *value)
+static int units_parse_digits(const char **text, uint64_t *value)
 {
 	const char *at = *text;
 	uint64_t sum = 0;
@@ -71,7 +71,7 @@ static int take_digits(const char **text, uint64_t *value)
 	return 0;
 }
 
-static const struct suffix *find_suffix(const struct suffix *list, const char *word)
+static const struct suffix *units_find_suffix(const struct suffix *list, const char *word)
 {
 	for (; list->word; list++)
 		if (!strcmp(list->word, word))
@@ -80,15 +80,15 @@ static const struct suffix *find_suffix(const struct suffix *list, const char *w
 }
 
 /* Digits and one of the suffixes, nothing else. */
-static int take_value(const char *text, const struct suffix *suffixes, uint64_t *value)
+static int units_parse_value(const char *text, const struct suffix *suffixes, uint64_t *value)
 {
 	const struct suffix *suffix;
 	uint64_t digits;
-	int err = take_digits(&text, &digits);
+	int err = units_parse_digits(&text, &digits);
 
 	if (err)
 		return err;
-	suffix = find_suffix(suffixes, text);
+	suffix = units_find_suffix(suffixes, text);
 	if (!suffix)
 		return -EINVAL;
 	if (__builtin_mul_overflow(digits, suffix->factor, value))
@@ -100,11 +100,11 @@ struct bounds {
 	uint64_t min, max;
 };
 
-static int parse(const char *text, const struct suffix *suffixes, struct bounds bounds,
-		 uint64_t *value, struct err *e)
+static int units_parse_within(const char *text, const struct suffix *suffixes, struct bounds bounds,
+			      uint64_t *value, struct err *e)
 {
 	uint64_t found;
-	int err = take_value(text, suffixes, &found);
+	int err = units_parse_value(text, suffixes, &found);
 
 	if (!err && (found < bounds.min || found > bounds.max))
 		err = -ERANGE;
@@ -119,24 +119,25 @@ static int parse(const char *text, const struct suffix *suffixes, struct bounds 
 
 int units_number(const char *text, uint64_t min, uint64_t max, uint64_t *value, struct err *e)
 {
-	int err = parse(text, no_suffix, (struct bounds){min, max}, value, e);
+	int err = units_parse_within(text, no_suffix, (struct bounds){min, max}, value, e);
 
 	if (err)
 		err_hint(e, "a decimal number from %" PRIu64 " to %" PRIu64, min, max);
 	return err;
 }
 
-static int take_range(const char **text, unsigned int max, unsigned int *first, unsigned int *last)
+static int units_parse_range(const char **text, unsigned int max, unsigned int *first,
+			     unsigned int *last)
 {
 	uint64_t from, to;
-	int err = take_digits(text, &from);
+	int err = units_parse_digits(text, &from);
 
 	if (err)
 		return err;
 	to = from;
 	if (**text == '-') {
 		++*text;
-		err = take_digits(text, &to);
+		err = units_parse_digits(text, &to);
 	}
 	if (err)
 		return err;
@@ -154,7 +155,7 @@ int units_range(const char *text, unsigned int max, unsigned int *first, unsigne
 {
 	unsigned int from = 0, to = 0;
 	const char *at = text;
-	int err = take_range(&at, max, &from, &to);
+	int err = units_parse_range(&at, max, &from, &to);
 
 	if (!err && *at)
 		err = -EINVAL;
@@ -171,7 +172,7 @@ int units_range(const char *text, unsigned int max, unsigned int *first, unsigne
 
 int units_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *size_bytes, struct err *e)
 {
-	int err = parse(text, byte_suffixes, (struct bounds){min, max}, size_bytes, e);
+	int err = units_parse_within(text, byte_suffixes, (struct bounds){min, max}, size_bytes, e);
 
 	if (err)
 		err_hint(e,
@@ -183,7 +184,7 @@ int units_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *size_byt
 
 int units_rate(const char *text, uint64_t min, uint64_t max, uint64_t *rate_kbps, struct err *e)
 {
-	int err = parse(text, rate_suffixes, (struct bounds){min, max}, rate_kbps, e);
+	int err = units_parse_within(text, rate_suffixes, (struct bounds){min, max}, rate_kbps, e);
 
 	if (err)
 		err_hint(e,
@@ -195,7 +196,8 @@ int units_rate(const char *text, uint64_t min, uint64_t max, uint64_t *rate_kbps
 int units_duration(const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t *duration_ms,
 		   struct err *e)
 {
-	int err = parse(text, duration_suffixes, (struct bounds){min_ms, max_ms}, duration_ms, e);
+	int err = units_parse_within(text, duration_suffixes, (struct bounds){min_ms, max_ms},
+				     duration_ms, e);
 
 	if (err)
 		err_hint(e,

@@ -38,13 +38,13 @@ void diags_clear(struct diags *d)
 }
 
 /* Copies a string that may be absent; false when memory ran out. */
-static bool copy_string(char **to, const char *from)
+static bool diag_copy_string(char **to, const char *from)
 {
 	*to = from ? text_copy(from, TEXT_LINE) : NULL;
 	return *to || !from;
 }
 
-static int diags_keep(struct diags *d, const struct diag *one)
+static int diags_append(struct diags *d, const struct diag *one)
 {
 	struct diag *list = realloc(d->list, (d->count + 1) * sizeof(*list));
 	struct diag *copy;
@@ -57,11 +57,11 @@ static int diags_keep(struct diags *d, const struct diag *one)
 	*copy = *one;
 	if (copy->width < 1)
 		copy->width = 1;
-	good = copy_string(&copy->path, one->path ? one->path : "");
-	good = copy_string(&copy->text, one->text ? one->text : "") && good;
-	good = copy_string(&copy->source, one->source) && good;
-	good = copy_string(&copy->note, one->note) && good;
-	good = copy_string(&copy->suggestion, one->suggestion) && good;
+	good = diag_copy_string(&copy->path, one->path ? one->path : "");
+	good = diag_copy_string(&copy->text, one->text ? one->text : "") && good;
+	good = diag_copy_string(&copy->source, one->source) && good;
+	good = diag_copy_string(&copy->note, one->note) && good;
+	good = diag_copy_string(&copy->suggestion, one->suggestion) && good;
 	if (!good) {
 		diag_clear(copy);
 		return -ENOMEM;
@@ -85,7 +85,7 @@ int diags_add(struct diags *d, const struct diag *one)
 		end.path = one->path;
 		one = &end;
 	}
-	return diags_keep(d, one);
+	return diags_append(d, one);
 }
 
 int diag_set_source(struct diag *one, const char *source)
@@ -99,7 +99,7 @@ int diag_set_source(struct diag *one, const char *source)
 	return 0;
 }
 
-static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
+static unsigned int diag_min3(unsigned int a, unsigned int b, unsigned int c)
 {
 	unsigned int least = a < b ? a : b;
 
@@ -108,7 +108,7 @@ static unsigned int min3(unsigned int a, unsigned int b, unsigned int c)
 
 /* Edit distance in which swapping neighbours is one edit ("enabeld"). Both at most WORD_MAX long.
  */
-static unsigned int edit_distance(const char *a, const char *b)
+static unsigned int diag_edit_distance(const char *a, const char *b)
 {
 	unsigned int row[3][WORD_MAX + 1];
 	unsigned int *before = row[0], *above = row[1], *here = row[2];
@@ -123,9 +123,9 @@ static unsigned int edit_distance(const char *a, const char *b)
 		for (unsigned int j = 1; j <= width; j++) {
 			unsigned int same = a[i - 1] == b[j - 1];
 
-			here[j] = min3(above[j] + 1, here[j - 1] + 1, above[j - 1] + !same);
+			here[j] = diag_min3(above[j] + 1, here[j - 1] + 1, above[j - 1] + !same);
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				here[j] = min3(here[j], before[j - 2] + 1, here[j]);
+				here[j] = diag_min3(here[j], before[j - 2] + 1, here[j]);
 		}
 		before = above;
 		above = here;
@@ -147,7 +147,7 @@ const char *diag_nearest(const char *got, const char *const *words)
 
 		if (strlen(*words) > WORD_MAX)
 			continue;
-		distance = edit_distance(got, *words);
+		distance = diag_edit_distance(got, *words);
 		/* One edit in three letters is likeness; "no" must not become "on". */
 		if (distance < best && 3 * distance <= length) {
 			best = distance;
@@ -180,7 +180,7 @@ static const char *const level_words[] = {
 };
 
 /* Files in the order of their first finding. */
-static size_t file_order(const struct diags *d, const struct diag *one)
+static size_t diag_file_index(const struct diags *d, const struct diag *one)
 {
 	size_t i = 0;
 
@@ -194,7 +194,7 @@ struct entry {
 	size_t file, number;
 };
 
-static int entry_compare(const void *left, const void *right)
+static int diag_entry_compare(const void *left, const void *right)
 {
 	const struct entry *a = left, *b = right;
 
@@ -208,30 +208,30 @@ static int entry_compare(const void *left, const void *right)
 }
 
 /* All entries in file order; the caller frees. NULL when memory ran out. */
-static struct entry *sorted(const struct diags *d)
+static struct entry *diags_sort(const struct diags *d)
 {
 	struct entry *entries = calloc(d->count + 1, sizeof(*entries));
 
 	if (!entries)
 		return NULL;
 	for (size_t i = 0; i < d->count; i++)
-		entries[i] = (struct entry){&d->list[i], file_order(d, &d->list[i]), i};
-	qsort(entries, d->count, sizeof(*entries), entry_compare);
+		entries[i] = (struct entry){&d->list[i], diag_file_index(d, &d->list[i]), i};
+	qsort(entries, d->count, sizeof(*entries), diag_entry_compare);
 	return entries;
 }
 
-static bool is_continuation(char byte)
+static bool diag_is_continuation(char byte)
 {
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
 /* Prints the line with tabs as spaces, and returns the cell in which character `column` stands. */
-static int print_source(const char *source, int column, FILE *out)
+static int diag_print_source(const char *source, int column, FILE *out)
 {
 	int cell = 0, at = 1, caret = 0;
 
 	for (const char *c = source; *c; c++) {
-		if (!is_continuation(*c) && at++ == column)
+		if (!diag_is_continuation(*c) && at++ == column)
 			caret = cell;
 		if (*c == '\t') {
 			int stop = cell + TAB_WIDTH - cell % TAB_WIDTH;
@@ -241,18 +241,19 @@ static int print_source(const char *source, int column, FILE *out)
 			continue;
 		}
 		fputc(*c, out);
-		cell += !is_continuation(*c);
+		cell += !diag_is_continuation(*c);
 	}
 	return at <= column ? cell : caret;
 }
 
-static void print_excerpt(const struct diag *one, int gutter, const struct palette *p, FILE *out)
+static void diag_print_excerpt(const struct diag *one, int gutter, const struct palette *p,
+			       FILE *out)
 {
 	int caret;
 
 	fprintf(out, "%s%*s |%s\n", p->frame, gutter, "", p->end);
 	fprintf(out, "%s%*d |%s ", p->frame, gutter, one->line, p->end);
-	caret = print_source(one->source, one->column, out);
+	caret = diag_print_source(one->source, one->column, out);
 	fprintf(out, "\n%s%*s |%s", p->frame, gutter, "", p->end);
 	if (one->column) {
 		fprintf(out, " %*s%s", caret, "", p->level[one->level]);
@@ -265,7 +266,7 @@ static void print_excerpt(const struct diag *one, int gutter, const struct palet
 	fputc('\n', out);
 }
 
-static void print_place(const struct diag *one, FILE *out)
+static void diag_print_place(const struct diag *one, FILE *out)
 {
 	fprintf(out, "%s", one->path);
 	if (one->line)
@@ -274,45 +275,46 @@ static void print_place(const struct diag *one, FILE *out)
 		fprintf(out, ":%d", one->column);
 }
 
-static void print_one(const struct diag *one, const struct palette *p, FILE *out)
+static void diag_print(const struct diag *one, const struct palette *p, FILE *out)
 {
 	int gutter = snprintf(NULL, 0, "%d", one->line);
 
 	fprintf(out, "%s%s[%s]%s: %s%s%s\n", p->level[one->level], level_words[one->level],
 		one->rule, p->end, p->bold, one->text, p->end);
 	fprintf(out, "%s%*s-->%s ", p->frame, gutter, "", p->end);
-	print_place(one, out);
+	diag_print_place(one, out);
 	fputc('\n', out);
 	if (one->source)
-		print_excerpt(one, gutter, p, out);
+		diag_print_excerpt(one, gutter, p, out);
 	if (one->note)
 		fprintf(out, "%s%*s =%s %s\n", p->frame, gutter, "", p->end, one->note);
 	fputc('\n', out);
 }
 
-static const char *plural(size_t count)
+static const char *diag_plural(size_t count)
 {
 	return count == 1 ? "" : "s";
 }
 
 /* "2 errors, 1 warning in FILE"; several files are counted. */
-static void print_total(const struct diags *d, FILE *out)
+static void diags_print_total(const struct diags *d, FILE *out)
 {
 	size_t warnings = d->count - d->errors, files = 0;
 
 	for (size_t i = 0; i < d->count; i++)
-		files += file_order(d, &d->list[i]) == i;
+		files += diag_file_index(d, &d->list[i]) == i;
 	if (d->errors)
-		fprintf(out, "%zu error%s", d->errors, plural(d->errors));
+		fprintf(out, "%zu error%s", d->errors, diag_plural(d->errors));
 	if (warnings)
-		fprintf(out, "%s%zu warning%s", d->errors ? ", " : "", warnings, plural(warnings));
+		fprintf(out, "%s%zu warning%s", d->errors ? ", " : "", warnings,
+			diag_plural(warnings));
 	if (files == 1)
 		fprintf(out, " in %s\n", d->list[0].path);
 	else
 		fprintf(out, " in %zu files\n", files);
 }
 
-static int stream_error(FILE *out)
+static int diag_stream_error(FILE *out)
 {
 	if (fflush(out) || ferror(out))
 		return errno ? -errno : -EIO;
@@ -325,30 +327,30 @@ int diags_print(const struct diags *d, FILE *out, bool colour)
 
 	if (!d->count)
 		return 0;
-	entries = sorted(d);
+	entries = diags_sort(d);
 	if (!entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->count; i++)
-		print_one(entries[i].one, colour ? &colours : &plain, out);
+		diag_print(entries[i].one, colour ? &colours : &plain, out);
 	free(entries);
-	print_total(d, out);
-	return stream_error(out);
+	diags_print_total(d, out);
+	return diag_stream_error(out);
 }
 
 int diags_print_gcc(const struct diags *d, FILE *out)
 {
-	struct entry *entries = sorted(d);
+	struct entry *entries = diags_sort(d);
 
 	if (!entries)
 		return -ENOMEM;
 	for (size_t i = 0; i < d->count; i++) {
 		const struct diag *one = entries[i].one;
 
-		print_place(one, out);
+		diag_print_place(one, out);
 		fprintf(out, ": %s: %s [%s]\n", level_words[one->level], one->text, one->rule);
 	}
 	free(entries);
-	return stream_error(out);
+	return diag_stream_error(out);
 }
 
 static json_t *diag_to_json(const struct diag *one)
@@ -361,7 +363,7 @@ static json_t *diag_to_json(const struct diag *one)
 
 json_t *diags_to_json(const struct diags *d)
 {
-	struct entry *entries = sorted(d);
+	struct entry *entries = diags_sort(d);
 	json_t *findings = json_array();
 	bool good = entries && findings;
 

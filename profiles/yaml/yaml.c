@@ -36,7 +36,7 @@ struct yaml_advice {
 	int line, column;
 };
 
-static int read_limited(int fd, char **text, size_t *size)
+static int yaml_read_fd(int fd, char **text, size_t *size)
 {
 	struct stat st;
 
@@ -55,7 +55,7 @@ static int read_limited(int fd, char **text, size_t *size)
  * free. -EFBIG with *text NULL when it is larger, which its size tells before it is read; -ENOTSUP,
  * too, when it is a pipe or a device, which are not even waited for; another -errno with e filled
  * when it cannot be read. */
-static int yaml_read_text(const char *path, char **text, size_t *size, struct err *e)
+static int yaml_read_file(const char *path, char **text, size_t *size, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	int err;
@@ -63,7 +63,7 @@ static int yaml_read_text(const char *path, char **text, size_t *size, struct er
 	*text = NULL;
 	if (fd < 0)
 		return err_sys(e, -errno, "%s", path);
-	err = read_limited(fd, text, size);
+	err = yaml_read_fd(fd, text, size);
 	close(fd);
 	if (err && err != -EFBIG && err != -ENOTSUP)
 		return err_sys(e, err, "%s", path);
@@ -71,7 +71,7 @@ static int yaml_read_text(const char *path, char **text, size_t *size, struct er
 }
 
 /* Bytes of the line break at text, 0 when there is none: YAML 1.1 s4.1.4, as libyaml counts. */
-static size_t break_length(const char *text)
+static size_t yaml_break_length(const char *text)
 {
 	static const char *const breaks[] = {"\r\n",	 "\r",		 "\n",
 					     "\xc2\x85", "\xe2\x80\xa8", "\xe2\x80\xa9"};
@@ -83,19 +83,19 @@ static size_t break_length(const char *text)
 }
 
 /* The line break that ends this line, or the end of the text. */
-static const char *line_end(const char *text)
+static const char *yaml_line_end(const char *text)
 {
 	/* Bytes that no break begins with are passed over fast. */
-	while (*(text += strcspn(text, "\r\n\xc2\xe2")) && !break_length(text))
+	while (*(text += strcspn(text, "\r\n\xc2\xe2")) && !yaml_break_length(text))
 		text++;
 	return text;
 }
 
-static const char *next_line(const char *text)
+static const char *yaml_next_line(const char *text)
 {
-	const char *end = line_end(text);
+	const char *end = yaml_line_end(text);
 
-	return end + break_length(end);
+	return end + yaml_break_length(end);
 }
 
 /* Where the lines of a text begin, counted as the parser counts them; the caller's to free. NULL
@@ -105,13 +105,13 @@ static uint32_t *yaml_find_lines(const char *text, size_t *count)
 	size_t room = 1;
 	uint32_t *lines;
 
-	for (const char *at = text; *at; at = next_line(at))
+	for (const char *at = text; *at; at = yaml_next_line(at))
 		room++;
 	lines = calloc(room, sizeof(*lines));
 	if (!lines)
 		return NULL;
 	*count = 0;
-	for (const char *at = text; *at; at = next_line(at))
+	for (const char *at = text; *at; at = yaml_next_line(at))
 		lines[(*count)++] = at - text;
 	return lines;
 }
@@ -119,7 +119,7 @@ static uint32_t *yaml_find_lines(const char *text, size_t *count)
 /* Copies the line that begins at text without its end. -ENOENT when it is longer than size. */
 static int yaml_copy_line(const char *text, char *source, size_t size)
 {
-	size_t length = line_end(text) - text;
+	size_t length = yaml_line_end(text) - text;
 
 	if (length >= size)
 		return -ENOENT;
@@ -187,7 +187,7 @@ static const struct advice_row advice_rows[] = {
 
 /* clang-format on */
 
-static char byte_at(const char *text, int line, int column)
+static char yaml_byte_at(const char *text, int line, int column)
 {
 	for (; line > 1; line--) {
 		text = strchr(text, '\n');
@@ -199,9 +199,10 @@ static char byte_at(const char *text, int line, int column)
 	return strlen(text) >= (size_t)column ? text[column - 1] : '\0';
 }
 
-static const struct advice_row *find_advice(const char *text, const struct yaml_problem *problem)
+static const struct advice_row *yaml_find_advice(const char *text,
+						 const struct yaml_problem *problem)
 {
-	char byte = byte_at(text, problem->line, problem->column);
+	char byte = yaml_byte_at(text, problem->line, problem->column);
 
 	for (size_t i = 0; i < ARRAY_SIZE(advice_rows); i++) {
 		const struct advice_row *row = &advice_rows[i];
@@ -215,7 +216,7 @@ static const struct advice_row *find_advice(const char *text, const struct yaml_
 static void yaml_advise(const char *text, const struct yaml_problem *problem,
 			struct yaml_advice *advice)
 {
-	const struct advice_row *row = find_advice(text, problem);
+	const struct advice_row *row = yaml_find_advice(text, problem);
 	bool at_context = row && row->place == AT_CONTEXT && problem->context_line;
 
 	*advice = (struct yaml_advice){.line = problem->line, .column = problem->column};
@@ -245,12 +246,12 @@ struct reader {
 	bool twice; /* a key was given twice */
 };
 
-static void node_free(struct yaml_node *node)
+static void yaml_node_free(struct yaml_node *node)
 {
 	if (!node)
 		return;
 	for (size_t i = 0; i < node->count; i++)
-		node_free(node->items->node[i]);
+		yaml_node_free(node->items->node[i]);
 	free(node->items);
 	free(node->text);
 	free(node);
@@ -260,14 +261,14 @@ void yaml_close(struct yaml_file *f)
 {
 	if (!f)
 		return;
-	node_free(f->root);
+	yaml_node_free(f->root);
 	free(f->path);
 	free(f->text);
 	free(f->lines);
 	*f = (struct yaml_file){.path = NULL};
 }
 
-static int source_line(const struct yaml_file *f, int line, char *source, size_t size)
+static int yaml_source_line(const struct yaml_file *f, int line, char *source, size_t size)
 {
 	if (line < 1 || (size_t)line > f->line_count)
 		return -ENOENT;
@@ -300,7 +301,7 @@ int yaml_report(const struct yaml_file *f, const struct yaml_node *node,
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
 	snprintf(one.rule, sizeof(one.rule), "%s", what->rule);
-	if (!source_line(f, at->line, source, sizeof(source)))
+	if (!yaml_source_line(f, at->line, source, sizeof(source)))
 		one.source = source;
 	err = diags_add(d, &one);
 	return err ? err : -EINVAL;
@@ -315,7 +316,7 @@ int yaml_attach_source(const struct yaml_file *f, struct diags *d, size_t first)
 
 		if (one->source || strcmp(one->path, f->path))
 			continue;
-		if (source_line(f, one->line, source, sizeof(source)))
+		if (yaml_source_line(f, one->line, source, sizeof(source)))
 			continue;
 		if (diag_set_source(one, source))
 			return -ENOMEM;
@@ -324,7 +325,8 @@ int yaml_attach_source(const struct yaml_file *f, struct diags *d, size_t first)
 }
 
 /* A feature or limit of this reader, at the place of an event. */
-static int refuse(struct reader *r, const yaml_event_t *event, const char *rule, const char *text)
+static int yaml_refuse(struct reader *r, const yaml_event_t *event, const char *rule,
+		       const char *text)
 {
 	struct yaml_node at = {
 		.line = event->start_mark.line + 1,
@@ -339,7 +341,7 @@ static int refuse(struct reader *r, const yaml_event_t *event, const char *rule,
 }
 
 /* libyaml knows what it did not like and where; people want to know what to do. */
-static int report_syntax(struct reader *r)
+static int yaml_report_syntax(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
 	struct yaml_problem problem = {
@@ -364,12 +366,12 @@ static int report_syntax(struct reader *r)
 	return yaml_report(r->f, &at, &what, r->d, "%s", advice.text);
 }
 
-static int next_event(struct reader *r, yaml_event_t *event)
+static int yaml_next_event(struct reader *r, yaml_event_t *event)
 {
-	return yaml_parser_parse(&r->parser, event) ? 0 : report_syntax(r);
+	return yaml_parser_parse(&r->parser, event) ? 0 : yaml_report_syntax(r);
 }
 
-static int node_new(const yaml_event_t *event, enum yaml_kind kind, struct yaml_node **out)
+static int yaml_node_new(const yaml_event_t *event, enum yaml_kind kind, struct yaml_node **out)
 {
 	struct yaml_node *node;
 
@@ -388,7 +390,7 @@ static int node_new(const yaml_event_t *event, enum yaml_kind kind, struct yaml_
 }
 
 /* Takes the item whatever happens. */
-static int node_append(struct yaml_node *node, struct yaml_node *item)
+static int yaml_node_append(struct yaml_node *node, struct yaml_node *item)
 {
 	struct yaml_items *grown = node->items;
 
@@ -397,7 +399,7 @@ static int node_append(struct yaml_node *node, struct yaml_node *item)
 
 		grown = realloc(grown, sizeof(*grown) + room * sizeof(grown->node[0]));
 		if (!grown) {
-			node_free(item);
+			yaml_node_free(item);
 			return -ENOMEM;
 		}
 		grown->room = room;
@@ -407,25 +409,25 @@ static int node_append(struct yaml_node *node, struct yaml_node *item)
 	return 0;
 }
 
-static int read_node(struct reader *r, const yaml_event_t *event, unsigned int depth,
-		     struct yaml_node **out);
+static int yaml_read_node(struct reader *r, const yaml_event_t *event, unsigned int depth,
+			  struct yaml_node **out);
 
-static int read_text(struct reader *r, const yaml_event_t *event, struct yaml_node **out)
+static int yaml_read_scalar(struct reader *r, const yaml_event_t *event, struct yaml_node **out)
 {
 	const char *value = (const char *)event->data.scalar.value;
 	struct yaml_node *node;
 	int err;
 
 	if (event->data.scalar.tag)
-		return refuse(r, event, "RC-INP-008", "tags are not accepted");
+		return yaml_refuse(r, event, "RC-INP-008", "tags are not accepted");
 	if (memchr(value, '\0', event->data.scalar.length))
-		return refuse(r, event, "RC-INP-004", "a NUL character in a text");
-	err = node_new(event, YAML_TEXT, &node);
+		return yaml_refuse(r, event, "RC-INP-004", "a NUL character in a text");
+	err = yaml_node_new(event, YAML_TEXT, &node);
 	if (err)
 		return err;
 	node->text = strdup(value);
 	if (!node->text) {
-		node_free(node);
+		yaml_node_free(node);
 		return -ENOMEM;
 	}
 	*out = node;
@@ -434,7 +436,8 @@ static int read_text(struct reader *r, const yaml_event_t *event, struct yaml_no
 
 /* All keys that are given twice are reported, but there is no tree then: whoever looks up a key
  * would see one of its values, and whoever walks the map both. */
-static int check_key(struct reader *r, const struct yaml_node *map, const struct yaml_node *key)
+static int yaml_check_key(struct reader *r, const struct yaml_node *map,
+			  const struct yaml_node *key)
 {
 	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-003"};
 	char note[64];
@@ -464,13 +467,13 @@ static int check_key(struct reader *r, const struct yaml_node *map, const struct
 }
 
 /* Items of a list, or keys and values of a map, up to the event that ends it. */
-static int read_items(struct reader *r, yaml_event_type_t end, unsigned int depth,
-		      struct yaml_node *node)
+static int yaml_read_items(struct reader *r, yaml_event_type_t end, unsigned int depth,
+			   struct yaml_node *node)
 {
 	for (;;) {
 		struct yaml_node *item;
 		yaml_event_t event;
-		int err = next_event(r, &event);
+		int err = yaml_next_event(r, &event);
 
 		if (err)
 			return err;
@@ -480,101 +483,102 @@ static int read_items(struct reader *r, yaml_event_type_t end, unsigned int dept
 			yaml_event_delete(&event);
 			return 0;
 		}
-		err = read_node(r, &event, depth + 1, &item);
+		err = yaml_read_node(r, &event, depth + 1, &item);
 		yaml_event_delete(&event);
 		if (err)
 			return err;
 		if (node->kind == YAML_MAP && !(node->count & 1))
-			err = check_key(r, node, item);
+			err = yaml_check_key(r, node, item);
 		if (err) {
-			node_free(item);
+			yaml_node_free(item);
 			return err;
 		}
-		err = node_append(node, item);
+		err = yaml_node_append(node, item);
 		if (err)
 			return err;
 	}
 }
 
-static int read_collection(struct reader *r, const yaml_event_t *event, unsigned int depth,
-			   struct yaml_node **out)
+static int yaml_read_collection(struct reader *r, const yaml_event_t *event, unsigned int depth,
+				struct yaml_node **out)
 {
 	bool map = event->type == YAML_MAPPING_START_EVENT;
 	struct yaml_node *node;
 	int err;
 
 	if (map ? event->data.mapping_start.tag : event->data.sequence_start.tag)
-		return refuse(r, event, "RC-INP-008", "tags are not accepted");
+		return yaml_refuse(r, event, "RC-INP-008", "tags are not accepted");
 	if (depth >= YAML_DEPTH_MAX)
-		return refuse(r, event, "RC-INP-007", "nested deeper than 32 levels");
-	err = node_new(event, map ? YAML_MAP : YAML_LIST, &node);
+		return yaml_refuse(r, event, "RC-INP-007", "nested deeper than 32 levels");
+	err = yaml_node_new(event, map ? YAML_MAP : YAML_LIST, &node);
 	if (err)
 		return err;
-	err = read_items(r, map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT, depth, node);
+	err = yaml_read_items(r, map ? YAML_MAPPING_END_EVENT : YAML_SEQUENCE_END_EVENT, depth,
+			      node);
 	if (err) {
-		node_free(node);
+		yaml_node_free(node);
 		return err;
 	}
 	*out = node;
 	return 0;
 }
 
-static int read_node(struct reader *r, const yaml_event_t *event, unsigned int depth,
-		     struct yaml_node **out)
+static int yaml_read_node(struct reader *r, const yaml_event_t *event, unsigned int depth,
+			  struct yaml_node **out)
 {
 	switch (event->type) {
 	case YAML_SCALAR_EVENT:
-		return read_text(r, event, out);
+		return yaml_read_scalar(r, event, out);
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT:
-		return read_collection(r, event, depth, out);
+		return yaml_read_collection(r, event, depth, out);
 	default: /* YAML_ALIAS_EVENT: nothing else can stand where a node is expected */
-		return refuse(r, event, "RC-INP-008", "aliases are not accepted");
+		return yaml_refuse(r, event, "RC-INP-008", "aliases are not accepted");
 	}
 }
 
 /* Reads one event that must come; the stream's start and the documents' start and end. */
-static int expect_event(struct reader *r, yaml_event_type_t type, bool *found)
+static int yaml_expect_event(struct reader *r, yaml_event_type_t type, bool *found)
 {
 	yaml_event_t event;
-	int err = next_event(r, &event);
+	int err = yaml_next_event(r, &event);
 
 	if (err)
 		return err;
 	*found = event.type == type;
 	if (!*found && event.type == YAML_DOCUMENT_START_EVENT)
-		err = refuse(r, &event, "RC-INP-008", "a second document in one file");
+		err = yaml_refuse(r, &event, "RC-INP-008", "a second document in one file");
 	yaml_event_delete(&event);
 	return err;
 }
 
-static int read_root(struct reader *r, struct yaml_node **root)
+static int yaml_read_root(struct reader *r, struct yaml_node **root)
 {
 	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-007"};
 	yaml_event_t event;
 	bool found;
-	int err = expect_event(r, YAML_STREAM_START_EVENT, &found);
+	int err = yaml_expect_event(r, YAML_STREAM_START_EVENT, &found);
 
 	if (!err)
-		err = expect_event(r, YAML_DOCUMENT_START_EVENT, &found);
+		err = yaml_expect_event(r, YAML_DOCUMENT_START_EVENT, &found);
 	if (err)
 		return err;
 	if (!found)
 		return yaml_report(r->f, NULL, &what, r->d, "the file is empty");
-	err = next_event(r, &event);
+	err = yaml_next_event(r, &event);
 	if (err)
 		return err;
-	err = read_node(r, &event, 0, root);
+	err = yaml_read_node(r, &event, 0, root);
 	yaml_event_delete(&event);
 	if (!err)
-		err = expect_event(r, YAML_DOCUMENT_END_EVENT, &found);
+		err = yaml_expect_event(r, YAML_DOCUMENT_END_EVENT, &found);
 	if (!err)
-		err = expect_event(r, YAML_STREAM_END_EVENT, &found);
+		err = yaml_expect_event(r, YAML_STREAM_END_EVENT, &found);
 	return err;
 }
 
 /* Text and path are in place; adds the tree. */
-static int read_tree(struct yaml_file *f, size_t size, struct diags *d)
+static int yaml_read_tree(struct yaml_file *f, size_t size, struct diags *d)
 {
 	struct yaml_finding what = {
 		.level = DIAG_ERROR, .rule = "RC-INP-007", .note = "write 'key: value' lines"};
@@ -585,7 +589,7 @@ static int read_tree(struct yaml_file *f, size_t size, struct diags *d)
 		return -ENOMEM;
 	yaml_parser_set_encoding(&r.parser, YAML_UTF8_ENCODING);
 	yaml_parser_set_input_string(&r.parser, (const unsigned char *)f->text, size);
-	err = read_root(&r, &f->root);
+	err = yaml_read_root(&r, &f->root);
 	yaml_parser_delete(&r.parser);
 	if (!err && f->root->kind != YAML_MAP)
 		err = yaml_report(f, f->root, &what, d, "the file holds no keys");
@@ -593,7 +597,7 @@ static int read_tree(struct yaml_file *f, size_t size, struct diags *d)
 }
 
 /* A file that was not read, because it is too large (-EFBIG) or no file. */
-static int report_unread(const char *shown, int why, struct diags *d)
+static int yaml_report_unread(const char *shown, int why, struct diags *d)
 {
 	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-007"};
 	struct yaml_file file = {.path = (char *)shown};
@@ -603,15 +607,15 @@ static int report_unread(const char *shown, int why, struct diags *d)
 }
 
 /* Takes text, which is terminated behind size. */
-static int parse_owned(const char *shown, char *text, size_t size, struct yaml_file *f,
-		       struct diags *d, struct err *e)
+static int yaml_parse_owned(const char *shown, char *text, size_t size, struct yaml_file *f,
+			    struct diags *d, struct err *e)
 {
 	struct yaml_file file = {.path = strdup(shown), .text = text};
 	int err = -ENOMEM;
 
 	file.lines = yaml_find_lines(text, &file.line_count);
 	if (file.path && file.lines)
-		err = read_tree(&file, size, d);
+		err = yaml_read_tree(&file, size, d);
 	if (err) {
 		yaml_close(&file);
 		return err == -ENOMEM ? err_sys(e, err, "%s", shown) : err;
@@ -626,13 +630,13 @@ int yaml_parse(const char *shown, const char *text, size_t size, struct yaml_fil
 	char *copy;
 
 	if (size > YAML_SIZE_MAX)
-		return report_unread(shown, -EFBIG, d);
+		return yaml_report_unread(shown, -EFBIG, d);
 	copy = malloc(size + 1);
 	if (!copy)
 		return err_sys(e, -ENOMEM, "%s", shown);
 	memcpy(copy, text, size);
 	copy[size] = '\0';
-	return parse_owned(shown, copy, size, f, d, e);
+	return yaml_parse_owned(shown, copy, size, f, d, e);
 }
 
 int yaml_open(const char *path, const char *shown, struct yaml_file *f, struct diags *d,
@@ -640,13 +644,13 @@ int yaml_open(const char *path, const char *shown, struct yaml_file *f, struct d
 {
 	size_t size = 0;
 	char *text;
-	int err = yaml_read_text(path, &text, &size, e);
+	int err = yaml_read_file(path, &text, &size, e);
 
 	if (err == -EFBIG || err == -ENOTSUP)
-		return report_unread(shown, err, d);
+		return yaml_report_unread(shown, err, d);
 	if (err)
 		return err;
-	return parse_owned(shown, text, size, f, d, e);
+	return yaml_parse_owned(shown, text, size, f, d, e);
 }
 
 const struct yaml_node *yaml_item(const struct yaml_node *node, size_t index)

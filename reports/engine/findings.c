@@ -32,13 +32,13 @@ const char *severity_word(enum severity s)
 	return severity_words[s];
 }
 
-static struct finding *last(struct findings *out)
+static struct finding *finding_last(struct findings *out)
 {
 	return out->err || !out->count ? NULL : &out->list[out->count - 1];
 }
 
 /* Doubles at powers of two: the count alone says how much room there is. */
-static int make_room(struct findings *out)
+static int findings_grow(struct findings *out)
 {
 	struct finding *list;
 
@@ -58,7 +58,7 @@ void finding_begin(struct findings *out, const struct rule *rule, const char *ho
 
 	if (out->err)
 		return;
-	out->err = make_room(out);
+	out->err = findings_grow(out);
 	if (out->err)
 		return;
 	f = &out->list[out->count++];
@@ -73,7 +73,7 @@ void finding_begin(struct findings *out, const struct rule *rule, const char *ho
 
 /* The caller's to free; NULL when memory ran out, which the list remembers. */
 static char *__attribute__((format(printf, 2, 0)))
-format(struct findings *out, const char *fmt, va_list args)
+finding_format(struct findings *out, const char *fmt, va_list args)
 {
 	char *text;
 
@@ -83,16 +83,16 @@ format(struct findings *out, const char *fmt, va_list args)
 	return NULL;
 }
 
-void finding_say(struct findings *out, enum verdict v, const char *fmt, ...)
+void finding_set(struct findings *out, enum verdict v, const char *fmt, ...)
 {
-	struct finding *f = last(out);
+	struct finding *f = finding_last(out);
 	va_list args;
 	char *text;
 
 	if (!f)
 		return;
 	va_start(args, fmt);
-	text = format(out, fmt, args);
+	text = finding_format(out, fmt, args);
 	va_end(args);
 	if (!text)
 		return;
@@ -105,14 +105,14 @@ void finding_say(struct findings *out, enum verdict v, const char *fmt, ...)
 
 void finding_append(struct findings *out, const char *fmt, ...)
 {
-	struct finding *f = last(out);
+	struct finding *f = finding_last(out);
 	char *more, *text = NULL;
 	va_list args;
 
 	if (!f)
 		return;
 	va_start(args, fmt);
-	more = format(out, fmt, args);
+	more = finding_format(out, fmt, args);
 	va_end(args);
 	if (!more || asprintf(&text, "%s%s", f->text ? f->text : "", more) < 0) {
 		free(more);
@@ -126,7 +126,7 @@ void finding_append(struct findings *out, const char *fmt, ...)
 
 void finding_evidence(struct findings *out, enum evidence_kind kind, const char *fmt, ...)
 {
-	struct finding *f = last(out);
+	struct finding *f = finding_last(out);
 	struct evidence_item *list;
 	va_list args;
 	char *text;
@@ -140,7 +140,7 @@ void finding_evidence(struct findings *out, enum evidence_kind kind, const char 
 	}
 	f->evidence = list;
 	va_start(args, fmt);
-	text = format(out, fmt, args);
+	text = finding_format(out, fmt, args);
 	va_end(args);
 	if (!text)
 		return;
@@ -148,19 +148,19 @@ void finding_evidence(struct findings *out, enum evidence_kind kind, const char 
 	list[f->evidence_count++].text = text;
 }
 
-void finding_wish(struct findings *out, const struct profile *p, enum qos_field_id id)
+void finding_expected_by(struct findings *out, const struct profile *p, enum qos_field_id id)
 {
-	struct finding *f = last(out);
+	struct finding *f = finding_last(out);
 
 	if (!f || !p->line[id])
 		return;
-	snprintf(f->wish_path, sizeof(f->wish_path), "%s", p->path);
-	f->wish_line = p->line[id];
+	snprintf(f->expected_path, sizeof(f->expected_path), "%s", p->path);
+	f->expected_line = p->line[id];
 }
 
 void finding_prios(struct findings *out, uint8_t prio_set)
 {
-	struct finding *f = last(out);
+	struct finding *f = finding_last(out);
 
 	if (f)
 		f->prio_set = prio_set;
@@ -199,7 +199,7 @@ enum severity finding_severity(const struct finding *f)
 	return f->rule->severity < SEVERITY_WARN ? f->rule->severity : SEVERITY_WARN;
 }
 
-static bool id_listed(const char *id, const char *const *list, unsigned int count)
+static bool finding_id_listed(const char *id, const char *const *list, unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (!strcmp(id, list[i]))
@@ -211,15 +211,15 @@ bool finding_blocks(const struct finding *f, const char *const *allow, unsigned 
 {
 	if (f->verdict != VERDICT_INCONCLUSIVE || f->rule->severity < SEVERITY_ERROR)
 		return false;
-	return !id_listed(f->rule->id, allow, allow_count);
+	return !finding_id_listed(f->rule->id, allow, allow_count);
 }
 
 /* The run is incomplete, which is another answer than wrong. */
-static bool is_incomplete(const struct finding *f)
+static bool finding_is_incomplete(const struct finding *f)
 {
 	static const char *const ids[] = {"RC-META-007", "RC-META-010", "RC-CAP-002"};
 
-	return f->verdict == VERDICT_FAIL && id_listed(f->rule->id, ids, ARRAY_SIZE(ids));
+	return f->verdict == VERDICT_FAIL && finding_id_listed(f->rule->id, ids, ARRAY_SIZE(ids));
 }
 
 int findings_exit(const struct findings *f, enum severity fail_on, const char *const *allow,
@@ -230,7 +230,7 @@ int findings_exit(const struct findings *f, enum severity fail_on, const char *c
 	for (size_t i = 0; i < f->count; i++) {
 		const struct finding *one = &f->list[i];
 
-		if (is_incomplete(one) || finding_blocks(one, allow, allow_count))
+		if (finding_is_incomplete(one) || finding_blocks(one, allow, allow_count))
 			incomplete = true;
 		else if (finding_violated(one) && finding_severity(one) >= fail_on)
 			return 1;

@@ -6,7 +6,7 @@
 #ifndef REPORTS_FINDINGS_H
 #define REPORTS_FINDINGS_H
 
-#include "reports/engine/rules.h"
+#include "reports/engine/rule.h"
 
 typedef unsigned long long count_t; /* of a uint64_t, for %llu */
 
@@ -15,7 +15,7 @@ void finding_begin(struct findings *out, const struct rule *rule, const char *ho
 		   const char *port, uint8_t prio_set);
 
 /* Verdict and its line. FAIL becomes WARN when the rule's severity is below error. */
-void finding_say(struct findings *out, enum verdict v, const char *fmt, ...) PRINTF_LIKE(3, 4);
+void finding_set(struct findings *out, enum verdict v, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
 /* Appends to the line said. */
 void finding_append(struct findings *out, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -24,7 +24,7 @@ void finding_evidence(struct findings *out, enum evidence_kind kind, const char 
 	PRINTF_LIKE(3, 4);
 
 /* Where the profile states the field. Nothing when it does not. */
-void finding_wish(struct findings *out, const struct profile *p, enum qos_field_id id);
+void finding_expected_by(struct findings *out, const struct profile *p, enum qos_field_id id);
 
 /* Replaces the priorities the finding is about. */
 void finding_prios(struct findings *out, uint8_t prio_set);

@@ -11,11 +11,11 @@
 #include <string.h>
 
 #include "profiles/base/text.h"
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 
 #define PORTS_MAX 64
 
-enum what {
+enum app_env_kind {
 	WHAT_DEVICES, /* names */
 	WHAT_PORTS,   /* names with the port: mlx5_0:1 */
 	WHAT_TC,      /* ToS byte */
@@ -26,7 +26,7 @@ enum what {
 
 static const struct row {
 	const char *name;
-	enum what what;
+	enum app_env_kind what;
 	const char *prefix;
 	char separator;
 } rows[] = {
@@ -51,7 +51,7 @@ static const struct row {
 _Static_assert(ARRAY_SIZE(rows) <= APP_ENV_VARS_MAX, "room for every variable");
 
 /* What all ports agree on. */
-struct facts {
+struct app_env_values {
 	const struct port *port[PORTS_MAX];
 	unsigned int count;
 	int tos, sl; /* -ENODATA: nobody says */
@@ -59,9 +59,9 @@ struct facts {
 	bool tos_differ;
 };
 
-static void note(struct app_env *env, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void env_note(struct app_env *env, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-static void note(struct app_env *env, const char *fmt, ...)
+static void env_note(struct app_env *env, const char *fmt, ...)
 {
 	va_list args;
 
@@ -73,14 +73,14 @@ static void note(struct app_env *env, const char *fmt, ...)
 }
 
 /* A name that may stand in a line which a shell reads. */
-static bool is_plain(const char *name)
+static bool env_is_plain(const char *name)
 {
 	return name[0] && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				       "0123456789_.-") == strlen(name);
 }
 
 /* The RoCE v2 GID of an IPv4 address, else of another global address; -ENODATA. */
-static int gid_index(const struct port *p)
+static int env_gid_index(const struct port *p)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	const struct gid *any = port_gid(p, "");
@@ -92,7 +92,7 @@ static int gid_index(const struct port *p)
 }
 
 /* Ports of a bond share its RDMA device. */
-static bool is_listed(const struct facts *f, const struct port *p)
+static bool env_is_listed(const struct app_env_values *f, const struct port *p)
 {
 	for (unsigned int i = 0; i < f->count; i++)
 		if (!strcmp(f->port[i]->ibdev, p->ibdev) && f->port[i]->ib_port == p->ib_port)
@@ -100,86 +100,88 @@ static bool is_listed(const struct facts *f, const struct port *p)
 	return false;
 }
 
-static bool is_usable(const struct subject *s, struct app_env *env)
+static bool env_is_usable(const struct port_ctx *s, struct app_env *env)
 {
 	const struct port *p = s->port;
 
 	if (!p || !p->ibdev[0] || p->kind == PORT_ETHERNET || p->kind == PORT_IWARP)
 		return false;
-	if (!is_plain(p->ibdev)) {
-		note(env, "a device is left out: its name would not be safe in a shell");
+	if (!env_is_plain(p->ibdev)) {
+		env_note(env, "a device is left out: its name would not be safe in a shell");
 		return false;
 	}
 	if (p->up && p->ib_active)
 		return true;
-	note(env, "%s is left out: its link is not up", p->ibdev);
+	env_note(env, "%s is left out: its link is not up", p->ibdev);
 	return false;
 }
 
 /* Two ports that give different answers to one question leave it open. */
-static void agree(int *value, int one, bool first, bool *differ)
+static void env_agree(int *value, int one, bool first, bool *differ)
 {
 	*differ = *differ || (!first && *value != one);
 	*value = one;
 }
 
-static int service_level(const struct subject *s)
+static int env_service_level(const struct port_ctx *s)
 {
-	const struct qos *q = qos_has(s->wish, QOS_TRUST) ? s->wish : &s->port->qos;
+	const struct qos *q = qos_has(s->want, QOS_TRUST) ? s->want : &s->port->qos;
 
 	return qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_PCP ? s->roce_prio : -ENODATA;
 }
 
-static void settle(int *value, bool differ, const char *what, struct app_env *env)
+static void env_drop_differing(int *value, bool differ, const char *what, struct app_env *env)
 {
 	if (!differ)
 		return;
 	*value = -ENODATA;
-	note(env, "%s is left out: it differs between the devices", what);
+	env_note(env, "%s is left out: it differs between the devices", what);
 }
 
-static void gather(const struct rule_context *c, struct facts *f, struct app_env *env)
+static void env_gather(const struct rule_context *c, struct app_env_values *f, struct app_env *env)
 {
 	bool sl_differ = false, gid_differ = false;
 	struct port_walk walk = {.c = c};
-	struct subject s;
+	struct port_ctx s;
 
 	while (f->count < PORTS_MAX && port_walk_next(&walk, &s)) {
 		bool first = !f->count;
 
-		if (!is_usable(&s, env) || is_listed(f, s.port))
+		if (!env_is_usable(&s, env) || env_is_listed(f, s.port))
 			continue;
-		agree(&f->tos, subject_roce_tos(&s), first, &f->tos_differ);
-		agree(&f->sl, service_level(&s), first, &sl_differ);
-		agree(&f->gid, gid_index(s.port), first, &gid_differ);
+		env_agree(&f->tos, port_ctx_roce_tos(&s), first, &f->tos_differ);
+		env_agree(&f->sl, env_service_level(&s), first, &sl_differ);
+		env_agree(&f->gid, env_gid_index(s.port), first, &gid_differ);
 		f->port[f->count++] = s.port;
 	}
-	settle(&f->tos, f->tos_differ, "the traffic class", env);
-	settle(&f->sl, sl_differ, "the service level", env);
-	settle(&f->gid, gid_differ, "the GID index", env);
+	env_drop_differing(&f->tos, f->tos_differ, "the traffic class", env);
+	env_drop_differing(&f->sl, sl_differ, "the service level", env);
+	env_drop_differing(&f->gid, gid_differ, "the GID index", env);
 	if (gid_differ)
 		for (unsigned int i = 0; i < f->count; i++)
-			note(env, "RoCE v2 GID index of %s: %d", f->port[i]->ibdev,
-			     gid_index(f->port[i]));
+			env_note(env, "RoCE v2 GID index of %s: %d", f->port[i]->ibdev,
+				 env_gid_index(f->port[i]));
 }
 
-static void tell_tos(const struct facts *f, struct app_env *env)
+static void env_note_tos(const struct app_env_values *f, struct app_env *env)
 {
 	static const char *const ecn[] = {"no ECN bits: a switch drops it where it could mark it",
 					  "ECT(1)", "ECT(0)", "CE"};
 
 	if (f->tos >= 0)
-		note(env, "traffic class %d: DSCP %d << 2 = %d, and %s", f->tos, f->tos >> 2,
-		     f->tos & 0xfc, ecn[f->tos & 3]);
+		env_note(env, "traffic class %d: DSCP %d << 2 = %d, and %s", f->tos, f->tos >> 2,
+			 f->tos & 0xfc, ecn[f->tos & 3]);
 	else if (f->count && !f->tos_differ)
-		note(env, "no traffic class: neither a profile nor rdma_cm says the DSCP of RoCE");
+		env_note(env,
+			 "no traffic class: neither a profile nor rdma_cm says the DSCP of RoCE");
 	for (unsigned int i = 0; i < f->count; i++)
 		if (qos_has(&f->port[i]->qos, QOS_VERBS_TOS))
-			note(env, "the driver of %s forces ToS %u on every connection",
-			     f->port[i]->ibdev, f->port[i]->qos.verbs_tos);
+			env_note(env, "the driver of %s forces ToS %u on every connection",
+				 f->port[i]->ibdev, f->port[i]->qos.verbs_tos);
 }
 
-static bool put_devices(const struct row *row, const struct facts *f, char *buf, size_t size)
+static bool env_format_devices(const struct row *row, const struct app_env_values *f, char *buf,
+			       size_t size)
 {
 	size_t used = (size_t)snprintf(buf, size, "%s", row->prefix);
 
@@ -196,37 +198,38 @@ static bool put_devices(const struct row *row, const struct facts *f, char *buf,
 	return used < size;
 }
 
-static bool put_value(const struct row *row, const struct facts *f, char *buf, size_t size)
+static bool env_format_value(const struct row *row, const struct app_env_values *f, char *buf,
+			     size_t size)
 {
 	const int numbers[] = {
 		[WHAT_TC] = f->tos, [WHAT_GID] = f->gid, [WHAT_SL] = f->sl, [WHAT_ON] = 1};
 
 	if (row->what == WHAT_DEVICES || row->what == WHAT_PORTS)
-		return put_devices(row, f, buf, size);
+		return env_format_devices(row, f, buf, size);
 	return numbers[row->what] >= 0 && snprintf(buf, size, "%d", numbers[row->what]) > 0;
 }
 
 void app_env_make(const struct fabric *fabric, const struct run *run, struct app_env *env)
 {
 	const struct rule_context c = {.fabric = fabric, .run = run, .alone = true};
-	struct facts f = {.tos = -ENODATA, .sl = -ENODATA, .gid = -ENODATA};
+	struct app_env_values f = {.tos = -ENODATA, .sl = -ENODATA, .gid = -ENODATA};
 
 	memset(env, 0, sizeof(*env));
-	gather(&c, &f, env);
-	tell_tos(&f, env);
+	env_gather(&c, &f, env);
+	env_note_tos(&f, env);
 	if (!f.count)
-		note(env, "no RoCE port is up: there is nothing to export");
+		env_note(env, "no RoCE port is up: there is nothing to export");
 	for (unsigned int i = 0; f.count && i < ARRAY_SIZE(rows); i++) {
 		struct app_env_var *var = &env->var[env->count];
 
 		var->name = rows[i].name;
-		env->count += put_value(&rows[i], &f, var->value, sizeof(var->value));
+		env->count += env_format_value(&rows[i], &f, var->value, sizeof(var->value));
 	}
 }
 
 /* One word of sh, bash and zsh, whose "=" in front names a command. What is not known to be
  * harmless is quoted, whatever app_env_make() left out: the line is run by eval, as root. */
-static void print_word(const char *value, FILE *out)
+static void env_print_word(const char *value, FILE *out)
 {
 	static const char harmless[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				       "0123456789_.:,-";
@@ -253,7 +256,7 @@ void app_env_print(const struct app_env *env, FILE *out)
 	}
 	for (unsigned int i = 0; i < env->count; i++) {
 		fprintf(out, "export %s=", env->var[i].name);
-		print_word(env->var[i].value, out);
+		env_print_word(env->var[i].value, out);
 		fputc('\n', out);
 	}
 }

@@ -10,7 +10,7 @@
 #include <jansson.h>
 #include <stdio.h>
 
-#include "reports/engine/rules.h"
+#include "reports/engine/rule.h"
 
 #define APP_ENV_VARS_MAX  24
 #define APP_ENV_NOTES_MAX 8

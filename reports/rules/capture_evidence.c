@@ -86,19 +86,20 @@ enum capture_drops capture_drops_of(const struct capture_summary *s, uint64_t *d
 	return s->totals.mirror.missing ? DROPS_SOME : s->drops;
 }
 
-struct way {
+struct addr_pair {
 	uint8_t src[16], dst[16];
 };
 
-static int by_way(const void *a, const void *b)
+static int evidence_cmp_addr_pair(const void *a, const void *b)
 {
-	return memcmp(a, b, sizeof(struct way));
+	return memcmp(a, b, sizeof(struct addr_pair));
 }
 
-struct one_way capture_one_way(const struct capture_summary *s, struct findings *out)
+struct direction_counts capture_count_directions(const struct capture_summary *s,
+						 struct findings *out)
 {
-	struct way *ways = calloc(s->flow_count + 1, sizeof(*ways)), back;
-	struct one_way o = {0};
+	struct addr_pair *ways = calloc(s->flow_count + 1, sizeof(*ways)), back;
+	struct direction_counts o = {0};
 
 	if (!ways) {
 		out->err = -ENOMEM;
@@ -108,7 +109,7 @@ struct one_way capture_one_way(const struct capture_summary *s, struct findings 
 		memcpy(ways[i].src, s->flow[i].src, 16);
 		memcpy(ways[i].dst, s->flow[i].dst, 16);
 	}
-	qsort(ways, s->flow_count, sizeof(*ways), by_way);
+	qsort(ways, s->flow_count, sizeof(*ways), evidence_cmp_addr_pair);
 	for (unsigned int i = 0; i < s->flow_count; i++) {
 		const struct flow *f = &s->flow[i];
 		bool back_too;
@@ -118,13 +119,14 @@ struct one_way capture_one_way(const struct capture_summary *s, struct findings 
 			continue;
 		memcpy(back.src, f->dst, 16);
 		memcpy(back.dst, f->src, 16);
-		back_too = f->paired || bsearch(&back, ways, s->flow_count, sizeof(*ways), by_way);
+		back_too = f->paired || bsearch(&back, ways, s->flow_count, sizeof(*ways),
+						evidence_cmp_addr_pair);
 		if (!flow_is_acknowledged(f)) {
 			o.unacknowledged++;
 			o.silent += !back_too;
 			continue;
 		}
-		o.asking++;
+		o.acknowledged++;
 		if (back_too)
 			continue;
 		if (o.unanswered < ARRAY_SIZE(o.first))
@@ -135,9 +137,9 @@ struct one_way capture_one_way(const struct capture_summary *s, struct findings 
 	return o;
 }
 
-bool capture_asks_no_answer(const struct one_way *o)
+bool capture_is_unacknowledged(const struct direction_counts *o)
 {
-	return o->unacknowledged && !o->asking && !o->answering;
+	return o->unacknowledged && !o->acknowledged && !o->answering;
 }
 
 bool capture_begin(const struct rule *rule, const struct rule_context *c, struct findings *out)
@@ -145,11 +147,12 @@ bool capture_begin(const struct rule *rule, const struct rule_context *c, struct
 	finding_begin(out, rule, c->capture->name, "", 0);
 	if (c->capture->summary->flow_count)
 		return true;
-	finding_say(out, VERDICT_SKIP, "no RoCE flow in the capture");
+	finding_set(out, VERDICT_SKIP, "no RoCE flow in the capture");
 	return false;
 }
 
-void capture_say_pass(const struct capture_summary *s, struct findings *out, const char *fmt, ...)
+void capture_report_pass(const struct capture_summary *s, struct findings *out, const char *fmt,
+			 ...)
 {
 	uint64_t forgotten = s->totals.evicted_flows;
 	char text[256];
@@ -158,57 +161,57 @@ void capture_say_pass(const struct capture_summary *s, struct findings *out, con
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, args); /* cut at worst */
 	va_end(args);
-	finding_say(out, forgotten ? VERDICT_INCONCLUSIVE : VERDICT_PASS, "%s", text);
+	finding_set(out, forgotten ? VERDICT_INCONCLUSIVE : VERDICT_PASS, "%s", text);
 	if (forgotten)
 		finding_append(out, ", but %llu flow%s had to be forgotten: see --max-flows",
 			       (count_t)forgotten, plural(forgotten));
 }
 
-void capture_say_none(const struct rule_context *c, const struct noun *what, bool answers,
-		      struct findings *out)
+void capture_report_none(const struct rule_context *c, const struct noun *what, bool answers,
+			 struct findings *out)
 {
 	const struct capture_summary *s = c->capture->summary;
-	struct one_way o = {0};
+	struct direction_counts o = {0};
 	uint64_t dropped;
 	enum capture_drops drops = capture_drops_of(s, &dropped);
 
 	if (answers)
-		o = capture_one_way(s, out);
-	if (answers && capture_asks_no_answer(&o))
-		finding_say(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
+		o = capture_count_directions(s, out);
+	if (answers && capture_is_unacknowledged(&o))
+		finding_set(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
 	else if (drops == DROPS_SOME)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no %s, but %llu packet%s did not reach the capture", what->one,
 			    (count_t)dropped, plural(dropped));
 	else if (o.unanswered)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no %s, but of %u of %u flow%s only one direction was captured",
-			    what->one, o.unanswered, o.asking, plural(o.asking));
-	else if (o.answering && !o.asking)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+			    what->one, o.unanswered, o.acknowledged, plural(o.acknowledged));
+	else if (o.answering && !o.acknowledged)
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no %s, but answers alone were captured, of %u flow%s", what->one,
 			    o.answering, plural(o.answering));
 	else if (s->totals.evicted_flows)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no %s in %u flow%s, but %llu that were idle longest had to be "
 			    "forgotten: see --max-flows",
 			    what->one, s->flow_count, plural(s->flow_count),
 			    (count_t)s->totals.evicted_flows);
 	else
-		finding_say(out, VERDICT_PASS, "no %s in %llu RoCE packet%s%s", what->one,
+		finding_set(out, VERDICT_PASS, "no %s in %llu RoCE packet%s%s", what->one,
 			    (count_t)s->totals.roce, plural(s->totals.roce),
 			    drops == DROPS_UNKNOWN ? " of a capture without drop counters" : "");
 }
 
 /* "frames 3, 9 and later" */
-static void frames_text(const struct witness_flow *f, char *buf, size_t size)
+static void evidence_frames_text(const struct sample_flow *f, char *buf, size_t size)
 {
 	size_t used = (size_t)snprintf(buf, size, "frame%s", plural(f->count));
 
-	for (unsigned int i = 0; i < WITNESS_FRAMES_MAX && f->frame[i] && used < size; i++)
+	for (unsigned int i = 0; i < SAMPLE_FRAMES_MAX && f->frame[i] && used < size; i++)
 		used += (size_t)snprintf(buf + used, size - used, "%s %" PRIu64, i ? "," : "",
 					 f->frame[i]);
-	if (f->count > WITNESS_FRAMES_MAX && used < size)
+	if (f->count > SAMPLE_FRAMES_MAX && used < size)
 		snprintf(buf + used, size - used, " and later");
 }
 
@@ -233,15 +236,15 @@ void evidence_flow_frames(const struct flow *f, char *buf, size_t size)
 			 f->last_frame);
 }
 
-void evidence_frames(struct findings *out, const struct witness *w)
+void evidence_frames(struct findings *out, const struct sample_set *w)
 {
 	static const uint8_t nowhere[16] = {0};
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], frames[128];
 
 	for (unsigned int i = 0; i < w->flow_count; i++) {
-		const struct witness_flow *f = &w->flow[i];
+		const struct sample_flow *f = &w->flow[i];
 
-		frames_text(f, frames, sizeof(frames));
+		evidence_frames_text(f, frames, sizeof(frames));
 		if (!memcmp(f->src, nowhere, 16) && !memcmp(f->dst, nowhere, 16)) {
 			finding_evidence(out, EVIDENCE_CAPTURE, "%s", frames);
 			continue;

@@ -51,30 +51,31 @@ enum capture_drops capture_drops_of(const struct capture_summary *s, uint64_t *d
 /* Flows of requests that are acknowledged, and those of them that nothing at all answers, between
  * two addresses. The others, of UC and UD, may well have nothing that comes back. And flows of
  * answers, whose requests were captured or not. */
-struct one_way {
-	unsigned int asking, unanswered;
+struct direction_counts {
+	unsigned int acknowledged, unanswered;
 	unsigned int unacknowledged, silent;
 	unsigned int answering;
 	const struct flow *first[4]; /* of the unanswered */
 };
 
 /* -ENOMEM goes to out. */
-struct one_way capture_one_way(const struct capture_summary *s, struct findings *out);
+struct direction_counts capture_count_directions(const struct capture_summary *s,
+						 struct findings *out);
 
 /* Whether all is of UC and UD: without requests answers show that there is more. */
-bool capture_asks_no_answer(const struct one_way *o);
+bool capture_is_unacknowledged(const struct direction_counts *o);
 
 /* Begins a finding; false when the capture has no flow that the rule could judge. */
 bool capture_begin(const struct rule *rule, const struct rule_context *c, struct findings *out);
 
 /* A PASS over all flows, unless some had to be forgotten: of those nothing is known. */
-void capture_say_pass(const struct capture_summary *s, struct findings *out, const char *fmt, ...)
-	PRINTF_LIKE(3, 4);
+void capture_report_pass(const struct capture_summary *s, struct findings *out, const char *fmt,
+			 ...) PRINTF_LIKE(3, 4);
 
 /* None was seen: a PASS, unless the capture could have missed it. answers: without the other
  * direction it could. */
-void capture_say_none(const struct rule_context *c, const struct noun *what, bool answers,
-		      struct findings *out);
+void capture_report_none(const struct rule_context *c, const struct noun *what, bool answers,
+			 struct findings *out);
 
 /* "A to B qpn 0x000011" of a flow. Always terminated. */
 void evidence_flow(const struct flow *f, char *buf, size_t size);
@@ -83,7 +84,7 @@ void evidence_flow(const struct flow *f, char *buf, size_t size);
 void evidence_flow_frames(const struct flow *f, char *buf, size_t size);
 
 /* The first frames of each flow. */
-void evidence_frames(struct findings *out, const struct witness *w);
+void evidence_frames(struct findings *out, const struct sample_set *w);
 
 /* The flow that has most of a kind, with how much that is. s has a flow. */
 void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 #define ETS_FIELDS (QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW))
@@ -31,7 +31,7 @@ static const struct comparison {
 };
 
 struct member {
-	struct subject s;
+	struct port_ctx s;
 	size_t group; /* index of the first member with equal settings */
 	size_t size;  /* of the group, in its first member */
 	bool right;   /* as the profile wants */
@@ -42,13 +42,13 @@ struct members {
 	size_t count, wrong;
 };
 
-static bool equal(const struct subject *a, const struct subject *b, uint64_t fields)
+static bool across_equal(const struct port_ctx *a, const struct port_ctx *b, uint64_t fields)
 {
 	return !((qos_diff(&a->port->qos, &b->port->qos) | qos_diff(&b->port->qos, &a->port->qos)) &
 		 fields);
 }
 
-static bool takes_part(const struct subject *s, uint64_t fields)
+static bool across_is_comparable(const struct port_ctx *s, uint64_t fields)
 {
 	if (!s->port || s->port->kind == PORT_ROCE_VF || s->port->kind == PORT_GUEST ||
 	    s->port->kind == PORT_IWARP)
@@ -56,10 +56,11 @@ static bool takes_part(const struct subject *s, uint64_t fields)
 	return (s->port->qos.has & fields) == fields;
 }
 
-static int gather(const struct rule_context *c, const struct comparison *what, struct members *m)
+static int across_gather(const struct rule_context *c, const struct comparison *what,
+			 struct members *m)
 {
 	struct port_walk walk = {.c = c};
-	struct subject s;
+	struct port_ctx s;
 
 	m->list = calloc(port_walk_count(c) + 1, sizeof(*m->list));
 	if (!m->list)
@@ -68,12 +69,12 @@ static int gather(const struct rule_context *c, const struct comparison *what, s
 		struct member *new = &m->list[m->count];
 		size_t g = 0;
 
-		if (!takes_part(&s, what->fields))
+		if (!across_is_comparable(&s, what->fields))
 			continue;
 		new->s = s;
-		new->right = !(qos_diff(s.wish, &s.port->qos) & what->conform & s.port->qos.has);
+		new->right = !(qos_diff(s.want, &s.port->qos) & what->conform & s.port->qos.has);
 		while (g < m->count &&
-		       (m->list[g].group != g || !equal(&m->list[g].s, &s, what->fields)))
+		       (m->list[g].group != g || !across_equal(&m->list[g].s, &s, what->fields)))
 			g++;
 		new->group = g;
 		m->list[g].size++;
@@ -84,7 +85,7 @@ static int gather(const struct rule_context *c, const struct comparison *what, s
 }
 
 /* The group most ports are in; m->count when two are equally large. */
-static size_t majority(const struct members *m)
+static size_t across_majority(const struct members *m)
 {
 	size_t best = 0;
 	bool tie = false;
@@ -102,42 +103,42 @@ static size_t majority(const struct members *m)
 	return tie ? m->count : best;
 }
 
-static void say_same(const struct rule *rule, const struct members *m,
-		     const struct comparison *what, struct findings *out)
+static void across_report_same(const struct rule *rule, const struct members *m,
+			       const struct comparison *what, struct findings *out)
 {
 	char value[512];
 
 	qos_field_text(&m->list[0].s.port->qos, what->show, value, sizeof(value));
 	finding_begin(out, rule, "", "", m->list[0].s.prio_set);
-	finding_say(out, VERDICT_PASS, "%s is the same on all %zu ports", what->noun, m->count);
+	finding_set(out, VERDICT_PASS, "%s is the same on all %zu ports", what->noun, m->count);
 	finding_evidence(out, EVIDENCE_ACROSS, "%s is %s on %zu ports, %s %s among them",
 			 qos_fields[what->show].key, value, m->count, m->list[0].s.host->name,
 			 m->list[0].s.name);
 }
 
 /* The first compared field in which two ports differ. */
-static enum qos_field_id differing(const struct member *a, const struct member *b,
-				   const struct comparison *what)
+static enum qos_field_id across_differing_field(const struct member *a, const struct member *b,
+						const struct comparison *what)
 {
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (what->fields & QOS_BIT(id) && !equal(&a->s, &b->s, QOS_BIT(id)))
+		if (what->fields & QOS_BIT(id) && !across_equal(&a->s, &b->s, QOS_BIT(id)))
 			return id;
 	return what->show;
 }
 
 /* Of two DSCP maps, the entries in which they differ: 64 of them hide the one that matters. */
-static void leave_differing(struct qos *a, struct qos *b)
+static void across_keep_differing(struct qos *a, struct qos *b)
 {
 	for (unsigned int d = 0; d < QOS_DSCPS; d++)
 		if (a->dscp_prio[d] == b->dscp_prio[d])
 			a->dscp_prio[d] = b->dscp_prio[d] = QOS_UNMAPPED;
 }
 
-static void say_odd(const struct rule *rule, const struct members *m, size_t odd, size_t good,
-		    const struct comparison *what, struct findings *out)
+static void across_report_odd(const struct rule *rule, const struct members *m, size_t odd,
+			      size_t good, const struct comparison *what, struct findings *out)
 {
 	const struct member *a = &m->list[odd], *b = &m->list[good];
-	enum qos_field_id show = differing(a, b, what);
+	enum qos_field_id show = across_differing_field(a, b, what);
 	const char *key = qos_fields[show].key;
 	char odd_value[512], good_value[512];
 	struct qos odd_alone, good_alone;
@@ -145,13 +146,13 @@ static void say_odd(const struct rule *rule, const struct members *m, size_t odd
 	odd_alone = a->s.port->qos;
 	good_alone = b->s.port->qos;
 	if (show == QOS_DSCP_PRIO)
-		leave_differing(&odd_alone, &good_alone);
+		across_keep_differing(&odd_alone, &good_alone);
 	qos_field_text(&odd_alone, show, odd_value, sizeof(odd_value));
 	qos_field_text(&good_alone, show, good_value, sizeof(good_value));
 	finding_begin(out, rule, a->s.host->name, a->s.name, a->s.prio_set);
-	finding_say(out, VERDICT_FAIL, "%s differs: %s is %s here, %s on %s %s", what->noun, key,
+	finding_set(out, VERDICT_FAIL, "%s differs: %s is %s here, %s on %s %s", what->noun, key,
 		    odd_value, good_value, b->s.host->name, b->s.name);
-	finding_wish(out, a->s.profile, show);
+	finding_expected_by(out, a->s.profile, show);
 	finding_evidence(out, EVIDENCE_ACROSS, "%s is %s on %s %s", key, odd_value, a->s.host->name,
 			 a->s.name);
 	finding_evidence(out, EVIDENCE_ACROSS, "%s is %s on %s %s", key, good_value,
@@ -159,7 +160,7 @@ static void say_odd(const struct rule *rule, const struct members *m, size_t odd
 }
 
 /* A port to hold against the odd one: right by the profile, else of another group. */
-static size_t counterpart(const struct members *m, size_t odd, size_t best)
+static size_t across_counterpart(const struct members *m, size_t odd, size_t best)
 {
 	size_t other = odd;
 
@@ -173,31 +174,31 @@ static size_t counterpart(const struct members *m, size_t odd, size_t best)
 	return other;
 }
 
-static void say_groups(const struct rule *rule, const struct members *m,
-		       const struct comparison *what, struct findings *out)
+static void across_report_groups(const struct rule *rule, const struct members *m,
+				 const struct comparison *what, struct findings *out)
 {
 	bool by_profile = m->wrong && m->wrong < m->count;
 	bool all_right = !m->wrong && (what->conform & what->fields) == what->fields;
-	size_t best = majority(m);
+	size_t best = across_majority(m);
 
 	if (m->list[0].size == m->count || all_right) {
-		say_same(rule, m, what, out);
+		across_report_same(rule, m, what, out);
 		return;
 	}
 	for (size_t i = 0; i < m->count; i++)
 		if (by_profile ? !m->list[i].right : m->list[i].group != best)
-			say_odd(rule, m, i, counterpart(m, i, best), what, out);
+			across_report_odd(rule, m, i, across_counterpart(m, i, best), what, out);
 }
 
 /* Fewer than two ports state it. One host has nothing to compare; of several hosts that is evidence
  * that is missing, unless the profile skips what cannot be read. */
-static void say_alone(const struct rule *rule, const struct rule_context *c, size_t count,
-		      const struct comparison *what, struct findings *out)
+static void across_report_alone(const struct rule *rule, const struct rule_context *c, size_t count,
+				const struct comparison *what, struct findings *out)
 {
 	bool skip = c->run->host_count < 2 || c->fabric->profile.on_unsupported == CHOICE_SKIP;
 
 	finding_begin(out, rule, "", "", 0);
-	finding_say(out, skip ? VERDICT_SKIP : VERDICT_INCONCLUSIVE,
+	finding_set(out, skip ? VERDICT_SKIP : VERDICT_INCONCLUSIVE,
 		    "%s is known on %zu port: nothing to compare", what->noun, count);
 }
 
@@ -212,13 +213,13 @@ FABRIC_CHECK(check_across)
 	if (!known.id)
 		return;
 	known.conform &= c->fabric->profile.qos.has;
-	if (gather(c, &known, &m)) {
+	if (across_gather(c, &known, &m)) {
 		out->err = -ENOMEM;
 		return;
 	}
 	if (m.count > 1)
-		say_groups(rule, &m, &known, out);
+		across_report_groups(rule, &m, &known, out);
 	else
-		say_alone(rule, c, m.count, &known, out);
+		across_report_alone(rule, c, m.count, &known, out);
 	free(m.list);
 }

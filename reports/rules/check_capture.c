@@ -15,7 +15,7 @@
 static const struct tally {
 	const char *id;
 	size_t counter;	      /* offset in struct flow, or NO_COUNTER */
-	unsigned int witness; /* enum witness_kind, or the number of an event's bit */
+	unsigned int sample; /* enum sample_kind, or the number of an event's bit */
 	struct noun what;
 	bool answers; /* without the other direction its absence says nothing */
 } tallies[] = {
@@ -30,15 +30,15 @@ static const struct tally {
 	 {"fatal NAK", "fatal NAKs"}, true},
 	{"RC-CAP-012", NO_COUNTER, EVENT(FLOW_FRAGMENT),
 	 {"IP fragment of RoCE", "IP fragments of RoCE"}, false},
-	{"RC-CAP-013", NO_COUNTER, WITNESS_MALFORMED, {"malformed frame", "malformed frames"}, false},
+	{"RC-CAP-013", NO_COUNTER, SAMPLE_MALFORMED, {"malformed frame", "malformed frames"}, false},
 	{"RC-CAP-014", offsetof(struct flow, ecn[3]), EVENT(FLOW_CE), {"CE mark", "CE marks"}, false},
-	{"RC-CAP-017", offsetof(struct flow, copies), EVENT(FLOW_COPY),
+	{"RC-CAP-017", offsetof(struct flow, copies), EVENT(FLOW_MIRROR_DUP),
 	 {"packet captured twice", "packets captured twice"}, false},
 };
 
 /* clang-format on */
 
-static const struct tally *tally_of(const struct rule *rule)
+static const struct tally *capture_tally(const struct rule *rule)
 {
 	for (unsigned int i = 0; i < ARRAY_SIZE(tallies); i++)
 		if (!strcmp(tallies[i].id, rule->id))
@@ -46,18 +46,18 @@ static const struct tally *tally_of(const struct rule *rule)
 	return NULL;
 }
 
-static void say_in_flows(const struct rule_context *c, const struct noun *what, uint64_t sum,
-			 unsigned int flows, struct findings *out)
+static void capture_report_flows(const struct rule_context *c, const struct noun *what,
+				 uint64_t sum, unsigned int flows, struct findings *out)
 {
 	unsigned int all = c->capture->summary->flow_count;
 
-	finding_say(out, VERDICT_FAIL, "%llu %s in %u of %u flow%s", (count_t)sum,
+	finding_set(out, VERDICT_FAIL, "%llu %s in %u of %u flow%s", (count_t)sum,
 		    noun_for(what, sum), flows, all, plural(all));
 }
 
 FABRIC_CHECK(check_cap_flows)
 {
-	const struct tally *t = tally_of(rule);
+	const struct tally *t = capture_tally(rule);
 	const struct capture_summary *s = c->capture->summary;
 	unsigned int flows;
 	uint64_t sum;
@@ -66,16 +66,16 @@ FABRIC_CHECK(check_cap_flows)
 		return;
 	sum = capture_sum(s, t->counter, &flows);
 	if (!sum) {
-		capture_say_none(c, &t->what, t->answers, out);
+		capture_report_none(c, &t->what, t->answers, out);
 		return;
 	}
-	say_in_flows(c, &t->what, sum, flows, out);
+	capture_report_flows(c, &t->what, sum, flows, out);
 	evidence_worst(out, s, t->counter, &t->what);
-	evidence_frames(out, &c->capture->witnesses->kind[t->witness]);
+	evidence_frames(out, &c->capture->samples->kind[t->sample]);
 }
 
 /* Requests, and responses within READs. */
-static uint64_t order_count(const struct flow *f, size_t kind)
+static uint64_t capture_reorder_count(const struct flow *f, size_t kind)
 {
 	(void)kind;
 	return f->reordered + f->responses_reordered;
@@ -90,32 +90,32 @@ FABRIC_CHECK(check_cap_order)
 
 	if (!capture_begin(rule, c, out))
 		return;
-	flows = capture_sums(s, order_count, 1, &sum);
+	flows = capture_sums(s, capture_reorder_count, 1, &sum);
 	if (!sum) {
-		capture_say_none(c, &what, false, out);
+		capture_report_none(c, &what, false, out);
 		return;
 	}
-	say_in_flows(c, &what, sum, flows, out);
-	evidence_most(out, s, order_count, 0, &what);
-	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_REORDERED)]);
+	capture_report_flows(c, &what, sum, flows, out);
+	evidence_most(out, s, capture_reorder_count, 0, &what);
+	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_REORDERED)]);
 }
 
 FABRIC_CHECK(check_cap_frames)
 {
-	const struct tally *t = tally_of(rule);
-	const struct witness *w;
+	const struct tally *t = capture_tally(rule);
+	const struct sample_set *w;
 
 	finding_begin(out, rule, c->capture->name, "", 0);
 	if (!t)
 		return;
-	w = &c->capture->witnesses->kind[t->witness];
+	w = &c->capture->samples->kind[t->sample];
 	if (!w->count) {
-		finding_say(out, VERDICT_PASS, "no %s in %llu frame%s", t->what.one,
+		finding_set(out, VERDICT_PASS, "no %s in %llu frame%s", t->what.one,
 			    (count_t)c->capture->summary->totals.frames,
 			    plural(c->capture->summary->totals.frames));
 		return;
 	}
-	finding_say(out, VERDICT_FAIL, "%llu %s", (count_t)w->count, noun_for(&t->what, w->count));
+	finding_set(out, VERDICT_FAIL, "%llu %s", (count_t)w->count, noun_for(&t->what, w->count));
 	evidence_frames(out, w);
 }
 
@@ -130,30 +130,31 @@ FABRIC_CHECK(check_cap_drops)
 	for (unsigned int i = 0; i < s->flow_count; i++)
 		paired += s->flow[i].paired && s->flow[i].requests;
 	if (s->drops == DROPS_SOME)
-		finding_say(out, VERDICT_FAIL, "the capture lost %llu packet%s, as it says itself",
+		finding_set(out, VERDICT_FAIL, "the capture lost %llu packet%s, as it says itself",
 			    (count_t)s->dropped, plural(s->dropped));
 	else if (missed)
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "%llu PSN%s of %u flow%s acknowledged, but not in the capture",
 			    (count_t)missed, plural(missed), flows, plural(flows));
 	else if (s->drops == DROPS_ZERO)
-		finding_say(out, VERDICT_PASS, "the capture lost nothing, as it says itself");
+		finding_set(out, VERDICT_PASS, "the capture lost nothing, as it says itself");
 	else if (paired)
-		capture_say_pass(s, out,
-				 "no drop counters in this file, but nothing that was acknowledged "
-				 "in %u flow%s is missing",
-				 paired, plural(paired));
+		capture_report_pass(
+			s, out,
+			"no drop counters in this file, but nothing that was acknowledged "
+			"in %u flow%s is missing",
+			paired, plural(paired));
 	else
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no drop counters in this file, and no flow with both directions: what "
 			    "the capture lost is not known");
 	if (missed) {
 		evidence_worst(out, s, offsetof(struct flow, missed_psns), &missed_noun);
-		evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_MISSED)]);
+		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_MISSED)]);
 	}
 }
 
-const char *const capture_ways[] = {
+const char *const capture_methods[] = {
 	"a mirror port of the switch (SPAN, or ERSPAN towards this host): rocecheck takes "
 	"the tunnel off",
 	"an inline tap between NIC and switch; it alone shows PFC frames",
@@ -170,41 +171,41 @@ FABRIC_CHECK(check_cap_visible)
 
 	finding_begin(out, rule, c->capture->name, "", 0);
 	if (t->roce) {
-		finding_say(out, VERDICT_PASS, "%llu RoCE packet%s in %llu frame%s",
+		finding_set(out, VERDICT_PASS, "%llu RoCE packet%s in %llu frame%s",
 			    (count_t)t->roce, plural(t->roce), (count_t)t->frames,
 			    plural(t->frames));
 		return;
 	}
-	finding_say(out, VERDICT_FAIL,
+	finding_set(out, VERDICT_FAIL,
 		    "no RoCE in %llu frame%s: where RDMA counters grow all the same, the NIC "
 		    "bypasses the kernel, and with it the capture",
 		    (count_t)t->frames, plural(t->frames));
-	for (unsigned int i = 0; capture_ways[i]; i++)
-		finding_evidence(out, EVIDENCE_CAPTURE, "way out: %s", capture_ways[i]);
+	for (unsigned int i = 0; capture_methods[i]; i++)
+		finding_evidence(out, EVIDENCE_CAPTURE, "way out: %s", capture_methods[i]);
 }
 
 FABRIC_CHECK(check_cap_both)
 {
-	struct one_way o;
+	struct direction_counts o;
 	char flow[160];
 
 	if (!capture_begin(rule, c, out))
 		return;
-	o = capture_one_way(c->capture->summary, out);
-	if (capture_asks_no_answer(&o))
-		finding_say(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
-	else if (!o.asking)
-		finding_say(out, VERDICT_FAIL,
+	o = capture_count_directions(c->capture->summary, out);
+	if (capture_is_unacknowledged(&o))
+		finding_set(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
+	else if (!o.acknowledged)
+		finding_set(out, VERDICT_FAIL,
 			    "answers alone: no request that they answer was captured");
 	else if (o.unanswered)
-		finding_say(
+		finding_set(
 			out, VERDICT_FAIL,
 			"nothing came back in %u of %u flow%s: losses, refusals and timeouts are "
 			"not judged there",
-			o.unanswered, o.asking, plural(o.asking));
+			o.unanswered, o.acknowledged, plural(o.acknowledged));
 	else
-		capture_say_pass(c->capture->summary, out, "both directions of %u flow%s", o.asking,
-				 plural(o.asking));
+		capture_report_pass(c->capture->summary, out, "both directions of %u flow%s",
+				    o.acknowledged, plural(o.acknowledged));
 	for (unsigned int i = 0; i < ARRAY_SIZE(o.first) && o.first[i]; i++) {
 		evidence_flow_frames(o.first[i], flow, sizeof(flow));
 		finding_evidence(out, EVIDENCE_CAPTURE, "%s", flow);
@@ -226,7 +227,7 @@ static const struct {
 			       {"READ response missing", "READ responses missing"}},
 };
 
-static uint64_t missing_count(const struct flow *f, size_t kind)
+static uint64_t capture_missing_count(const struct flow *f, size_t kind)
 {
 	return kind == MISSING_PSNS ? flow_never_came(f) : f->responses_missing;
 }
@@ -243,9 +244,9 @@ FABRIC_CHECK(check_cap_missing)
 
 	if (!capture_begin(rule, c, out))
 		return;
-	flows = capture_sums(s, missing_count, MISSING_KINDS, sum);
+	flows = capture_sums(s, capture_missing_count, MISSING_KINDS, sum);
 	if (!flows) {
-		capture_say_none(c, &gap, false, out);
+		capture_report_none(c, &gap, false, out);
 		return;
 	}
 	for (unsigned int i = 0; i < MISSING_KINDS; i++)
@@ -254,10 +255,10 @@ FABRIC_CHECK(check_cap_missing)
 						 used ? " and " : "", (count_t)sum[i],
 						 noun_for(&missing_nouns[i].sum, sum[i]));
 	if (drops == DROPS_ZERO)
-		finding_say(out, VERDICT_FAIL, "%s of %u flow%s never came", text, flows,
+		finding_set(out, VERDICT_FAIL, "%s of %u flow%s never came", text, flows,
 			    plural(flows));
 	else
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "%s of %u flow%s never came: lost in the network, or by the "
 			    "capture, %s",
 			    text, flows, plural(flows),
@@ -265,9 +266,9 @@ FABRIC_CHECK(check_cap_missing)
 						: "whose drops are not recorded");
 	for (unsigned int i = 0; i < MISSING_KINDS; i++)
 		if (sum[i])
-			evidence_most(out, s, missing_count, i, &missing_nouns[i].most);
-	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_PSN_GAP)]);
-	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_READ_GAP)]);
+			evidence_most(out, s, capture_missing_count, i, &missing_nouns[i].most);
+	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_PSN_GAP)]);
+	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_READ_GAP)]);
 }
 
 /* A flow without a single good ICRC tells of the capture or of a rewritten header. */
@@ -287,21 +288,21 @@ FABRIC_CHECK(check_cap_icrc)
 		rewritten += all ? f->icrc_bad : 0;
 	}
 	if (bad)
-		finding_say(out, VERDICT_FAIL, "%llu bad ICRC%s beside %llu good one%s",
+		finding_set(out, VERDICT_FAIL, "%llu bad ICRC%s beside %llu good one%s",
 			    (count_t)bad, plural(bad), (count_t)good, plural(good));
 	else if (rewritten)
-		finding_say(
+		finding_set(
 			out, VERDICT_INCONCLUSIVE,
 			"%llu bad ICRCs, in flows without a good one: the capture or a rewritten "
 			"header, rather than corruption",
 			(count_t)rewritten);
 	else if (good)
-		capture_say_pass(s, out, "no bad ICRC, %llu good", (count_t)good);
+		capture_report_pass(s, out, "no bad ICRC, %llu good", (count_t)good);
 	else
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the packets were cut by the capture: no ICRC can be verified");
 	if (bad || rewritten)
-		evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_ICRC_BAD)]);
+		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_ICRC_BAD)]);
 }
 
 FABRIC_CHECK(check_cap_pause)
@@ -310,25 +311,25 @@ FABRIC_CHECK(check_cap_pause)
 
 	finding_begin(out, rule, c->capture->name, "", 0);
 	if (!t->pause_frames && !t->pfc_frames) {
-		finding_say(out, VERDICT_SKIP,
+		finding_set(out, VERDICT_SKIP,
 			    "neither was captured: NICs and mirrors keep such frames to "
 			    "themselves");
 		return;
 	}
 	if (!t->pause_frames || !t->pfc_frames) {
-		finding_say(out, VERDICT_PASS, "%llu PFC, %llu pause", (count_t)t->pfc_frames,
+		finding_set(out, VERDICT_PASS, "%llu PFC, %llu pause", (count_t)t->pfc_frames,
 			    (count_t)t->pause_frames);
 		return;
 	}
-	finding_say(out, VERDICT_FAIL, "%llu PFC and %llu pause frame%s", (count_t)t->pfc_frames,
+	finding_set(out, VERDICT_FAIL, "%llu PFC and %llu pause frame%s", (count_t)t->pfc_frames,
 		    (count_t)t->pause_frames, plural(t->pause_frames));
-	for (unsigned int kind = WITNESS_PAUSE; kind <= WITNESS_PFC; kind++)
+	for (unsigned int kind = SAMPLE_PAUSE; kind <= SAMPLE_PFC; kind++)
 		finding_evidence(out, EVIDENCE_CAPTURE, "%s: first in frame %llu",
-				 kind == WITNESS_PFC ? "PFC" : "pause",
-				 (count_t)c->capture->witnesses->kind[kind].flow[0].frame[0]);
+				 kind == SAMPLE_PFC ? "PFC" : "pause",
+				 (count_t)c->capture->samples->kind[kind].flow[0].frame[0]);
 }
 
-static unsigned int dscp_count(const struct flow *f)
+static unsigned int capture_dscp_count(const struct flow *f)
 {
 	unsigned int n = 0;
 
@@ -348,32 +349,33 @@ FABRIC_CHECK(check_cap_dscp)
 	if (!capture_begin(rule, c, out))
 		return;
 	for (unsigned int i = 0; i < s->flow_count; i++) {
-		if (dscp_count(&s->flow[i]) <= 1U + (s->flow[i].cnp != 0))
+		if (capture_dscp_count(&s->flow[i]) <= 1U + (s->flow[i].cnp != 0))
 			continue;
 		first = n++ ? first : &s->flow[i];
 	}
 	if (!n) {
-		capture_say_pass(s, out, "one DSCP in each of %u flow%s", s->flow_count,
-				 plural(s->flow_count));
+		capture_report_pass(s, out, "one DSCP in each of %u flow%s", s->flow_count,
+				    plural(s->flow_count));
 		return;
 	}
-	finding_say(out, VERDICT_FAIL, "%u of %u flow%s", n, s->flow_count, plural(s->flow_count));
+	finding_set(out, VERDICT_FAIL, "%u of %u flow%s", n, s->flow_count, plural(s->flow_count));
 	evidence_flow_frames(first, flow, sizeof(flow));
-	finding_evidence(out, EVIDENCE_CAPTURE, "%s: %u different DSCPs", flow, dscp_count(first));
+	finding_evidence(out, EVIDENCE_CAPTURE, "%s: %u different DSCPs", flow,
+			 capture_dscp_count(first));
 }
 
 FABRIC_CHECK(check_cap_neighbours)
 {
-	const struct lldp_peer *p = &c->capture->summary->peer;
+	const struct lldp_peer *p = &c->capture->summary->lldp_peer;
 
 	finding_begin(out, rule, c->capture->name, "", 0);
 	if (!p->seen)
-		finding_say(out, VERDICT_SKIP, "no LLDP in the capture");
+		finding_set(out, VERDICT_SKIP, "no LLDP in the capture");
 	else if (p->neighbours > 1)
-		finding_say(out, VERDICT_FAIL, "%u neighbours, the last %s", p->neighbours,
+		finding_set(out, VERDICT_FAIL, "%u neighbours, the last %s", p->neighbours,
 			    p->system[0] ? p->system : p->chassis);
 	else
-		finding_say(out, VERDICT_PASS, "one neighbour: %s",
+		finding_set(out, VERDICT_PASS, "one neighbour: %s",
 			    p->system[0] ? p->system : p->chassis);
 }
 
@@ -392,7 +394,7 @@ enum loss_sign {
 };
 
 static const struct {
-	unsigned int witness;
+	unsigned int sample;
 	struct noun what;
 } loss_signs[LOSS_SIGNS] = {
 	[LOSS_RESENT] = {EVENT(FLOW_PSN_FILLED),
@@ -410,91 +412,92 @@ static const struct {
 			   "READs sent again from a lost answer on"}},
 };
 
-static uint64_t beyond(uint64_t count, uint64_t excused)
+static uint64_t capture_excess(uint64_t count, uint64_t excused)
 {
 	return count > excused ? count - excused : 0;
 }
 
-static uint64_t refusals_unknown(const struct flow *f)
+static uint64_t capture_unknown_naks(const struct flow *f)
 {
 	return f->paired ? f->naks_unknown : f->naks_seq;
 }
 
-static uint64_t loss_count(const struct flow *f, size_t sign)
+static uint64_t capture_loss_count(const struct flow *f, size_t sign)
 {
 	switch (sign) {
 	case LOSS_RESENT:
 		return f->lost_psns;
 	case LOSS_BEHIND: /* what comes too early is refused, and so is what follows the late one */
-		return beyond(f->losses_after, 2 * f->reordered);
+		return capture_excess(f->losses_after, 2 * f->reordered);
 	case LOSS_OPEN:
 		return f->lost_psns || f->reordered ? 0 : f->losses_before;
 	case LOSS_UNSEEN: /* Soft-RoCE refuses what comes behind an RNR NAK, too */
-		return beyond(refusals_unknown(f), f->rnr);
+		return capture_excess(capture_unknown_naks(f), f->rnr);
 	case LOSS_ANSWERS: /* after a timeout they may be late */
-		return beyond(f->read_retries, f->timeouts + f->reads_reordered);
+		return capture_excess(f->read_retries, f->timeouts + f->reads_reordered);
 	default:
 		return 0;
 	}
 }
 
 /* Refusals that have another reason, perhaps. */
-enum loss_doubt {
-	DOUBT_ORDER,
-	DOUBT_NOT_READY,
-	LOSS_DOUBTS,
+enum loss_ambiguity {
+	AMBIGUOUS_ORDER,
+	AMBIGUOUS_RNR,
+	LOSS_AMBIGUITIES,
 };
 
-static const char *const doubt_texts[LOSS_DOUBTS] = {
-	[DOUBT_ORDER] = "perhaps of what came out of order (see RC-CAP-006)",
-	[DOUBT_NOT_READY] = "perhaps by receivers that were not ready (see RC-CAP-009)",
+static const char *const ambiguity_texts[LOSS_AMBIGUITIES] = {
+	[AMBIGUOUS_ORDER] = "perhaps of what came out of order (see RC-CAP-006)",
+	[AMBIGUOUS_RNR] = "perhaps by receivers that were not ready (see RC-CAP-009)",
 };
 
-static uint64_t doubt_count(const struct flow *f, size_t doubt)
+static uint64_t capture_ambiguous_count(const struct flow *f, size_t kind)
 {
-	uint64_t before = f->lost_psns ? 0 : f->losses_before - loss_count(f, LOSS_OPEN);
+	uint64_t before = f->lost_psns ? 0 : f->losses_before - capture_loss_count(f, LOSS_OPEN);
 
-	if (doubt == DOUBT_NOT_READY)
-		return refusals_unknown(f) - loss_count(f, LOSS_UNSEEN);
-	return before + f->losses_after - loss_count(f, LOSS_BEHIND);
+	if (kind == AMBIGUOUS_RNR)
+		return capture_unknown_naks(f) - capture_loss_count(f, LOSS_UNSEEN);
+	return before + f->losses_after - capture_loss_count(f, LOSS_BEHIND);
 }
 
 /* No sign counts: a PASS, unless refusals are open to doubt. */
-static void say_none_lost(const struct rule_context *c, struct findings *out)
+static void capture_report_no_loss(const struct rule_context *c, struct findings *out)
 {
 	const struct capture_summary *s = c->capture->summary;
 	const struct noun *what = &loss_signs[LOSS_RESENT].what;
-	uint64_t sum[LOSS_DOUBTS];
+	uint64_t sum[LOSS_AMBIGUITIES];
 	char text[256] = "";
 	size_t used = 0;
 
-	(void)capture_sums(s, doubt_count, LOSS_DOUBTS, sum);
-	for (unsigned int i = 0; i < LOSS_DOUBTS; i++)
+	(void)capture_sums(s, capture_ambiguous_count, LOSS_AMBIGUITIES, sum);
+	for (unsigned int i = 0; i < LOSS_AMBIGUITIES; i++)
 		if (sum[i] && used < sizeof(text))
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
 						 "%s%llu refusal%s, %s", used ? "; " : "",
-						 (count_t)sum[i], plural(sum[i]), doubt_texts[i]);
+						 (count_t)sum[i], plural(sum[i]),
+						 ambiguity_texts[i]);
 	if (!used) {
-		capture_say_none(c, what, true, out);
+		capture_report_none(c, what, true, out);
 		return;
 	}
-	finding_say(out, VERDICT_INCONCLUSIVE, "no %s for certain: %s", what->one, text);
-	evidence_frames(out, &c->capture->witnesses->kind[EVENT(FLOW_NAK_SEQ)]);
+	finding_set(out, VERDICT_INCONCLUSIVE, "no %s for certain: %s", what->one, text);
+	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_NAK_SEQ)]);
 }
 
 FABRIC_CHECK(check_cap_lost)
 {
 	const struct capture_summary *s = c->capture->summary;
 	uint64_t sum[LOSS_SIGNS];
-	unsigned int flows, told = 0;
+	unsigned int flows, shown = 0;
 	char text[320] = "";
 	size_t used = 0;
 
 	if (!capture_begin(rule, c, out))
 		return;
-	flows = capture_sums(s, loss_count, LOSS_SIGNS, sum);
+	flows = capture_sums(s, capture_loss_count, LOSS_SIGNS, sum);
 	if (!flows) {
-		say_none_lost(c, out);
+		capture_report_no_loss(c, out);
 		return;
 	}
 	for (unsigned int i = 0; i < LOSS_SIGNS; i++)
@@ -502,15 +505,15 @@ FABRIC_CHECK(check_cap_lost)
 			used += (size_t)snprintf(text + used, sizeof(text) - used, "%s%llu %s",
 						 used ? ", " : "", (count_t)sum[i],
 						 noun_for(&loss_signs[i].what, sum[i]));
-	finding_say(out, VERDICT_FAIL, "%s in %u of %u flow%s", text, flows, s->flow_count,
+	finding_set(out, VERDICT_FAIL, "%s in %u of %u flow%s", text, flows, s->flow_count,
 		    plural(s->flow_count));
 	for (unsigned int i = 0; i < LOSS_SIGNS; i++) {
 		if (!sum[i])
 			continue;
-		evidence_most(out, s, loss_count, i, &loss_signs[i].what);
-		if (told & 1U << loss_signs[i].witness)
+		evidence_most(out, s, capture_loss_count, i, &loss_signs[i].what);
+		if (shown & 1U << loss_signs[i].sample)
 			continue;
-		told |= 1U << loss_signs[i].witness;
-		evidence_frames(out, &c->capture->witnesses->kind[loss_signs[i].witness]);
+		shown |= 1U << loss_signs[i].sample;
+		evidence_frames(out, &c->capture->samples->kind[loss_signs[i].sample]);
 	}
 }

@@ -6,10 +6,10 @@
 #define REPORTS_CHECK_CAPTURE_H
 
 #include "capture/flow/summary.h"
-#include "capture/flow/witness.h"
-#include "reports/engine/rules.h"
+#include "capture/flow/samples.h"
+#include "reports/engine/rule.h"
 
 /* How RoCE that bypasses the kernel can be captured, one sentence each; NULL ends. */
-extern const char *const capture_ways[];
+extern const char *const capture_methods[];
 
 #endif

@@ -5,11 +5,11 @@
  */
 #include <string.h>
 
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 /* Data flows of the port: packets, and those without ECT that are neither CNP nor response. */
-static void data_packets(const struct subject *s, uint64_t *packets, uint64_t *not_ect)
+static void ecn_data_packets(const struct port_ctx *s, uint64_t *packets, uint64_t *not_ect)
 {
 	const struct capture_summary *k = &s->run_port->capture;
 
@@ -19,7 +19,7 @@ static void data_packets(const struct subject *s, uint64_t *packets, uint64_t *n
 		const struct flow *f = &k->flow[i];
 		uint64_t others = f->cnp + f->responses;
 
-		if (!f->requests || !subject_owns(s, f->src))
+		if (!f->requests || !port_ctx_owns(s, f->src))
 			continue;
 		*packets += f->requests;
 		if (f->ecn[0] > others)
@@ -27,34 +27,34 @@ static void data_packets(const struct subject *s, uint64_t *packets, uint64_t *n
 	}
 }
 
-static bool tos_lacks_ect(const struct subject *s, struct findings *out)
+static bool ecn_tos_lacks_ect(const struct port_ctx *s, struct findings *out)
 {
 	const struct qos *q = &s->port->qos;
-	int wish = profile_roce_tos(s->profile);
+	int want = profile_roce_tos(s->profile);
 
 	if (qos_has(q, QOS_CM_TOS)) {
 		evidence_field(out, s, QOS_CM_TOS);
 		if (!(q->cm_tos & 3)) {
-			finding_say(out, VERDICT_FAIL,
+			finding_set(out, VERDICT_FAIL,
 				    "rdma_cm connections are Not-ECT: ToS %u has no ECN bits",
 				    q->cm_tos);
 			return true;
 		}
 	}
-	if (wish < 0 || wish & 3)
+	if (want < 0 || want & 3)
 		return false;
-	finding_say(out, VERDICT_FAIL, "the profile itself asks for Not-ECT data: ToS %d", wish);
+	finding_set(out, VERDICT_FAIL, "the profile itself asks for Not-ECT data: ToS %d", want);
 	return true;
 }
 
 PORT_CHECK(check_ecn_ect)
 {
-	bool lacks = tos_lacks_ect(s, out), by_tos = qos_has(&s->port->qos, QOS_CM_TOS);
+	bool lacks = ecn_tos_lacks_ect(s, out), by_tos = qos_has(&s->port->qos, QOS_CM_TOS);
 	uint64_t packets = 0, not_ect = 0;
 
-	finding_wish(out, s->profile, QOS_CM_TOS);
+	finding_expected_by(out, s->profile, QOS_CM_TOS);
 	if (s->run_port)
-		data_packets(s, &packets, &not_ect);
+		ecn_data_packets(s, &packets, &not_ect);
 	if (packets)
 		finding_evidence(out, EVIDENCE_CAPTURE,
 				 "%llu of %llu data packets sent are Not-ECT", (count_t)not_ect,
@@ -62,35 +62,36 @@ PORT_CHECK(check_ecn_ect)
 	if (lacks)
 		return;
 	if (not_ect)
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "data leaves Not-ECT: it cannot be marked, only dropped");
 	else if (packets || by_tos)
-		finding_say(out, VERDICT_PASS, "data is ECN capable by %s%s%s",
+		finding_set(out, VERDICT_PASS, "data is ECN capable by %s%s%s",
 			    packets ? "what was captured" : "", packets && by_tos ? " and by " : "",
 			    by_tos ? "rdma_cm's default ToS" : "");
 	else
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "neither a capture nor rdma_cm's default ToS is there");
 }
 
 /* CE packets that came in and CNPs that went out, by the capture. */
-static void captured_marks(const struct subject *s, uint64_t *ce, uint64_t *cnp)
+static void ecn_captured_marks(const struct port_ctx *s, uint64_t *ce, uint64_t *cnp)
 {
 	const struct capture_summary *k = &s->run_port->capture;
 
 	for (unsigned int i = 0; i < k->flow_count; i++) {
-		if (subject_owns(s, k->flow[i].dst))
+		if (port_ctx_owns(s, k->flow[i].dst))
 			*ce += k->flow[i].ecn[3];
-		if (subject_owns(s, k->flow[i].src))
+		if (port_ctx_owns(s, k->flow[i].src))
 			*cnp += k->flow[i].cnp;
 	}
 }
 
-static bool count_marks(const struct subject *s, struct findings *out, uint64_t *ce, uint64_t *cnp)
+static bool ecn_count_marks(const struct port_ctx *s, struct findings *out, uint64_t *ce,
+			    uint64_t *cnp)
 {
 	struct counters delta;
 
-	if (subject_delta(s, READ_LOAD_BEFORE, &delta, NULL) &&
+	if (port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL) &&
 	    counters_has(&delta, METRIC_ECN_MARKED_RX, 0) &&
 	    counters_has(&delta, METRIC_CNP_TX, 0)) {
 		*ce = evidence_counter(out, s, &delta, METRIC_ECN_MARKED_RX, 0);
@@ -99,7 +100,7 @@ static bool count_marks(const struct subject *s, struct findings *out, uint64_t 
 	}
 	if (!s->run_port->has_capture || !s->run_port->capture.totals.roce)
 		return false;
-	captured_marks(s, ce, cnp);
+	ecn_captured_marks(s, ce, cnp);
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu packets came with CE, %llu CNPs were sent",
 			 (count_t)*ce, (count_t)*cnp);
 	return true;
@@ -109,17 +110,17 @@ PORT_CHECK(check_ecn_cnp)
 {
 	uint64_t ce = 0, cnp = 0;
 
-	if (!count_marks(s, out, &ce, &cnp))
-		finding_say(out, VERDICT_INCONCLUSIVE,
+	if (!ecn_count_marks(s, out, &ce, &cnp))
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "CE and CNP are not counted here and nothing was captured");
 	else if (!ce)
-		finding_say(out, VERDICT_SKIP,
+		finding_set(out, VERDICT_SKIP,
 			    "no packet came with CE: there was nothing to answer");
 	else if (!cnp)
-		finding_say(out, VERDICT_FAIL, "%llu packets came with CE and no CNP was sent",
+		finding_set(out, VERDICT_FAIL, "%llu packets came with CE and no CNP was sent",
 			    (count_t)ce);
 	else
-		finding_say(out, VERDICT_PASS, "%llu CE packets were answered with %llu CNPs",
+		finding_set(out, VERDICT_PASS, "%llu CE packets were answered with %llu CNPs",
 			    (count_t)ce, (count_t)cnp);
 }
 
@@ -149,60 +150,60 @@ PORT_CHECK(check_ecn_driver)
 			 s->port->rdma_driver[0] ? s->port->rdma_driver : "none",
 			 q->has & CC_FIELDS ? "shows" : "shows no");
 	if (q->has & CC_FIELDS) {
-		finding_say(out, VERDICT_PASS, "the driver has congestion control to set");
+		finding_set(out, VERDICT_PASS, "the driver has congestion control to set");
 		return;
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(without_dcqcn); i++) {
 		if (strcmp(without_dcqcn[i].driver, s->port->rdma_driver))
 			continue;
-		finding_say(out, VERDICT_FAIL, "%s", without_dcqcn[i].reason);
+		finding_set(out, VERDICT_FAIL, "%s", without_dcqcn[i].reason);
 		return;
 	}
-	finding_say(out, VERDICT_INCONCLUSIVE, "nothing tells what congestion control is on");
+	finding_set(out, VERDICT_INCONCLUSIVE, "nothing tells what congestion control is on");
 }
 
 /* NP or RP on the RoCE priority: on unless the profile turns it off. */
-static void check_point(const struct subject *s, struct findings *out, enum qos_field_id id,
-			uint8_t have, uint8_t want, const char *point)
+static void ecn_check_point(const struct port_ctx *s, struct findings *out, enum qos_field_id id,
+			    uint8_t have, uint8_t want, const char *point)
 {
-	bool asked = !qos_has(s->wish, id) || want & s->prio_set;
+	bool asked = !qos_has(s->want, id) || want & s->prio_set;
 
-	finding_wish(out, s->profile, id);
+	finding_expected_by(out, s->profile, id);
 	if (!qos_has(&s->port->qos, id)) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port",
+		finding_set(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port",
 			    qos_fields[id].key);
 		return;
 	}
 	evidence_field(out, s, id);
 	if (!asked)
-		finding_say(out, VERDICT_SKIP, "the profile does not want it on RoCE's priority");
+		finding_set(out, VERDICT_SKIP, "the profile does not want it on RoCE's priority");
 	else if (have & s->prio_set)
-		finding_say(out, VERDICT_PASS, "%s is on for priority %d", point, s->roce_prio);
+		finding_set(out, VERDICT_PASS, "%s is on for priority %d", point, s->roce_prio);
 	else
-		finding_say(out, VERDICT_FAIL, "%s is off for priority %d", point, s->roce_prio);
+		finding_set(out, VERDICT_FAIL, "%s is off for priority %d", point, s->roce_prio);
 }
 
 PORT_CHECK(check_ecn_np)
 {
-	check_point(s, out, QOS_NP_ENABLE, s->port->qos.np_enable, s->wish->np_enable,
-		    "answering marks (NP)");
+	ecn_check_point(s, out, QOS_NP_ENABLE, s->port->qos.np_enable, s->want->np_enable,
+			"answering marks (NP)");
 }
 
 PORT_CHECK(check_ecn_rp)
 {
-	check_point(s, out, QOS_RP_ENABLE, s->port->qos.rp_enable, s->wish->rp_enable,
-		    "slowing down (RP)");
+	ecn_check_point(s, out, QOS_RP_ENABLE, s->port->qos.rp_enable, s->want->rp_enable,
+			"slowing down (RP)");
 }
 
 PORT_CHECK(check_ecn_params)
 {
 	uint64_t fields = CC_FIELDS & ~(QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_RP_ENABLE));
-	uint64_t asked = s->wish->has & fields, known = asked & s->port->qos.has;
-	uint64_t differ = qos_diff(s->wish, &s->port->qos) & known;
+	uint64_t asked = s->want->has & fields, known = asked & s->port->qos.has;
+	uint64_t differ = qos_diff(s->want, &s->port->qos) & known;
 	char have[512], want[512];
 
 	if (!asked) {
-		finding_say(out, VERDICT_SKIP, "the profile states no parameters");
+		finding_set(out, VERDICT_SKIP, "the profile states no parameters");
 		return;
 	}
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
@@ -211,14 +212,14 @@ PORT_CHECK(check_ecn_params)
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		if (!(differ & QOS_BIT(id)))
 			continue;
-		finding_wish(out, s->profile, id);
+		finding_expected_by(out, s->profile, id);
 		qos_field_text(&s->port->qos, id, have, sizeof(have));
-		finding_say(out, VERDICT_FAIL, "%s is %s, the profile wants %s", qos_fields[id].key,
-			    have, wish_text(s, id, want, sizeof(want)));
+		finding_set(out, VERDICT_FAIL, "%s is %s, the profile wants %s", qos_fields[id].key,
+			    have, port_ctx_want_text(s, id, want, sizeof(want)));
 		return;
 	}
 	if (known == asked)
-		finding_say(out, VERDICT_PASS, "congestion control is as the profile wants");
+		finding_set(out, VERDICT_PASS, "congestion control is as the profile wants");
 	else
-		finding_say(out, VERDICT_INCONCLUSIVE, "not all of it can be read on this port");
+		finding_set(out, VERDICT_INCONCLUSIVE, "not all of it can be read on this port");
 }

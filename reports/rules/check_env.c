@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "dcb/plan/platform.h"
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 
 static const char *const kind_words[] = {
 	[PORT_ROCE_PF] = "a RoCE port",	 [PORT_ROCE_VF] = "a virtual function",
@@ -17,7 +17,7 @@ static const char *const kind_words[] = {
 	[PORT_IWARP] = "an iWARP port",	 [PORT_ETHERNET] = "a netdev without RDMA",
 };
 
-static void evidence_kind(const struct subject *s, struct findings *out)
+static void env_evidence_kind(const struct port_ctx *s, struct findings *out)
 {
 	finding_evidence(out, EVIDENCE_HOST, "%s is %s: netdev driver %s, RDMA driver %s", s->name,
 			 kind_words[s->port->kind],
@@ -25,7 +25,7 @@ static void evidence_kind(const struct subject *s, struct findings *out)
 			 s->port->rdma_driver[0] ? s->port->rdma_driver : "none");
 }
 
-static void platform_facts_of(const struct port *p, struct platform_facts *f)
+static void env_platform_facts(const struct port *p, struct platform_facts *f)
 {
 	*f = (struct platform_facts){
 		.has_physical = p->kind == PORT_ROCE_VF,
@@ -34,18 +34,18 @@ static void platform_facts_of(const struct port *p, struct platform_facts *f)
 	};
 	snprintf(f->driver, sizeof(f->driver), "%s", p->driver);
 	snprintf(f->rdma_driver, sizeof(f->rdma_driver), "%s", p->rdma_driver);
-	if (!p->seat.known)
+	if (!p->pci_slot.known)
 		return;
-	snprintf(f->physical, sizeof(f->physical), "%s", p->seat.physical);
-	snprintf(f->port_name, sizeof(f->port_name), "%s", p->seat.port_name);
-	f->vendor = p->seat.vendor > 0 ? (uint16_t)p->seat.vendor : 0;
-	f->device = p->seat.device > 0 ? (uint16_t)p->seat.device : 0;
+	snprintf(f->physical, sizeof(f->physical), "%s", p->pci_slot.physical);
+	snprintf(f->port_name, sizeof(f->port_name), "%s", p->pci_slot.port_name);
+	f->vendor = p->pci_slot.vendor > 0 ? (uint16_t)p->pci_slot.vendor : 0;
+	f->device = p->pci_slot.device > 0 ? (uint16_t)p->pci_slot.device : 0;
 }
 
 /* What of the port is decided elsewhere, and where. On one host alone also on the line itself: a
  * report lists what does not apply without its evidence. */
-static void say_elsewhere(const struct subject *s, const struct platform_facts *facts,
-			  struct findings *out)
+static void env_report_elsewhere(const struct port_ctx *s, const struct platform_facts *facts,
+				 struct findings *out)
 {
 	for (unsigned int i = 0; i < platform_count; i++) {
 		const struct platform_place *place = platforms[i].place;
@@ -70,53 +70,53 @@ PORT_CHECK(check_env_guest)
 	const struct platform *platform;
 	struct platform_facts facts;
 
-	platform_facts_of(s->port, &facts);
+	env_platform_facts(s->port, &facts);
 	platform = platform_find(&facts);
-	evidence_kind(s, out);
+	env_evidence_kind(s, out);
 	if (s->port->kind == PORT_ROCE_VF || s->port->kind == PORT_GUEST)
-		finding_say(out, VERDICT_SKIP,
+		finding_set(out, VERDICT_SKIP,
 			    "%s: QoS is set by its host, and has to be validated there",
 			    kind_words[s->port->kind]);
 	else if (platform)
-		finding_say(out, VERDICT_SKIP, "%s: some of its QoS is set elsewhere",
+		finding_set(out, VERDICT_SKIP, "%s: some of its QoS is set elsewhere",
 			    platform->name);
 	else
-		finding_say(out, VERDICT_PASS, "the host owns the QoS of this port");
-	say_elsewhere(s, &facts, out);
+		finding_set(out, VERDICT_PASS, "the host owns the QoS of this port");
+	env_report_elsewhere(s, &facts, out);
 }
 
 PORT_CHECK(check_env_iwarp)
 {
-	bool demands = s->wish->pfc_enabled || qos_has(s->wish, QOS_DSCP_PRIO);
+	bool demands = s->want->pfc_enabled || qos_has(s->want, QOS_DSCP_PRIO);
 
-	evidence_kind(s, out);
+	env_evidence_kind(s, out);
 	if (s->port->kind != PORT_IWARP)
-		finding_say(out, VERDICT_PASS, "the port does not run iWARP");
+		finding_set(out, VERDICT_PASS, "the port does not run iWARP");
 	else if (demands)
-		finding_say(out, VERDICT_FAIL, "an iWARP port, but the profile is for RoCE");
+		finding_set(out, VERDICT_FAIL, "an iWARP port, but the profile is for RoCE");
 	else
-		finding_say(out, VERDICT_SKIP, "an iWARP port: nothing of RoCE applies");
+		finding_set(out, VERDICT_SKIP, "an iWARP port: nothing of RoCE applies");
 }
 
 PORT_CHECK(check_env_device)
 {
-	const struct fabric_port *entry = subject_entry(s);
+	const struct fabric_port *entry = port_ctx_entry(s);
 
 	if (!s->port) {
-		finding_say(out, VERDICT_FAIL, "the inventory names %s, the host has no such port",
+		finding_set(out, VERDICT_FAIL, "the inventory names %s, the host has no such port",
 			    s->name);
 		finding_evidence(out, EVIDENCE_HOST, "%s is not among the %u ports of the snapshot",
 				 s->name, s->host->before.port_count);
 		return;
 	}
-	evidence_kind(s, out);
+	env_evidence_kind(s, out);
 	if (!s->port->ibdev[0])
-		finding_say(out, VERDICT_FAIL, "%s has no RDMA device", s->name);
+		finding_set(out, VERDICT_FAIL, "%s has no RDMA device", s->name);
 	else if (entry && entry->rdma[0] && strcmp(entry->rdma, s->port->ibdev))
-		finding_say(out, VERDICT_FAIL, "%s has the RDMA device %s, the inventory says %s",
+		finding_set(out, VERDICT_FAIL, "%s has the RDMA device %s, the inventory says %s",
 			    s->name, s->port->ibdev, entry->rdma);
 	else
-		finding_say(out, VERDICT_PASS, "RDMA device %s port %u", s->port->ibdev,
+		finding_set(out, VERDICT_PASS, "RDMA device %s port %u", s->port->ibdev,
 			    s->port->ib_port);
 }
 
@@ -130,9 +130,9 @@ PORT_CHECK(check_env_link)
 	finding_evidence(out, EVIDENCE_HOST, "netdev is %s, RDMA port is %s, %s",
 			 p->up ? "up" : "down", p->ib_active ? "active" : "not active", speed);
 	if (p->up && (p->ib_active || !p->ibdev[0]))
-		finding_say(out, VERDICT_PASS, "the link is up");
+		finding_set(out, VERDICT_PASS, "the link is up");
 	else
-		finding_say(out, VERDICT_FAIL, "the link is not up: netdev %s, RDMA port %s",
+		finding_set(out, VERDICT_FAIL, "the link is not up: netdev %s, RDMA port %s",
 			    p->up ? "up" : "down", p->ib_active ? "active" : "not active");
 }
 
@@ -143,7 +143,7 @@ PORT_CHECK(check_env_dcb)
 	finding_evidence(out, EVIDENCE_HOST, "%s (%s) %s dcbnl", s->name, driver,
 			 s->port->dcb ? "answers" : "does not answer");
 	if (s->port->dcb)
-		finding_say(out, VERDICT_PASS, "the driver %s has DCB", driver);
+		finding_set(out, VERDICT_PASS, "the driver %s has DCB", driver);
 	else
-		finding_say(out, VERDICT_FAIL, "the driver %s has no DCB here", driver);
+		finding_set(out, VERDICT_FAIL, "the driver %s has no DCB here", driver);
 }

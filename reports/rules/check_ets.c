@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 PORT_CHECK(check_ets_sum)
@@ -13,9 +13,9 @@ PORT_CHECK(check_ets_sum)
 	const struct qos *q = &s->port->qos;
 	unsigned int sum = 0, classes = 0;
 
-	if (!subject_has(s, out, QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW), "ETS"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW), "ETS"))
 		return;
-	finding_wish(out, s->profile, QOS_TC_TX_BW);
+	finding_expected_by(out, s->profile, QOS_TC_TX_BW);
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
 		if (q->tc_tsa[tc] != QOS_TSA_ETS)
 			continue;
@@ -25,17 +25,17 @@ PORT_CHECK(check_ets_sum)
 	evidence_field(out, s, QOS_TC_TSA);
 	evidence_field(out, s, QOS_TC_TX_BW);
 	if (!classes)
-		finding_say(out, VERDICT_SKIP, "no traffic class shares bandwidth by ETS");
+		finding_set(out, VERDICT_SKIP, "no traffic class shares bandwidth by ETS");
 	else if (sum == 100)
-		finding_say(out, VERDICT_PASS, "the shares of %u ETS classes sum to 100 %%",
+		finding_set(out, VERDICT_PASS, "the shares of %u ETS classes sum to 100 %%",
 			    classes);
 	else
-		finding_say(out, VERDICT_FAIL, "the shares of %u ETS classes sum to %u %%, not 100",
+		finding_set(out, VERDICT_FAIL, "the shares of %u ETS classes sum to %u %%, not 100",
 			    classes, sum);
 }
 
 /* Priorities in the traffic class of prio. */
-static uint8_t class_mates(const struct qos *q, unsigned int prio)
+static uint8_t ets_class_prios(const struct qos *q, unsigned int prio)
 {
 	uint8_t set = 0;
 
@@ -48,23 +48,23 @@ static uint8_t class_mates(const struct qos *q, unsigned int prio)
 /* By what the profile wants lossless: a wrong PFC mask is RC-PFC-002 and no reason to fail here. */
 PORT_CHECK(check_ets_shared)
 {
-	uint8_t lossless = subject_lossless(s), bad = 0, mates = 0;
+	uint8_t lossless = port_ctx_lossless(s), bad = 0, mates = 0;
 	const struct qos *q = &s->port->qos;
 	unsigned int at = 0;
 	char with[64];
 
 	if (!lossless) {
-		finding_say(out, VERDICT_SKIP,
-			    subject_has_profile(s) ? "the profile wants no lossless priority"
-						   : "no priority is lossless");
+		finding_set(out, VERDICT_SKIP,
+			    port_ctx_has_profile(s) ? "the profile wants no lossless priority"
+						    : "no priority is lossless");
 		return;
 	}
-	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC), "ETS"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_PRIO_TC), "ETS"))
 		return;
-	finding_wish(out, s->profile, QOS_PRIO_TC);
+	finding_expected_by(out, s->profile, QOS_PRIO_TC);
 	evidence_field(out, s, QOS_PRIO_TC);
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
-		uint8_t others = class_mates(q, prio) & ~lossless;
+		uint8_t others = ets_class_prios(q, prio) & ~lossless;
 
 		if (!(lossless & 1 << prio) || !others)
 			continue;
@@ -73,12 +73,12 @@ PORT_CHECK(check_ets_shared)
 		at = prio;
 	}
 	if (!bad) {
-		finding_say(out, VERDICT_PASS, "no lossy priority is in a lossless traffic class");
+		finding_set(out, VERDICT_PASS, "no lossy priority is in a lossless traffic class");
 		return;
 	}
 	finding_prios(out, bad);
 	qos_prio_set_text(mates, with, sizeof(with));
-	finding_say(out, VERDICT_FAIL,
+	finding_set(out, VERDICT_FAIL,
 		    "lossless priority %u is in traffic class %u with lossy ones: %s", at,
 		    q->prio_tc[at], with);
 }
@@ -88,18 +88,18 @@ PORT_CHECK(check_ets_strict)
 	const struct qos *q = &s->port->qos;
 	unsigned int tc;
 
-	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA), "ETS"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA), "ETS"))
 		return;
 	tc = q->prio_tc[s->roce_prio] % QOS_TCS;
-	finding_wish(out, s->profile, QOS_TC_TSA);
+	finding_expected_by(out, s->profile, QOS_TC_TSA);
 	evidence_field(out, s, QOS_TC_TSA);
-	if (qos_has(s->wish, QOS_TC_TSA) && s->wish->tc_tsa[tc] == QOS_TSA_STRICT)
-		finding_say(out, VERDICT_SKIP, "the profile wants traffic class %u strict", tc);
+	if (qos_has(s->want, QOS_TC_TSA) && s->want->tc_tsa[tc] == QOS_TSA_STRICT)
+		finding_set(out, VERDICT_SKIP, "the profile wants traffic class %u strict", tc);
 	else if (q->tc_tsa[tc] == QOS_TSA_STRICT)
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "RoCE is in strict traffic class %u: it can starve others", tc);
 	else
-		finding_say(out, VERDICT_PASS, "RoCE's traffic class %u is not strict", tc);
+		finding_set(out, VERDICT_PASS, "RoCE's traffic class %u is not strict", tc);
 }
 
 PORT_CHECK(check_ets_share)
@@ -107,37 +107,38 @@ PORT_CHECK(check_ets_share)
 	const struct qos *q = &s->port->qos;
 	unsigned int tc, want_tc, have, want;
 
-	if (!qos_has(s->wish, QOS_TC_TX_BW) || !qos_has(s->wish, QOS_PRIO_TC)) {
-		finding_say(out, VERDICT_SKIP,
+	if (!qos_has(s->want, QOS_TC_TX_BW) || !qos_has(s->want, QOS_PRIO_TC)) {
+		finding_set(out, VERDICT_SKIP,
 			    "the profile states no share of RoCE's traffic class");
 		return;
 	}
-	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
-			 "ETS"))
+	if (!port_ctx_has(s, out,
+			  QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) | QOS_BIT(QOS_TC_TX_BW),
+			  "ETS"))
 		return;
 	tc = q->prio_tc[s->roce_prio] % QOS_TCS;
-	want_tc = s->wish->prio_tc[s->roce_prio] % QOS_TCS;
-	finding_wish(out, s->profile, QOS_TC_TX_BW);
+	want_tc = s->want->prio_tc[s->roce_prio] % QOS_TCS;
+	finding_expected_by(out, s->profile, QOS_TC_TX_BW);
 	evidence_field(out, s, QOS_PRIO_TC);
 	evidence_field(out, s, QOS_TC_TX_BW);
 	if (q->tc_tsa[tc] == QOS_TSA_STRICT) {
-		finding_say(out, VERDICT_SKIP, "RoCE's traffic class %u is strict (RC-ETS-003)",
+		finding_set(out, VERDICT_SKIP, "RoCE's traffic class %u is strict (RC-ETS-003)",
 			    tc);
 		return;
 	}
 	if (q->tc_tsa[tc] != QOS_TSA_ETS) {
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "RoCE's traffic class %u has no share: it is not ETS", tc);
 		return;
 	}
 	have = q->tc_tx_bw[tc];
-	want = s->wish->tc_tx_bw[want_tc];
+	want = s->want->tc_tx_bw[want_tc];
 	if (have && have >= want)
-		finding_say(out, VERDICT_PASS,
+		finding_set(out, VERDICT_PASS,
 			    "RoCE's traffic class %u has %u %%, the profile wants %u %%", tc, have,
 			    want);
 	else
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "RoCE's traffic class %u has %u %%, the profile wants %u %%", tc, have,
 			    want);
 }
@@ -147,10 +148,10 @@ PORT_CHECK(check_ets_cap)
 	const struct qos *q = &s->port->qos;
 	unsigned int used = 0;
 
-	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC), "ETS"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_PRIO_TC), "ETS"))
 		return;
 	if (!qos_has(q, QOS_ETS_CAP) || !q->ets_cap) {
-		finding_say(out, VERDICT_SKIP, "the port does not say how many classes it has");
+		finding_set(out, VERDICT_SKIP, "the port does not say how many classes it has");
 		return;
 	}
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
@@ -159,10 +160,10 @@ PORT_CHECK(check_ets_cap)
 	evidence_field(out, s, QOS_PRIO_TC);
 	evidence_field(out, s, QOS_ETS_CAP);
 	if (used > q->ets_cap)
-		finding_say(out, VERDICT_FAIL, "traffic class %u is used, the port has %u",
+		finding_set(out, VERDICT_FAIL, "traffic class %u is used, the port has %u",
 			    used - 1, q->ets_cap);
 	else
-		finding_say(out, VERDICT_PASS, "the port has the %u traffic classes that are used",
+		finding_set(out, VERDICT_PASS, "the port has the %u traffic classes that are used",
 			    used);
 }
 
@@ -172,23 +173,23 @@ PORT_CHECK(check_ets_rate)
 	unsigned int tc;
 
 	if (!qos_has(q, QOS_TC_MAXRATE) || !qos_has(q, QOS_PRIO_TC)) {
-		finding_say(out, VERDICT_SKIP, "the port has no rate limits");
+		finding_set(out, VERDICT_SKIP, "the port has no rate limits");
 		return;
 	}
 	tc = q->prio_tc[s->roce_prio] % QOS_TCS;
 	evidence_field(out, s, QOS_TC_MAXRATE);
 	if (!q->tc_maxrate_kbps[tc])
-		finding_say(out, VERDICT_PASS, "RoCE's traffic class %u has no rate limit", tc);
-	else if (qos_has(s->wish, QOS_TC_MAXRATE) &&
-		 s->wish->tc_maxrate_kbps[tc] == q->tc_maxrate_kbps[tc])
-		finding_say(out, VERDICT_PASS, "RoCE's traffic class has the profile's rate limit");
+		finding_set(out, VERDICT_PASS, "RoCE's traffic class %u has no rate limit", tc);
+	else if (qos_has(s->want, QOS_TC_MAXRATE) &&
+		 s->want->tc_maxrate_kbps[tc] == q->tc_maxrate_kbps[tc])
+		finding_set(out, VERDICT_PASS, "RoCE's traffic class has the profile's rate limit");
 	else
-		finding_say(out, VERDICT_FAIL, "RoCE's traffic class %u is limited to %llu kbit/s",
+		finding_set(out, VERDICT_FAIL, "RoCE's traffic class %u is limited to %llu kbit/s",
 			    tc, (count_t)q->tc_maxrate_kbps[tc]);
 }
 
 /* Priorities 6 and 7 are for control, which is little; so are CNPs. */
-static bool carries_bulk(const struct qos *q, unsigned int tc)
+static bool ets_carries_bulk(const struct qos *q, unsigned int tc)
 {
 	int cnp = qos_has(q, QOS_CNP_DSCP) ? qos_dscp_to_prio(q, q->cnp_dscp) : -ENODATA;
 
@@ -203,24 +204,24 @@ PORT_CHECK(check_ets_starve)
 	const struct qos *q = &s->port->qos;
 	unsigned int roce;
 
-	if (!subject_has(s, out, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA), "ETS"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA), "ETS"))
 		return;
 	roce = q->prio_tc[s->roce_prio];
 	evidence_field(out, s, QOS_PRIO_TC);
 	evidence_field(out, s, QOS_TC_TSA);
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++) {
-		bool wanted = qos_has(s->wish, QOS_TC_TSA) && s->wish->tc_tsa[tc] == QOS_TSA_STRICT;
+		bool wanted = qos_has(s->want, QOS_TC_TSA) && s->want->tc_tsa[tc] == QOS_TSA_STRICT;
 		bool limited = qos_has(q, QOS_TC_MAXRATE) && q->tc_maxrate_kbps[tc];
 
 		if (tc == roce || q->tc_tsa[tc] != QOS_TSA_STRICT || wanted || limited ||
-		    !carries_bulk(q, tc) ||
+		    !ets_carries_bulk(q, tc) ||
 		    (q->tc_tsa[roce % QOS_TCS] == QOS_TSA_STRICT && tc < roce))
 			continue;
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "traffic class %u is strict without a rate limit: it starves RoCE's "
 			    "class %u",
 			    tc, roce);
 		return;
 	}
-	finding_say(out, VERDICT_PASS, "no strict class of bulk traffic is above RoCE's");
+	finding_set(out, VERDICT_PASS, "no strict class of bulk traffic is above RoCE's");
 }

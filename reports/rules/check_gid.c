@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 static const char *const type_words[] = {
@@ -19,26 +19,26 @@ static const char *const type_words[] = {
 	[GID_IB] = "InfiniBand",
 };
 
-static const char *expected_address(const struct subject *s)
+static const char *gid_expected_address(const struct port_ctx *s)
 {
-	const struct fabric_port *entry = subject_entry(s);
+	const struct fabric_port *entry = port_ctx_entry(s);
 
 	return entry ? entry->address : "";
 }
 
-static bool link_local(const uint8_t raw[16])
+static bool gid_is_link_local(const uint8_t raw[16])
 {
 	return raw[0] == 0xfe && (raw[1] & 0xc0) == 0x80;
 }
 
-static bool is_ipv4(const uint8_t raw[16])
+static bool gid_is_ipv4(const uint8_t raw[16])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
 	return !memcmp(raw, mapped, sizeof(mapped));
 }
 
-static bool has_v1_only(const struct port *p)
+static bool gid_has_v1_only(const struct port *p)
 {
 	bool v1 = false;
 
@@ -53,14 +53,14 @@ static bool has_v1_only(const struct port *p)
 PORT_CHECK(check_gid_version)
 {
 	const struct qos *q = &s->port->qos;
-	const struct gid *gid = port_gid(s->port, expected_address(s));
+	const struct gid *gid = port_gid(s->port, gid_expected_address(s));
 	char text[64];
 
-	if (qos_has(s->wish, QOS_ROCE_VERSION) && s->wish->roce_version == 1) {
-		finding_say(out, VERDICT_SKIP, "the profile wants RoCE v1");
+	if (qos_has(s->want, QOS_ROCE_VERSION) && s->want->roce_version == 1) {
+		finding_set(out, VERDICT_SKIP, "the profile wants RoCE v1");
 		return;
 	}
-	finding_wish(out, s->profile, QOS_ROCE_VERSION);
+	finding_expected_by(out, s->profile, QOS_ROCE_VERSION);
 	if (qos_has(q, QOS_ROCE_VERSION))
 		evidence_field(out, s, QOS_ROCE_VERSION);
 	if (gid) {
@@ -68,19 +68,19 @@ PORT_CHECK(check_gid_version)
 		finding_evidence(out, EVIDENCE_HOST, "GID %u is %s, RoCE v2 (sysfs)", gid->index,
 				 text);
 	}
-	if (has_v1_only(s->port))
-		finding_say(out, VERDICT_FAIL, "the port has GIDs of RoCE v1 alone");
+	if (gid_has_v1_only(s->port))
+		finding_set(out, VERDICT_FAIL, "the port has GIDs of RoCE v1 alone");
 	else if (qos_has(q, QOS_ROCE_VERSION) && q->roce_version == 1)
-		finding_say(out, VERDICT_FAIL, "rdma_cm connects by RoCE v1 here");
+		finding_set(out, VERDICT_FAIL, "rdma_cm connects by RoCE v1 here");
 	else if (gid)
-		finding_say(out, VERDICT_PASS, "traffic uses RoCE v2");
+		finding_set(out, VERDICT_PASS, "traffic uses RoCE v2");
 	else
-		finding_say(out, VERDICT_INCONCLUSIVE, "no GID for traffic was found (RC-GID-004)");
+		finding_set(out, VERDICT_INCONCLUSIVE, "no GID for traffic was found (RC-GID-004)");
 }
 
 PORT_CHECK(check_gid_address)
 {
-	const char *address = expected_address(s);
+	const char *address = gid_expected_address(s);
 	const struct gid *gid = port_gid(s->port, address);
 	char text[64];
 
@@ -89,28 +89,28 @@ PORT_CHECK(check_gid_address)
 			 s->port->address_count ? s->port->address[0] : "none");
 	if (gid) {
 		gid_text(gid, text, sizeof(text));
-		finding_say(out, VERDICT_PASS, "GID %u is %s", gid->index, text);
+		finding_set(out, VERDICT_PASS, "GID %u is %s", gid->index, text);
 	} else if (address[0]) {
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "no RoCE v2 GID for %s, the address the inventory gives", address);
 	} else {
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "no RoCE v2 GID but link-local ones: the port has no address");
 	}
 }
 
 /* What stands at the GID index that traffic uses. */
 struct gid_place {
-	struct subject s;
+	struct port_ctx s;
 	unsigned int index;
 	bool ipv4;
-	size_t peers; /* ports with the same index and family */
+	size_t ports; /* ports with the same index and family */
 };
 
-static size_t gather_places(const struct rule_context *c, struct gid_place *list)
+static size_t gid_gather_places(const struct rule_context *c, struct gid_place *list)
 {
 	struct port_walk walk = {.c = c};
-	struct subject s;
+	struct port_ctx s;
 	size_t count = 0;
 
 	while (port_walk_next(&walk, &s)) {
@@ -118,10 +118,10 @@ static size_t gather_places(const struct rule_context *c, struct gid_place *list
 
 		if (!s.port || s.port->kind == PORT_IWARP)
 			continue;
-		gid = port_gid(s.port, expected_address(&s));
+		gid = port_gid(s.port, gid_expected_address(&s));
 		if (!gid)
 			continue;
-		list[count++] = (struct gid_place){s, gid->index, is_ipv4(gid->raw), 0};
+		list[count++] = (struct gid_place){s, gid->index, gid_is_ipv4(gid->raw), 0};
 	}
 	return count;
 }
@@ -135,16 +135,16 @@ static const struct gid *gid_at(const struct port *p, unsigned int index)
 }
 
 /* Whether the port has a GID of the same type and family at the index. */
-static bool serves(const struct gid_place *at, const struct gid_place *wanted)
+static bool gid_serves(const struct gid_place *at, const struct gid_place *wanted)
 {
 	const struct gid *gid = gid_at(at->s.port, wanted->index);
 
-	return gid && gid->type == GID_ROCE_V2 && is_ipv4(gid->raw) == wanted->ipv4 &&
-	       !link_local(gid->raw);
+	return gid && gid->type == GID_ROCE_V2 && gid_is_ipv4(gid->raw) == wanted->ipv4 &&
+	       !gid_is_link_local(gid->raw);
 }
 
 /* The place most ports serve: the first one to win keeps a tie. */
-static size_t usual_place(struct gid_place *list, size_t count)
+static size_t gid_usual_place(struct gid_place *list, size_t count)
 {
 	size_t best = 0;
 
@@ -154,44 +154,44 @@ static size_t usual_place(struct gid_place *list, size_t count)
 		while (same < i &&
 		       (list[same].index != list[i].index || list[same].ipv4 != list[i].ipv4))
 			same++;
-		list[same].peers++;
+		list[same].ports++;
 	}
 	for (size_t i = 1; i < count; i++)
-		if (list[i].peers > list[best].peers)
+		if (list[i].ports > list[best].ports)
 			best = i;
 	return best;
 }
 
-static void say_stranger(const struct rule *rule, const struct gid_place *p,
-			 const struct gid_place *usual, struct findings *out)
+static void gid_report_odd(const struct rule *rule, const struct gid_place *p,
+			   const struct gid_place *usual, struct findings *out)
 {
 	const struct gid *gid = gid_at(p->s.port, usual->index);
 	const char *family = usual->ipv4 ? "IPv4" : "IPv6";
 
 	finding_begin(out, rule, p->s.host->name, p->s.name, p->s.prio_set);
-	finding_say(out, VERDICT_FAIL,
+	finding_set(out, VERDICT_FAIL,
 		    "GID index %u is RoCE v2 over %s on %s %s, and something else here",
 		    usual->index, family, usual->s.host->name, usual->s.name);
 	finding_evidence(out, EVIDENCE_ACROSS, "here GID %u is %s%s, traffic uses GID %u",
 			 usual->index, gid ? type_words[gid->type] : "empty",
-			 gid && is_ipv4(gid->raw) ? " over IPv4" : "", p->index);
+			 gid && gid_is_ipv4(gid->raw) ? " over IPv4" : "", p->index);
 }
 
-static void say_places(const struct rule *rule, struct gid_place *list, size_t count,
-		       struct findings *out)
+static void gid_report_places(const struct rule *rule, struct gid_place *list, size_t count,
+			      struct findings *out)
 {
-	size_t best = usual_place(list, count), odd = 0;
+	size_t best = gid_usual_place(list, count), odd = 0;
 
 	for (size_t i = 0; i < count; i++) {
-		if (serves(&list[i], &list[best]))
+		if (gid_serves(&list[i], &list[best]))
 			continue;
-		say_stranger(rule, &list[i], &list[best], out);
+		gid_report_odd(rule, &list[i], &list[best], out);
 		odd++;
 	}
 	if (odd)
 		return;
 	finding_begin(out, rule, "", "", list[0].s.prio_set);
-	finding_say(out, VERDICT_PASS, "GID index %u means the same on all %zu ports",
+	finding_set(out, VERDICT_PASS, "GID index %u means the same on all %zu ports",
 		    list[best].index, count);
 	finding_evidence(out, EVIDENCE_ACROSS, "GID %u is RoCE v2 over %s on %zu ports",
 			 list[best].index, list[best].ipv4 ? "IPv4" : "IPv6", count);
@@ -206,12 +206,12 @@ FABRIC_CHECK(check_gid_index)
 		out->err = -ENOMEM;
 		return;
 	}
-	count = gather_places(c, list);
+	count = gid_gather_places(c, list);
 	if (count > 1) {
-		say_places(rule, list, count, out);
+		gid_report_places(rule, list, count, out);
 	} else {
 		finding_begin(out, rule, "", "", 0);
-		finding_say(out, c->run->host_count > 1 ? VERDICT_INCONCLUSIVE : VERDICT_SKIP,
+		finding_set(out, c->run->host_count > 1 ? VERDICT_INCONCLUSIVE : VERDICT_SKIP,
 			    "%zu port has a GID for traffic: nothing to compare", count);
 	}
 	free(list);
@@ -220,33 +220,33 @@ FABRIC_CHECK(check_gid_index)
 /* One identity of a port: an address or a MAC. */
 struct identity {
 	char text[64];
-	struct subject s;
+	struct port_ctx s;
 };
 
-static int identity_compare(const void *a, const void *b)
+static int gid_cmp_identity(const void *a, const void *b)
 {
 	const struct identity *x = a, *y = b;
 
 	return strcmp(x->text, y->text);
 }
 
-static bool shared_by_design(const char *address)
+static bool gid_shared_by_design(const char *address)
 {
 	return !strncasecmp(address, "fe80:", 5) || !strncmp(address, "127.", 4) ||
 	       !strcmp(address, "::1");
 }
 
-static size_t gather_identities(const struct rule_context *c, struct identity *list)
+static size_t gid_gather_identities(const struct rule_context *c, struct identity *list)
 {
 	struct port_walk walk = {.c = c};
-	struct subject s;
+	struct port_ctx s;
 	size_t count = 0;
 
 	while (port_walk_next(&walk, &s)) {
 		if (!s.port)
 			continue;
 		for (unsigned int i = 0; i < s.port->address_count && i < PORT_ADDRS_MAX; i++) {
-			if (shared_by_design(s.port->address[i]))
+			if (gid_shared_by_design(s.port->address[i]))
 				continue;
 			list[count].s = s;
 			snprintf(list[count++].text, sizeof(list->text), "address %s",
@@ -257,23 +257,23 @@ static size_t gather_identities(const struct rule_context *c, struct identity *l
 			snprintf(list[count++].text, sizeof(list->text), "MAC %s", s.port->mac);
 		}
 	}
-	qsort(list, count, sizeof(*list), identity_compare);
+	qsort(list, count, sizeof(*list), gid_cmp_identity);
 	return count;
 }
 
 /* Says each identity that the one before it has too, on another port. Returns how many. */
-static size_t say_duplicates(const struct rule *rule, const struct identity *list, size_t count,
-			     struct findings *out)
+static size_t gid_report_duplicates(const struct rule *rule, const struct identity *list,
+				    size_t count, struct findings *out)
 {
 	size_t found = 0;
 
 	for (size_t i = 1; i < count; i++) {
-		const struct subject *a = &list[i - 1].s, *b = &list[i].s;
+		const struct port_ctx *a = &list[i - 1].s, *b = &list[i].s;
 
 		if (strcmp(list[i - 1].text, list[i].text) || a->port == b->port)
 			continue;
 		finding_begin(out, rule, b->host->name, b->name, b->prio_set);
-		finding_say(out, VERDICT_FAIL, "%s is on %s %s too", list[i].text, a->host->name,
+		finding_set(out, VERDICT_FAIL, "%s is on %s %s too", list[i].text, a->host->name,
 			    a->name);
 		finding_evidence(out, EVIDENCE_ACROSS, "%s %s and %s %s both have %s",
 				 a->host->name, a->name, b->host->name, b->name, list[i].text);
@@ -292,14 +292,14 @@ FABRIC_CHECK(check_gid_duplicate)
 		out->err = -ENOMEM;
 		return;
 	}
-	count = gather_identities(c, list);
-	if (!say_duplicates(rule, list, count, out)) {
+	count = gid_gather_identities(c, list);
+	if (!gid_report_duplicates(rule, list, count, out)) {
 		finding_begin(out, rule, "", "", 0);
 		finding_evidence(out, EVIDENCE_ACROSS, "%zu addresses and MACs compared", count);
 		if (count)
-			finding_say(out, VERDICT_PASS, "every address and MAC is unique");
+			finding_set(out, VERDICT_PASS, "every address and MAC is unique");
 		else
-			finding_say(out, VERDICT_INCONCLUSIVE, "no address and no MAC is known");
+			finding_set(out, VERDICT_INCONCLUSIVE, "no address and no MAC is known");
 	}
 	free(list);
 }
@@ -307,18 +307,18 @@ FABRIC_CHECK(check_gid_duplicate)
 PORT_CHECK(check_gid_cm)
 {
 	const struct qos *q = &s->port->qos;
-	bool v1 = qos_has(s->wish, QOS_ROCE_VERSION) && s->wish->roce_version == 1;
+	bool v1 = qos_has(s->want, QOS_ROCE_VERSION) && s->want->roce_version == 1;
 
-	finding_wish(out, s->profile, QOS_ROCE_VERSION);
+	finding_expected_by(out, s->profile, QOS_ROCE_VERSION);
 	if (!qos_has(q, QOS_ROCE_VERSION)) {
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "rdma_cm's RoCE version shows only in a configfs directory that is not "
 			    "there");
 		return;
 	}
 	evidence_field(out, s, QOS_ROCE_VERSION);
 	if (q->roce_version == 2 || v1)
-		finding_say(out, VERDICT_PASS, "rdma_cm connects by RoCE v%u", q->roce_version);
+		finding_set(out, VERDICT_PASS, "rdma_cm connects by RoCE v%u", q->roce_version);
 	else
-		finding_say(out, VERDICT_FAIL, "rdma_cm connects by RoCE v1");
+		finding_set(out, VERDICT_FAIL, "rdma_cm connects by RoCE v1");
 }

@@ -6,41 +6,42 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 #define MEMLOCK_LEAST (64LL << 20) /* queues and a small buffer */
 #define MEMLOCK_GOOD  (32LL << 30) /* what bulk transfers register */
 
 /* Begins the finding of the host; NULL when nobody looked at the machine, and says so. */
-static const struct machine *machine_of(const struct rule *rule, const struct rule_context *c,
-					struct findings *out)
+static const struct host_state *host_begin(const struct rule *rule, const struct rule_context *c,
+					   struct findings *out)
 {
 	const struct run_host *h = &c->run->host[0];
 
 	finding_begin(out, rule, h->name, "", 0);
-	if (h->before.machine.known)
-		return &h->before.machine;
-	finding_say(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
+	if (h->before.host_state.known)
+		return &h->before.host_state;
+	finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
 	return NULL;
 }
 
 /* NULL when nobody looked at the place of the port, and says so. */
-static const struct seat *seat_of(const struct subject *s, struct findings *out)
+static const struct pci_slot *host_pci_slot(const struct port_ctx *s, struct findings *out)
 {
-	if (s->port->seat.known)
-		return &s->port->seat;
-	finding_say(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the port's place");
+	if (s->port->pci_slot.known)
+		return &s->port->pci_slot;
+	finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the port's place");
 	return NULL;
 }
 
-static int32_t nodes_of(const struct subject *s)
+static int32_t host_numa_nodes(const struct port_ctx *s)
 {
-	return s->host->before.machine.known ? s->host->before.machine.numa_nodes : MACHINE_UNKNOWN;
+	return s->host->before.host_state.known ? s->host->before.host_state.numa_nodes
+						: HOST_UNKNOWN;
 }
 
 /* "6.8.0-31-generic", "50.0" */
-static bool version_of(const char *text, unsigned int *major, unsigned int *minor)
+static bool host_parse_version(const char *text, unsigned int *major, unsigned int *minor)
 {
 	*minor = 0;
 	return sscanf(text, "%u.%u", major, minor) >= 1;
@@ -48,121 +49,122 @@ static bool version_of(const char *text, unsigned int *major, unsigned int *mino
 
 FABRIC_CHECK(check_host_governor)
 {
-	const struct machine *m = machine_of(rule, c, out);
+	const struct host_state *m = host_begin(rule, c, out);
 
 	if (!m)
 		return;
 	finding_evidence(out, EVIDENCE_HOST,
 			 "%d of %d governed CPUs are not on performance (cpufreq)", m->cpus_saving,
 			 m->cpus);
-	if (m->cpus == MACHINE_UNKNOWN || m->cpus_saving == MACHINE_UNKNOWN)
-		finding_say(out, VERDICT_INCONCLUSIVE, "the governors cannot be read");
+	if (m->cpus == HOST_UNKNOWN || m->cpus_saving == HOST_UNKNOWN)
+		finding_set(out, VERDICT_INCONCLUSIVE, "the governors cannot be read");
 	else if (!m->cpus)
-		finding_say(out, VERDICT_SKIP, "the clocks of the CPUs are not governed here");
+		finding_set(out, VERDICT_SKIP, "the clocks of the CPUs are not governed here");
 	else if (m->cpus_saving > 0)
-		finding_say(out, VERDICT_FAIL, "%d of %d CPUs run by the governor %s",
+		finding_set(out, VERDICT_FAIL, "%d of %d CPUs run by the governor %s",
 			    m->cpus_saving, m->cpus, m->governor);
 	else
-		finding_say(out, VERDICT_PASS, "all %d CPUs run by the governor performance",
+		finding_set(out, VERDICT_PASS, "all %d CPUs run by the governor performance",
 			    m->cpus);
 }
 
 FABRIC_CHECK(check_host_memlock)
 {
-	const struct machine *m = machine_of(rule, c, out);
+	const struct host_state *m = host_begin(rule, c, out);
 	char limit[48] = "unlimited";
 
 	if (!m)
 		return;
-	if (m->memlock_bytes == MACHINE_UNKNOWN) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "the limit cannot be read");
+	if (m->memlock_bytes == HOST_UNKNOWN) {
+		finding_set(out, VERDICT_INCONCLUSIVE, "the limit cannot be read");
 		return;
 	}
-	if (m->memlock_bytes != MACHINE_UNLIMITED)
+	if (m->memlock_bytes != HOST_UNLIMITED)
 		snprintf(limit, sizeof(limit), "%lld KiB", (long long)m->memlock_bytes / 1024);
 	finding_evidence(out, EVIDENCE_HOST, "the limit of locked memory is %s%s (proc)", limit,
 			 m->ipc_lock == 1 ? ", and CAP_IPC_LOCK lifts it here" : "");
 	if (m->memlock_bytes >= MEMLOCK_GOOD)
-		finding_say(out, VERDICT_PASS, "%s of memory can be locked", limit);
+		finding_set(out, VERDICT_PASS, "%s of memory can be locked", limit);
 	else if (m->memlock_bytes < MEMLOCK_LEAST && m->ipc_lock != 1)
-		finding_say(out, VERDICT_FAIL, "only %s can be locked: queues and buffers fail",
+		finding_set(out, VERDICT_FAIL, "only %s can be locked: queues and buffers fail",
 			    limit);
 	else
-		finding_say(out, VERDICT_WARN,
+		finding_set(out, VERDICT_WARN,
 			    "%s can be locked without CAP_IPC_LOCK: large buffers fail", limit);
 }
 
 FABRIC_CHECK(check_host_balancing)
 {
-	const struct machine *m = machine_of(rule, c, out);
+	const struct host_state *m = host_begin(rule, c, out);
 
 	if (!m)
 		return;
 	finding_evidence(out, EVIDENCE_HOST, "%d NUMA nodes, kernel.numa_balancing is %d",
 			 m->numa_nodes, m->numa_balancing);
-	if (m->numa_nodes == 1 || m->numa_balancing == MACHINE_UNKNOWN)
-		finding_say(out, VERDICT_SKIP, "one NUMA node, or a kernel without balancing");
-	else if (m->numa_balancing && m->numa_nodes == MACHINE_UNKNOWN)
-		finding_say(out, VERDICT_INCONCLUSIVE, "the NUMA nodes cannot be counted");
+	if (m->numa_nodes == 1 || m->numa_balancing == HOST_UNKNOWN)
+		finding_set(out, VERDICT_SKIP, "one NUMA node, or a kernel without balancing");
+	else if (m->numa_balancing && m->numa_nodes == HOST_UNKNOWN)
+		finding_set(out, VERDICT_INCONCLUSIVE, "the NUMA nodes cannot be counted");
 	else if (m->numa_balancing)
-		finding_say(out, VERDICT_FAIL, "the kernel moves pages between %d NUMA nodes",
+		finding_set(out, VERDICT_FAIL, "the kernel moves pages between %d NUMA nodes",
 			    m->numa_nodes);
 	else
-		finding_say(out, VERDICT_PASS, "the kernel leaves pages on their NUMA node");
+		finding_set(out, VERDICT_PASS, "the kernel leaves pages on their NUMA node");
 }
 
 FABRIC_CHECK(check_host_modules)
 {
-	const struct machine *m = machine_of(rule, c, out);
+	const struct host_state *m = host_begin(rule, c, out);
 
 	if (!m)
 		return;
 	finding_evidence(out, EVIDENCE_HOST, "rdma_cm is %s (sysfs class/misc)",
 			 m->rdma_cm == 1 ? "there" : "not there");
-	if (m->rdma_cm == MACHINE_UNKNOWN)
-		finding_say(out, VERDICT_INCONCLUSIVE, "whether rdma_cm is offered is not known");
+	if (m->rdma_cm == HOST_UNKNOWN)
+		finding_set(out, VERDICT_INCONCLUSIVE, "whether rdma_cm is offered is not known");
 	else if (m->rdma_cm)
-		finding_say(out, VERDICT_PASS, "programs can connect by rdma_cm");
+		finding_set(out, VERDICT_PASS, "programs can connect by rdma_cm");
 	else
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "rdma_cm is not offered: the module rdma_ucm is not loaded");
 }
 
 /* RDMA over MANA is in kernels from 6.8 on: an older one is why there is no device. */
-static bool kernel_lacks_mana(const struct snapshot *host)
+static bool host_kernel_lacks_mana(const struct snapshot *host)
 {
 	unsigned int major, minor;
 
-	return version_of(host->kernel, &major, &minor) && (major < 6 || (major == 6 && minor < 8));
+	return host_parse_version(host->kernel, &major, &minor) &&
+	       (major < 6 || (major == 6 && minor < 8));
 }
 
 FABRIC_CHECK(check_host_idle)
 {
-	const struct machine *m = machine_of(rule, c, out);
+	const struct host_state *m = host_begin(rule, c, out);
 	const struct snapshot *host = &c->run->host[0].before;
 
 	if (!m)
 		return;
 	finding_evidence(out, EVIDENCE_HOST,
 			 "%u netdevs of RoCE NICs without an RDMA device (sysfs)", m->nic_count);
-	for (unsigned int i = 0; i < m->nic_count && i < MACHINE_NICS_MAX; i++) {
-		const char *rdma = machine_rdma_driver(m->nic[i].driver);
+	for (unsigned int i = 0; i < m->nic_count && i < HOST_NICS_MAX; i++) {
+		const char *rdma = host_rdma_driver(m->nic[i].driver);
 
 		finding_evidence(out, EVIDENCE_HOST, "%s (%s): no RDMA device of %s",
 				 m->nic[i].netdev, m->nic[i].driver, rdma ? rdma : "any driver");
-		if (!strcmp(m->nic[i].driver, "mana") && kernel_lacks_mana(host)) {
-			finding_say(out, VERDICT_FAIL,
+		if (!strcmp(m->nic[i].driver, "mana") && host_kernel_lacks_mana(host)) {
+			finding_set(out, VERDICT_FAIL,
 				    "%s: RDMA over MANA needs kernel 6.8, this is %s",
 				    m->nic[i].netdev, host->kernel);
 			return;
 		}
 	}
 	if (m->nic_count)
-		finding_say(out, VERDICT_FAIL, "%s (%s)%s could do RoCE and has no RDMA device",
+		finding_set(out, VERDICT_FAIL, "%s (%s)%s could do RoCE and has no RDMA device",
 			    m->nic[0].netdev, m->nic[0].driver,
 			    m->nic_count > 1 ? " and others" : "");
 	else
-		finding_say(out, VERDICT_PASS,
+		finding_set(out, VERDICT_PASS,
 			    "every NIC that is known to do RoCE has an RDMA device");
 }
 
@@ -174,9 +176,9 @@ FABRIC_CHECK(check_host_privilege)
 	finding_evidence(out, EVIDENCE_HOST, "CAP_NET_ADMIN is %s",
 			 h->before.privileged ? "there" : "not there");
 	if (h->before.privileged)
-		finding_say(out, VERDICT_PASS, "apply may set QoS here");
+		finding_set(out, VERDICT_PASS, "apply may set QoS here");
 	else
-		finding_say(out, VERDICT_FAIL, "apply would be refused: CAP_NET_ADMIN is missing");
+		finding_set(out, VERDICT_FAIL, "apply would be refused: CAP_NET_ADMIN is missing");
 }
 
 PORT_CHECK(check_host_verbs)
@@ -186,11 +188,11 @@ PORT_CHECK(check_host_verbs)
 	finding_evidence(out, EVIDENCE_HOST, "%s: %u GIDs, RDMA MTU %u (verbs)", p->ibdev,
 			 p->gid_count, p->active_mtu);
 	if (!p->ibdev[0])
-		finding_say(out, VERDICT_SKIP, "no RDMA device to open");
+		finding_set(out, VERDICT_SKIP, "no RDMA device to open");
 	else if (p->active_mtu)
-		finding_say(out, VERDICT_PASS, "verbs can open %s", p->ibdev);
+		finding_set(out, VERDICT_PASS, "verbs can open %s", p->ibdev);
 	else
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "verbs cannot open %s: no provider library, or no right to uverbs",
 			    p->ibdev);
 }
@@ -198,118 +200,118 @@ PORT_CHECK(check_host_verbs)
 PORT_CHECK(check_host_roce)
 {
 	if (!qos_has(&s->port->qos, QOS_ROCE_ENABLE)) {
-		finding_say(out, VERDICT_SKIP, "the device has no such switch");
+		finding_set(out, VERDICT_SKIP, "the device has no such switch");
 		return;
 	}
 	evidence_field(out, s, QOS_ROCE_ENABLE);
 	if (s->port->qos.roce_enable)
-		finding_say(out, VERDICT_PASS, "RoCE is on in the device");
+		finding_set(out, VERDICT_PASS, "RoCE is on in the device");
 	else
-		finding_say(out, VERDICT_FAIL, "RoCE is off in the device (devlink enable_roce)");
+		finding_set(out, VERDICT_FAIL, "RoCE is off in the device (devlink enable_roce)");
 }
 
 PORT_CHECK(check_host_node)
 {
-	const struct seat *seat = seat_of(s, out);
+	const struct pci_slot *slot = host_pci_slot(s, out);
 
-	if (!seat)
+	if (!slot)
 		return;
 	finding_evidence(out, EVIDENCE_HOST, "%s is on NUMA node %d of %d (sysfs)", s->name,
-			 seat->numa_node, nodes_of(s));
-	if (nodes_of(s) == 1 || !seat->bdf[0])
-		finding_say(out, VERDICT_SKIP, "one NUMA node, or no PCI device");
-	else if (nodes_of(s) == MACHINE_UNKNOWN)
-		finding_say(out, VERDICT_INCONCLUSIVE, "the NUMA nodes cannot be counted");
-	else if (seat->numa_node == MACHINE_UNKNOWN)
-		finding_say(out, VERDICT_FAIL,
+			 slot->numa_node, host_numa_nodes(s));
+	if (host_numa_nodes(s) == 1 || !slot->bdf[0])
+		finding_set(out, VERDICT_SKIP, "one NUMA node, or no PCI device");
+	else if (host_numa_nodes(s) == HOST_UNKNOWN)
+		finding_set(out, VERDICT_INCONCLUSIVE, "the NUMA nodes cannot be counted");
+	else if (slot->numa_node == HOST_UNKNOWN)
+		finding_set(out, VERDICT_FAIL,
 			    "the firmware does not say which NUMA node it is on");
 	else
-		finding_say(out, VERDICT_PASS,
-			    "on NUMA node %d: bind programs there (numactl -N %d)", seat->numa_node,
-			    seat->numa_node);
+		finding_set(out, VERDICT_PASS,
+			    "on NUMA node %d: bind programs there (numactl -N %d)", slot->numa_node,
+			    slot->numa_node);
 }
 
 PORT_CHECK(check_host_irqs)
 {
-	const struct seat *seat = seat_of(s, out);
+	const struct pci_slot *slot = host_pci_slot(s, out);
 
-	if (!seat)
+	if (!slot)
 		return;
 	finding_evidence(out, EVIDENCE_HOST, "%d of %d interrupts go to other nodes' CPUs alone%s",
-			 seat->irqs_remote, seat->irqs,
-			 s->host->before.machine.irqbalance > 0 ? "; irqbalance runs" : "");
-	if (nodes_of(s) == 1)
-		finding_say(out, VERDICT_SKIP, "one NUMA node: every CPU is local");
-	else if (seat->irqs <= 0 || seat->irqs_remote == MACHINE_UNKNOWN)
-		finding_say(out, VERDICT_INCONCLUSIVE, "the port shows no interrupts");
-	else if (seat->irqs_remote > 0)
-		finding_say(out, VERDICT_FAIL,
+			 slot->irqs_remote, slot->irqs,
+			 s->host->before.host_state.irqbalance > 0 ? "; irqbalance runs" : "");
+	if (host_numa_nodes(s) == 1)
+		finding_set(out, VERDICT_SKIP, "one NUMA node: every CPU is local");
+	else if (slot->irqs <= 0 || slot->irqs_remote == HOST_UNKNOWN)
+		finding_set(out, VERDICT_INCONCLUSIVE, "the port shows no interrupts");
+	else if (slot->irqs_remote > 0)
+		finding_set(out, VERDICT_FAIL,
 			    "%d of %d interrupts go to CPUs of another NUMA node",
-			    seat->irqs_remote, seat->irqs);
+			    slot->irqs_remote, slot->irqs);
 	else
-		finding_say(out, VERDICT_PASS, "all %d interrupts can go to CPUs of the NIC's node",
-			    seat->irqs);
+		finding_set(out, VERDICT_PASS, "all %d interrupts can go to CPUs of the NIC's node",
+			    slot->irqs);
 }
 
 PORT_CHECK(check_host_iommu)
 {
-	const struct seat *seat = seat_of(s, out);
+	const struct pci_slot *slot = host_pci_slot(s, out);
 
-	if (!seat)
+	if (!slot)
 		return;
 	finding_evidence(out, EVIDENCE_HOST, "%s: IOMMU group of type %s (sysfs)",
-			 seat->bdf[0] ? seat->bdf : s->name, seat->iommu[0] ? seat->iommu : "?");
-	if (!seat->bdf[0])
-		finding_say(out, VERDICT_SKIP, "not a PCI device");
-	else if (!seat->iommu[0])
-		finding_say(out, VERDICT_INCONCLUSIVE,
+			 slot->bdf[0] ? slot->bdf : s->name, slot->iommu[0] ? slot->iommu : "?");
+	if (!slot->bdf[0])
+		finding_set(out, VERDICT_SKIP, "not a PCI device");
+	else if (!slot->iommu[0])
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the type of its IOMMU group cannot be read");
-	else if (!strncmp(seat->iommu, "DMA", 3))
-		finding_say(out, VERDICT_FAIL, "the IOMMU translates every transfer (%s)",
-			    seat->iommu);
+	else if (!strncmp(slot->iommu, "DMA", 3))
+		finding_set(out, VERDICT_FAIL, "the IOMMU translates every transfer (%s)",
+			    slot->iommu);
 	else
-		finding_say(out, VERDICT_PASS, "the IOMMU does not translate (%s)", seat->iommu);
+		finding_set(out, VERDICT_PASS, "the IOMMU does not translate (%s)", slot->iommu);
 }
 
-static void say_slot(const struct seat *seat, char *buf, size_t size)
+static void host_pcie_text(const struct pci_slot *slot, char *buf, size_t size)
 {
-	snprintf(buf, size, "%d.%d GT/s x%d", seat->pcie_speed / 1000,
-		 seat->pcie_speed % 1000 / 100, seat->pcie_width);
+	snprintf(buf, size, "%d.%d GT/s x%d", slot->pcie_speed / 1000,
+		 slot->pcie_speed % 1000 / 100, slot->pcie_width);
 }
 
 /* A slot that is narrower than the NIC is no fault while it carries the link. */
 PORT_CHECK(check_host_pcie)
 {
-	const struct seat *seat = seat_of(s, out);
+	const struct pci_slot *slot = host_pci_slot(s, out);
 	uint64_t mbps;
 	char at[48];
 
-	if (!seat)
+	if (!slot)
 		return;
-	mbps = pcie_mbps(seat->pcie_speed, seat->pcie_width);
-	say_slot(seat, at, sizeof(at));
+	mbps = pcie_mbps(slot->pcie_speed, slot->pcie_width);
+	host_pcie_text(slot, at, sizeof(at));
 	if (!mbps) {
-		finding_say(out, VERDICT_SKIP,
-			    seat->bdf[0] ? "a PCI device that shows no link" : "not a PCI device");
+		finding_set(out, VERDICT_SKIP,
+			    slot->bdf[0] ? "a PCI device that shows no link" : "not a PCI device");
 		return;
 	}
 	finding_evidence(
 		out, EVIDENCE_HOST,
 		"%s runs at %s (%llu Mb/s), can do %d.%d GT/s x%d, its slot %d.%d GT/s x%d",
-		seat->bdf, at, (count_t)mbps, seat->pcie_speed_max / 1000,
-		seat->pcie_speed_max % 1000 / 100, seat->pcie_width_max,
-		seat->slot_speed_max / 1000, seat->slot_speed_max % 1000 / 100,
-		seat->slot_width_max);
+		slot->bdf, at, (count_t)mbps, slot->pcie_speed_max / 1000,
+		slot->pcie_speed_max % 1000 / 100, slot->pcie_width_max,
+		slot->slot_speed_max / 1000, slot->slot_speed_max % 1000 / 100,
+		slot->slot_width_max);
 	if (s->port->speed_mbps && mbps < s->port->speed_mbps)
-		finding_say(out, VERDICT_FAIL, "PCIe at %s carries %llu Mb/s, the port %u Mb/s", at,
+		finding_set(out, VERDICT_FAIL, "PCIe at %s carries %llu Mb/s, the port %u Mb/s", at,
 			    (count_t)mbps, s->port->speed_mbps);
-	else if (seat->pcie_speed < seat->pcie_speed_max || seat->pcie_width < seat->pcie_width_max)
-		finding_say(out, VERDICT_WARN, "PCIe runs at %s, the NIC could do more", at);
+	else if (slot->pcie_speed < slot->pcie_speed_max || slot->pcie_width < slot->pcie_width_max)
+		finding_set(out, VERDICT_WARN, "PCIe runs at %s, the NIC could do more", at);
 	else
-		finding_say(out, VERDICT_PASS, "PCIe runs at %s, all the NIC can do", at);
+		finding_set(out, VERDICT_PASS, "PCIe runs at %s, all the NIC can do", at);
 }
 
-static bool is_driver(const struct port *p, const char *rdma, const char *net)
+static bool host_is_driver(const struct port *p, const char *rdma, const char *net)
 {
 	return !strcmp(p->rdma_driver, rdma) || (net && !strcmp(p->driver, net));
 }
@@ -319,24 +321,24 @@ PORT_CHECK(check_env_mana)
 	const struct snapshot *host = &s->host->before;
 	unsigned int major = 0, minor = 0, core = 0, rest = 0;
 
-	if (!is_driver(s->port, "mana_ib", "mana") && strcmp(s->port->rdma_driver, "mana")) {
-		finding_say(out, VERDICT_SKIP, "not a MANA port");
+	if (!host_is_driver(s->port, "mana_ib", "mana") && strcmp(s->port->rdma_driver, "mana")) {
+		finding_set(out, VERDICT_SKIP, "not a MANA port");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "kernel %s, rdma-core %s",
 			 host->kernel[0] ? host->kernel : "unknown",
 			 host->rdma_core[0] ? host->rdma_core : "unknown");
-	(void)version_of(host->kernel, &major, &minor);
-	if (kernel_lacks_mana(host))
-		finding_say(out, VERDICT_FAIL, "kernel %s: RDMA over MANA needs 6.8", host->kernel);
-	else if (version_of(host->rdma_core, &core, &rest) && core < 50)
-		finding_say(out, VERDICT_FAIL, "rdma-core %s: RDMA over MANA needs 50",
+	(void)host_parse_version(host->kernel, &major, &minor);
+	if (host_kernel_lacks_mana(host))
+		finding_set(out, VERDICT_FAIL, "kernel %s: RDMA over MANA needs 6.8", host->kernel);
+	else if (host_parse_version(host->rdma_core, &core, &rest) && core < 50)
+		finding_set(out, VERDICT_FAIL, "rdma-core %s: RDMA over MANA needs 50",
 			    host->rdma_core);
 	else if (!major || !core)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the version of kernel or rdma-core is not known");
 	else
-		finding_say(out, VERDICT_PASS, "kernel %u.%u and rdma-core %u know MANA", major,
+		finding_set(out, VERDICT_PASS, "kernel %u.%u and rdma-core %u know MANA", major,
 			    minor, core);
 }
 
@@ -344,8 +346,8 @@ PORT_CHECK(check_env_pvrdma)
 {
 	bool v2 = false;
 
-	if (!is_driver(s->port, "vmw_pvrdma", NULL)) {
-		finding_say(out, VERDICT_SKIP, "not a PVRDMA port");
+	if (!host_is_driver(s->port, "vmw_pvrdma", NULL)) {
+		finding_set(out, VERDICT_SKIP, "not a PVRDMA port");
 		return;
 	}
 	for (unsigned int i = 0; i < s->port->gid_count; i++)
@@ -353,11 +355,11 @@ PORT_CHECK(check_env_pvrdma)
 	finding_evidence(out, EVIDENCE_HOST, "%u GIDs, %s of RoCE v2 (verbs)", s->port->gid_count,
 			 v2 ? "some" : "none");
 	if (!s->port->gid_count)
-		finding_say(out, VERDICT_INCONCLUSIVE, "its GIDs cannot be read");
+		finding_set(out, VERDICT_INCONCLUSIVE, "its GIDs cannot be read");
 	else if (!v2)
-		finding_say(out, VERDICT_FAIL, "a PVRDMA device of before RoCE v2 (version 18)");
+		finding_set(out, VERDICT_FAIL, "a PVRDMA device of before RoCE v2 (version 18)");
 	else
-		finding_say(out, VERDICT_PASS,
+		finding_set(out, VERDICT_PASS,
 			    "a PVRDMA device with RoCE v2; whether vSphere falls back to TCP "
 			    "cannot be seen from here");
 }

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 /* Packets of own flows by DSCP. */
@@ -15,7 +15,7 @@ struct marks {
 	uint64_t by_dscp[QOS_DSCPS];
 };
 
-static void marks_add(struct marks *m, const struct flow *f, unsigned int want)
+static void marking_add_flow(struct marks *m, const struct flow *f, unsigned int want)
 {
 	uint64_t cnp = f->cnp;
 
@@ -23,10 +23,10 @@ static void marks_add(struct marks *m, const struct flow *f, unsigned int want)
 		uint64_t n = f->dscp[dscp];
 
 		if (dscp != want && cnp) {
-			uint64_t taken = n < cnp ? n : cnp;
+			uint64_t cut = n < cnp ? n : cnp;
 
-			n -= taken;
-			cnp -= taken;
+			n -= cut;
+			cnp -= cut;
 		}
 		m->packets += n;
 		m->by_dscp[dscp] += n;
@@ -35,7 +35,7 @@ static void marks_add(struct marks *m, const struct flow *f, unsigned int want)
 	}
 }
 
-static unsigned int most_wrong(const struct marks *m, unsigned int want)
+static unsigned int marking_most_wrong(const struct marks *m, unsigned int want)
 {
 	unsigned int best = want ? 0 : 1;
 
@@ -45,14 +45,14 @@ static unsigned int most_wrong(const struct marks *m, unsigned int want)
 	return best;
 }
 
-static void say_wrong_marks(const struct subject *s, const struct marks *m, unsigned int want,
-			    struct findings *out)
+static void marking_report_wrong(const struct port_ctx *s, const struct marks *m, unsigned int want,
+				 struct findings *out)
 {
 	const struct qos *q = &s->port->qos;
-	unsigned int got = most_wrong(m, want);
+	unsigned int got = marking_most_wrong(m, want);
 	bool by_cm = qos_has(q, QOS_CM_TOS) && q->cm_tos >> 2 == got;
 
-	finding_say(out, VERDICT_FAIL, "traffic leaves with DSCP %u, the profile wants %u%s", got,
+	finding_set(out, VERDICT_FAIL, "traffic leaves with DSCP %u, the profile wants %u%s", got,
 		    want, by_cm ? ": rdma_cm of this host hands it out" : "");
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu of %llu packets sent have DSCP %u",
 			 (count_t)m->by_dscp[got], (count_t)m->packets, got);
@@ -67,32 +67,32 @@ PORT_CHECK(check_qos_sent_dscp)
 	struct marks m = {0};
 
 	if (tos < 0) {
-		finding_say(out, VERDICT_SKIP, "the profile does not state the DSCP of RoCE");
+		finding_set(out, VERDICT_SKIP, "the profile does not state the DSCP of RoCE");
 		return;
 	}
-	finding_wish(out, s->profile, QOS_CM_TOS);
+	finding_expected_by(out, s->profile, QOS_CM_TOS);
 	for (unsigned int i = 0; i < k->flow_count; i++)
 		/* QP 1 carries connection requests, which have no traffic class of their own. */
-		if (k->flow[i].dest_qpn > 1 && subject_owns(s, k->flow[i].src))
-			marks_add(&m, &k->flow[i], (unsigned int)tos >> 2);
+		if (k->flow[i].dest_qpn > 1 && port_ctx_owns(s, k->flow[i].src))
+			marking_add_flow(&m, &k->flow[i], (unsigned int)tos >> 2);
 	if (!m.packets) {
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no RoCE packet sent by this port was captured");
 		return;
 	}
 	if (m.wrong) {
-		say_wrong_marks(s, &m, (unsigned int)tos >> 2, out);
+		marking_report_wrong(s, &m, (unsigned int)tos >> 2, out);
 		return;
 	}
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu of %llu packets sent have DSCP %d",
 			 (count_t)m.packets, (count_t)m.packets, tos >> 2);
-	finding_say(out, VERDICT_PASS, "traffic leaves with DSCP %d", tos >> 2);
+	finding_set(out, VERDICT_PASS, "traffic leaves with DSCP %d", tos >> 2);
 }
 
 /* The same flow in another capture: source, destination and QP. Both list flows by their first
  * packet, so *hint is mostly right. */
-static const struct flow *flow_find(const struct capture_summary *k, const struct flow *f,
-				    unsigned int *hint)
+static const struct flow *marking_find_flow(const struct capture_summary *k, const struct flow *f,
+					    unsigned int *hint)
 {
 	for (unsigned int n = 0; n < k->flow_count; n++) {
 		unsigned int at = (*hint + n) % k->flow_count;
@@ -118,7 +118,7 @@ struct transit {
 
 typedef void compare_flow(const struct flow *tx, const struct flow *rx, struct transit *t);
 
-static void compare_dscp(const struct flow *tx, const struct flow *rx, struct transit *t)
+static void marking_compare_dscp(const struct flow *tx, const struct flow *rx, struct transit *t)
 {
 	unsigned int sent = 0;
 
@@ -135,35 +135,35 @@ static void compare_dscp(const struct flow *tx, const struct flow *rx, struct tr
 }
 
 /* Packets without ECT that are no CNP. */
-static uint64_t not_ect(const struct flow *f)
+static uint64_t marking_not_ect(const struct flow *f)
 {
 	return f->ecn[0] > f->cnp ? f->ecn[0] - f->cnp : 0;
 }
 
-static void compare_ecn(const struct flow *tx, const struct flow *rx, struct transit *t)
+static void marking_compare_ecn(const struct flow *tx, const struct flow *rx, struct transit *t)
 {
-	if (not_ect(tx))
+	if (marking_not_ect(tx))
 		t->unmarked++;
 	else
-		t->changed += not_ect(rx);
+		t->changed += marking_not_ect(rx);
 }
 
-static void transit_take(const struct subject *s, compare_flow *compare, struct transit *t)
+static void marking_read_transit(const struct port_ctx *s, compare_flow *compare, struct transit *t)
 {
 	const struct capture_summary *mine = &s->run_port->capture;
-	struct subject other;
+	struct port_ctx other;
 	unsigned int i = 0;
 
-	while (partner_next(s, &i, &other)) {
+	while (port_ctx_next_partner(s, &i, &other)) {
 		unsigned int hint = 0;
 
 		for (unsigned int k = 0; other.run_port->has_capture && k < mine->flow_count; k++) {
 			const struct flow *rx = &mine->flow[k], *tx;
 			uint64_t before = t->changed;
 
-			if (!subject_owns(&other, rx->src) || !subject_owns(s, rx->dst))
+			if (!port_ctx_owns(&other, rx->src) || !port_ctx_owns(s, rx->dst))
 				continue;
-			tx = flow_find(&other.run_port->capture, rx, &hint);
+			tx = marking_find_flow(&other.run_port->capture, rx, &hint);
 			if (!tx)
 				continue;
 			t->flows++;
@@ -175,11 +175,11 @@ static void transit_take(const struct subject *s, compare_flow *compare, struct 
 	}
 }
 
-static bool transit_seen(const struct transit *t, struct findings *out)
+static bool marking_transit_seen(const struct transit *t, struct findings *out)
 {
 	if (t->flows)
 		return true;
-	finding_say(out, VERDICT_INCONCLUSIVE, "no flow to this port was captured at both ends");
+	finding_set(out, VERDICT_INCONCLUSIVE, "no flow to this port was captured at both ends");
 	return false;
 }
 
@@ -187,29 +187,29 @@ PORT_CHECK(check_qos_rewritten)
 {
 	struct transit t = {0};
 
-	transit_take(s, compare_dscp, &t);
-	if (!transit_seen(&t, out))
+	marking_read_transit(s, marking_compare_dscp, &t);
+	if (!marking_transit_seen(&t, out))
 		return;
 	finding_evidence(out, EVIDENCE_CAPTURE,
 			 "%llu of %llu packets of %u flows arrived with another "
 			 "DSCP than they were sent with",
 			 (count_t)t.changed, (count_t)t.packets, t.flows);
 	if (t.changed)
-		finding_say(out, VERDICT_FAIL, "DSCP %u of %s arrives as %u: rewritten on the way",
+		finding_set(out, VERDICT_FAIL, "DSCP %u of %s arrives as %u: rewritten on the way",
 			    t.sent, t.sender, t.got);
 	else
-		finding_say(out, VERDICT_PASS, "DSCPs arrive as they were sent");
+		finding_set(out, VERDICT_PASS, "DSCPs arrive as they were sent");
 }
 
 PORT_CHECK(check_qos_ecn_cleared)
 {
 	struct transit t = {0};
 
-	transit_take(s, compare_ecn, &t);
-	if (!transit_seen(&t, out))
+	marking_read_transit(s, marking_compare_ecn, &t);
+	if (!marking_transit_seen(&t, out))
 		return;
 	if (t.unmarked == t.flows) {
-		finding_say(out, VERDICT_SKIP, "%s sends Not-ECT: there is nothing to clear",
+		finding_set(out, VERDICT_SKIP, "%s sends Not-ECT: there is nothing to clear",
 			    t.sender);
 		return;
 	}
@@ -217,14 +217,14 @@ PORT_CHECK(check_qos_ecn_cleared)
 			 "%llu of %llu packets of %u flows were sent ECT and arrived Not-ECT",
 			 (count_t)t.changed, (count_t)t.packets, t.flows - t.unmarked);
 	if (t.changed)
-		finding_say(out, VERDICT_FAIL, "ECT of packets from %s is cleared on the way",
+		finding_set(out, VERDICT_FAIL, "ECT of packets from %s is cleared on the way",
 			    t.sender);
 	else
-		finding_say(out, VERDICT_PASS, "ECN bits arrive as they were sent");
+		finding_set(out, VERDICT_PASS, "ECN bits arrive as they were sent");
 }
 
 /* Payload our traffic brought to this port, and a sender whose DSCP is not the profile's. */
-static uint64_t delivered(const struct subject *s, const struct run_pair **stray)
+static uint64_t marking_delivered_bytes(const struct port_ctx *s, const struct run_pair **stray)
 {
 	int tos = profile_roce_tos(s->profile);
 	const struct run_pair *pair;
@@ -232,8 +232,8 @@ static uint64_t delivered(const struct subject *s, const struct run_pair **stray
 	unsigned int i = 0;
 
 	*stray = NULL;
-	while ((pair = subject_pair(s, &i))) {
-		if (!subject_is_server(s, pair) || !pair->ran)
+	while ((pair = port_ctx_pair(s, &i))) {
+		if (!port_ctx_is_server(s, pair) || !pair->ran)
 			continue;
 		bytes += pair->server.bytes;
 		if (tos >= 0 && pair->client_tos >> 2 != tos >> 2)
@@ -242,24 +242,25 @@ static uint64_t delivered(const struct subject *s, const struct run_pair **stray
 	return bytes;
 }
 
-static void say_stray(const struct subject *s, const struct run_pair *stray, unsigned int busiest,
-		      struct findings *out)
+static void marking_report_stray(const struct port_ctx *s, const struct run_pair *stray,
+				 unsigned int busiest, struct findings *out)
 {
 	if (stray)
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "RoCE bytes arrive on priority %u, wanted %d: %s sends DSCP %u",
 			    busiest, s->roce_prio, s->c->run->host[stray->client_host].name,
 			    stray->client_tos >> 2);
 	else
-		finding_say(out, VERDICT_FAIL, "RoCE bytes arrive on priority %u, wanted %d",
+		finding_set(out, VERDICT_FAIL, "RoCE bytes arrive on priority %u, wanted %d",
 			    busiest, s->roce_prio);
 }
 
 /* What TCP of ours brought is no RoCE: at most so much of it is in each of its priorities. */
-static void without_tcp(const struct subject *s, struct counters *delta, struct findings *out)
+static void marking_subtract_tcp(const struct port_ctx *s, struct counters *delta,
+				 struct findings *out)
 {
-	uint8_t prios = subject_tcp_prios(s);
-	uint64_t most = subject_tcp_bytes(s);
+	uint8_t prios = port_ctx_tcp_prios(s);
+	uint64_t most = port_ctx_tcp_bytes(s);
 
 	if (!prios)
 		return;
@@ -274,7 +275,7 @@ static void without_tcp(const struct subject *s, struct counters *delta, struct 
 }
 
 /* The priority that grew most besides the wanted one. */
-static unsigned int busiest_other(const struct counters *delta, unsigned int wanted)
+static unsigned int marking_busiest_other(const struct counters *delta, unsigned int wanted)
 {
 	unsigned int best = wanted ? 0 : 1;
 
@@ -286,13 +287,13 @@ static unsigned int busiest_other(const struct counters *delta, unsigned int wan
 }
 
 /* True when the port is the server of a pair that ran. */
-static bool subject_received(const struct subject *s)
+static bool marking_port_received(const struct port_ctx *s)
 {
 	const struct run_pair *pair;
 	unsigned int i = 0;
 
-	while ((pair = subject_pair(s, &i)))
-		if (subject_is_server(s, pair) && pair->ran)
+	while ((pair = port_ctx_pair(s, &i)))
+		if (port_ctx_is_server(s, pair) && pair->ran)
 			return true;
 	return false;
 }
@@ -304,22 +305,22 @@ PORT_CHECK(check_qos_arrival)
 	struct counters delta, whole;
 	uint64_t ours, there, elsewhere;
 
-	if (!subject_received(s)) {
-		finding_say(out, VERDICT_SKIP, "no traffic was sent to this port");
+	if (!marking_port_received(s)) {
+		finding_set(out, VERDICT_SKIP, "no traffic was sent to this port");
 		return;
 	}
-	subject_delta(s, READ_LOAD_BEFORE, &whole, NULL);
+	port_ctx_delta(s, READ_LOAD_BEFORE, &whole, NULL);
 	delta = whole;
-	without_tcp(s, &delta, out);
-	other = busiest_other(&delta, wanted);
+	marking_subtract_tcp(s, &delta, out);
+	other = marking_busiest_other(&delta, wanted);
 	if (!counters_has(&delta, METRIC_PRIO_RX_BYTES, wanted) ||
 	    !counters_has(&delta, METRIC_PRIO_RX_BYTES, other)) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "the port does not count bytes by priority");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the port does not count bytes by priority");
 		return;
 	}
 	evidence_counter(out, s, &whole, METRIC_PRIO_RX_BYTES, wanted);
 	evidence_counter(out, s, &whole, METRIC_PRIO_RX_BYTES, other);
-	ours = delivered(s, &stray);
+	ours = marking_delivered_bytes(s, &stray);
 	there = delta.value[METRIC_PRIO_RX_BYTES][wanted];
 	elsewhere = delta.value[METRIC_PRIO_RX_BYTES][other];
 	finding_evidence(out, EVIDENCE_TRAFFIC, "%llu bytes were delivered to this port",
@@ -327,18 +328,18 @@ PORT_CHECK(check_qos_arrival)
 	/* Headers come on top of the payload, so nine tenths leave room for a reading a bit early.
 	 */
 	if (!ours)
-		finding_say(out, VERDICT_INCONCLUSIVE, "nothing was delivered to this port");
+		finding_set(out, VERDICT_INCONCLUSIVE, "nothing was delivered to this port");
 	else if (there >= ours / 10 * 9)
-		finding_say(out, VERDICT_PASS, "RoCE bytes arrive on priority %u", wanted);
+		finding_set(out, VERDICT_PASS, "RoCE bytes arrive on priority %u", wanted);
 	else if (elsewhere < ours / 10 * 9 &&
 		 whole.value[METRIC_PRIO_RX_BYTES][wanted] >= ours / 10 * 9)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "RoCE and TCP of ours may both be in priority %u: whose bytes it "
 			    "counted cannot be told",
 			    wanted);
 	else if (elsewhere > there || there + elsewhere >= ours / 10 * 9)
-		say_stray(s, stray, other, out);
+		marking_report_stray(s, stray, other, out);
 	else
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the port's byte counters by priority did not see the traffic");
 }

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "probe/record/run_tcp.h"
-#include "reports/engine/background.h"
-#include "reports/engine/subject.h"
+#include "reports/engine/tcp_share.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 /* Counters the rules read, of the priority that carries RoCE where they have one. */
@@ -33,7 +33,7 @@ PORT_CHECK(check_meta_counters)
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(needed); i++) {
 		enum metric m = needed[i].metric;
-		unsigned int prio = subject_metric_prio(s, m);
+		unsigned int prio = port_ctx_metric_prio(s, m);
 		char source[96];
 
 		if (counters_has(now, m, prio)) {
@@ -47,15 +47,15 @@ PORT_CHECK(check_meta_counters)
 		absent++;
 	}
 	if (absent)
-		finding_say(out, VERDICT_INCONCLUSIVE, "%u of %zu counters are absent on this port",
+		finding_set(out, VERDICT_INCONCLUSIVE, "%u of %zu counters are absent on this port",
 			    absent, ARRAY_SIZE(needed));
 	else
-		finding_say(out, VERDICT_PASS, "all %zu counters are there", ARRAY_SIZE(needed));
+		finding_set(out, VERDICT_PASS, "all %zu counters are there", ARRAY_SIZE(needed));
 }
 
 /* Delivered bytes a second, as the server saw them where it says. In floating point, as all that is
  * made of it: numbers of agents may be of any size. */
-static double delivered_rate(const struct run_pair *pair)
+static double meta_delivered_rate(const struct run_pair *pair)
 {
 	const struct traffic_result *r = pair->server.bytes ? &pair->server : &pair->client;
 
@@ -64,7 +64,7 @@ static double delivered_rate(const struct run_pair *pair)
 	return (double)r->bytes * 1e9 / (double)r->duration_ns;
 }
 
-static const char *pair_trouble(const struct run_pair *pair)
+static const char *meta_pair_error(const struct run_pair *pair)
 {
 	if (!pair->ran)
 		return pair->error[0] ? pair->error : "did not run";
@@ -77,24 +77,25 @@ static const char *pair_trouble(const struct run_pair *pair)
 	return NULL;
 }
 
-static bool pair_reached(const struct run_pair *pair, unsigned int min_percent)
+static bool meta_pair_reached(const struct run_pair *pair, unsigned int min_percent)
 {
-	double rate = delivered_rate(pair);
+	double rate = meta_delivered_rate(pair);
 
-	if (pair_trouble(pair))
+	if (meta_pair_error(pair))
 		return false;
 	if (!pair->asked_bytes_per_s)
 		return rate > 0;
 	return rate * 100 >= (double)pair->asked_bytes_per_s * min_percent;
 }
 
-static void pair_text(const struct subject *s, const struct run_pair *pair, char *buf, size_t size)
+static void meta_pair_text(const struct port_ctx *s, const struct run_pair *pair, char *buf,
+			   size_t size)
 {
 	const struct run *run = s->c->run;
-	const char *trouble = pair_trouble(pair);
+	const char *trouble = meta_pair_error(pair);
 	const char *from = run->host[pair->client_host].name,
 		   *to = run->host[pair->server_host].name;
-	double rate = delivered_rate(pair) / 1e6;
+	double rate = meta_delivered_rate(pair) / 1e6;
 
 	if (trouble)
 		snprintf(buf, size, "%s -> %s: %s", from, to, trouble);
@@ -108,22 +109,22 @@ static void pair_text(const struct subject *s, const struct run_pair *pair, char
 }
 
 /* The TCP beside a pair that ran: what was moved is evidence, and what was not is in buf. */
-static bool tcp_missing(const struct subject *s, const struct run_pair *pair, struct findings *out,
-			char *buf, size_t size)
+static bool meta_tcp_missing(const struct port_ctx *s, const struct run_pair *pair,
+			     struct findings *out, char *buf, size_t size)
 {
 	const char *client = s->c->run->host[pair->client_host].name;
 	const char *server = s->c->run->host[pair->server_host].name;
 	bool missing = false;
 	char text[200];
 
-	for (unsigned int i = 0; i < pair->tcp_count && !pair_trouble(pair); i++) {
+	for (unsigned int i = 0; i < pair->tcp_count && !meta_pair_error(pair); i++) {
 		const struct run_tcp *tcp = &pair->tcp[i];
 
 		run_tcp_text(tcp, i, text, sizeof(text));
 		finding_evidence(out, EVIDENCE_TRAFFIC, "%s -> %s: beside it %s", client, server,
 				 text);
-		if (!background_missing(&tcp->asked, i, true, &tcp->client, text, sizeof(text)) &&
-		    !background_missing(&tcp->asked, i, false, &tcp->server, text, sizeof(text)))
+		if (!tcp_share_missing(&tcp->asked, i, true, &tcp->client, text, sizeof(text)) &&
+		    !tcp_share_missing(&tcp->asked, i, false, &tcp->server, text, sizeof(text)))
 			continue;
 		snprintf(buf, size, "%s -> %s: %s", client, server, text);
 		missing = true;
@@ -139,28 +140,28 @@ PORT_CHECK(check_meta_load)
 	bool missing;
 
 	if (!s->c->run->traffic) {
-		finding_say(out, VERDICT_SKIP, "no traffic in this run");
+		finding_set(out, VERDICT_SKIP, "no traffic in this run");
 		return;
 	}
-	while ((pair = subject_pair(s, &i))) {
+	while ((pair = port_ctx_pair(s, &i))) {
 		pairs++;
-		pair_text(s, pair, line, sizeof(line));
+		meta_pair_text(s, pair, line, sizeof(line));
 		/* WRITE and SEND of two ports follow each other and may have failed alike. */
-		if (!pair_trouble(pair) || strcmp(line, before))
+		if (!meta_pair_error(pair) || strcmp(line, before))
 			finding_evidence(out, EVIDENCE_TRAFFIC, "%s", line);
 		memcpy(before, line, sizeof(before));
-		missing = tcp_missing(s, pair, out, tcp, sizeof(tcp));
-		if (pair_reached(pair, s->c->fabric->min_load_percent) && !missing)
+		missing = meta_tcp_missing(s, pair, out, tcp, sizeof(tcp));
+		if (meta_pair_reached(pair, s->c->fabric->min_load_percent) && !missing)
 			continue;
 		short_of++;
 		snprintf(worst, sizeof(worst), "%s", missing ? tcp : line);
 	}
 	if (!pairs)
-		finding_say(out, VERDICT_INCONCLUSIVE, "no traffic was planned for this port");
+		finding_set(out, VERDICT_INCONCLUSIVE, "no traffic was planned for this port");
 	else if (short_of)
-		finding_say(out, VERDICT_FAIL, "the load was not reached: %s", worst);
+		finding_set(out, VERDICT_FAIL, "the load was not reached: %s", worst);
 	else
-		finding_say(out, VERDICT_PASS, "the load was reached in %u of %u directions", pairs,
+		finding_set(out, VERDICT_PASS, "the load was reached in %u of %u directions", pairs,
 			    pairs);
 }
 
@@ -169,13 +170,13 @@ struct resets {
 	unsigned int compared, count;
 };
 
-static void say_resets(const struct subject *s, enum run_reading first, const char *phase,
-		       struct resets *r, struct findings *out)
+static void meta_report_resets(const struct port_ctx *s, enum run_reading first, const char *phase,
+			       struct resets *r, struct findings *out)
 {
 	uint8_t reset[METRIC_COUNT] = {0};
 	struct counters delta;
 
-	if (!subject_delta(s, first, &delta, reset))
+	if (!port_ctx_delta(s, first, &delta, reset))
 		return;
 	for (unsigned int m = 0; m < METRIC_COUNT; m++) {
 		r->compared += delta.has[m] || reset[m];
@@ -191,15 +192,15 @@ PORT_CHECK(check_meta_reset)
 {
 	struct resets r = {0, 0};
 
-	say_resets(s, READ_QUIET_BEFORE, "quiet baseline", &r, out);
-	say_resets(s, READ_LOAD_BEFORE, "load", &r, out);
+	meta_report_resets(s, READ_QUIET_BEFORE, "quiet baseline", &r, out);
+	meta_report_resets(s, READ_LOAD_BEFORE, "load", &r, out);
 	finding_evidence(out, EVIDENCE_COUNTER, "%u pairs of readings compared", r.compared);
 	if (r.count)
-		finding_say(out, VERDICT_FAIL, "%u counters were reset during the run", r.count);
+		finding_set(out, VERDICT_FAIL, "%u counters were reset during the run", r.count);
 	else if (!r.compared)
-		finding_say(out, VERDICT_INCONCLUSIVE, "this port has no counters");
+		finding_set(out, VERDICT_INCONCLUSIVE, "this port has no counters");
 	else
-		finding_say(out, VERDICT_PASS, "no counter went backwards");
+		finding_set(out, VERDICT_PASS, "no counter went backwards");
 }
 
 PORT_CHECK(check_meta_capture)
@@ -211,15 +212,15 @@ PORT_CHECK(check_meta_capture)
 			 (count_t)k->totals.frames, (count_t)k->dropped,
 			 (count_t)k->totals.evicted_flows);
 	if (k->drops == DROPS_SOME)
-		finding_say(out, VERDICT_FAIL, "the capture dropped %llu packets",
+		finding_set(out, VERDICT_FAIL, "the capture dropped %llu packets",
 			    (count_t)k->dropped);
 	else if (k->totals.evicted_flows)
-		finding_say(out, VERDICT_FAIL, "%llu flows were dropped from the flow table",
+		finding_set(out, VERDICT_FAIL, "%llu flows were dropped from the flow table",
 			    (count_t)k->totals.evicted_flows);
 	else if (k->drops == DROPS_UNKNOWN)
-		finding_say(out, VERDICT_INCONCLUSIVE, "the source does not tell its drops");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the source does not tell its drops");
 	else
-		finding_say(out, VERDICT_PASS, "the capture dropped nothing");
+		finding_set(out, VERDICT_PASS, "the capture dropped nothing");
 }
 
 PORT_CHECK(check_meta_visible)
@@ -229,15 +230,15 @@ PORT_CHECK(check_meta_visible)
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu RoCE packets among %llu frames",
 			 (count_t)t->roce, (count_t)t->frames);
 	if (t->roce)
-		finding_say(out, VERDICT_PASS, "the capture point sees RoCE");
+		finding_set(out, VERDICT_PASS, "the capture point sees RoCE");
 	else
-		finding_say(
+		finding_set(
 			out, VERDICT_FAIL,
 			"the capture saw no RoCE though traffic ran: it bypasses the kernel here");
 }
 
 /* Bytes a second of which foreign_percent is too much: the link's, else the load's. */
-static uint64_t reference_rate(const struct subject *s)
+static uint64_t meta_reference_rate(const struct port_ctx *s)
 {
 	const struct run_pair *pair;
 	uint64_t rate = 0;
@@ -245,7 +246,7 @@ static uint64_t reference_rate(const struct subject *s)
 
 	if (s->port->speed_mbps)
 		return (uint64_t)s->port->speed_mbps * 1000000 / 8;
-	while ((pair = subject_pair(s, &i)))
+	while ((pair = port_ctx_pair(s, &i)))
 		if (pair->asked_bytes_per_s > rate)
 			rate = pair->asked_bytes_per_s;
 	return rate;
@@ -253,13 +254,13 @@ static uint64_t reference_rate(const struct subject *s)
 
 PORT_CHECK(check_meta_foreign)
 {
-	uint64_t reference = reference_rate(s), bytes, rate;
+	uint64_t reference = meta_reference_rate(s), bytes, rate;
 	struct counters delta;
 
-	if (!subject_delta(s, READ_QUIET_BEFORE, &delta, NULL) ||
+	if (!port_ctx_delta(s, READ_QUIET_BEFORE, &delta, NULL) ||
 	    !counters_has(&delta, METRIC_RX_BYTES, 0) ||
 	    !counters_has(&delta, METRIC_TX_BYTES, 0) || !delta.when_ns) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "the port does not count its bytes");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the port does not count its bytes");
 		return;
 	}
 	bytes = delta.value[METRIC_RX_BYTES][0] + delta.value[METRIC_TX_BYTES][0];
@@ -267,18 +268,18 @@ PORT_CHECK(check_meta_foreign)
 	evidence_counter(out, s, &delta, METRIC_RX_BYTES, 0);
 	evidence_counter(out, s, &delta, METRIC_TX_BYTES, 0);
 	if (!reference)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "neither the link's speed nor the load's is known");
 	else if (rate * 100 > reference * s->c->fabric->foreign_percent)
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "%llu bytes/s of foreign traffic while quiet, more than %u %%",
 			    (count_t)rate, s->c->fabric->foreign_percent);
 	else
-		finding_say(out, VERDICT_PASS, "%llu bytes/s while quiet, at most %u %% of %llu",
+		finding_set(out, VERDICT_PASS, "%llu bytes/s while quiet, at most %u %% of %llu",
 			    (count_t)rate, s->c->fabric->foreign_percent, (count_t)reference);
 }
 
-static const char *first_version(const struct run *run)
+static const char *meta_first_version(const struct run *run)
 {
 	for (unsigned int i = 0; i < run->host_count; i++)
 		if (run->host[i].agent_version[0])
@@ -286,7 +287,7 @@ static const char *first_version(const struct run *run)
 	return "";
 }
 
-static bool in_run(const struct run *run, const char *name)
+static bool meta_in_run(const struct run *run, const char *name)
 {
 	for (unsigned int i = 0; i < run->host_count; i++)
 		if (!strcmp(run->host[i].name, name))
@@ -295,45 +296,46 @@ static bool in_run(const struct run *run, const char *name)
 }
 
 /* Hosts of the inventory that the run does not know at all. */
-static void say_absent(const struct rule *rule, const struct rule_context *c, struct findings *out)
+static void meta_report_absent(const struct rule *rule, const struct rule_context *c,
+			       struct findings *out)
 {
 	for (unsigned int i = 0; i < c->fabric->host_count; i++) {
-		if (in_run(c->run, c->fabric->host[i].name))
+		if (meta_in_run(c->run, c->fabric->host[i].name))
 			continue;
 		finding_begin(out, rule, c->fabric->host[i].name, "", 0);
-		finding_say(out, VERDICT_FAIL, "the run has nothing of this host");
+		finding_set(out, VERDICT_FAIL, "the run has nothing of this host");
 	}
 }
 
 FABRIC_CHECK(check_meta_hosts)
 {
-	const char *version = first_version(c->run);
+	const char *version = meta_first_version(c->run);
 
-	say_absent(rule, c, out);
+	meta_report_absent(rule, c, out);
 	for (unsigned int i = 0; i < c->run->host_count; i++) {
 		const struct run_host *h = &c->run->host[i];
 
 		finding_begin(out, rule, h->name, "", 0);
 		if (!h->reached)
-			finding_say(out, VERDICT_FAIL, "not reached: %s",
+			finding_set(out, VERDICT_FAIL, "not reached: %s",
 				    h->error[0] ? h->error : "no answer");
 		else if (h->error[0])
-			finding_say(out, VERDICT_FAIL, "lost during the run: %s", h->error);
+			finding_set(out, VERDICT_FAIL, "lost during the run: %s", h->error);
 		else if (!h->has_before)
-			finding_say(out, VERDICT_FAIL, "no snapshot of this host");
+			finding_set(out, VERDICT_FAIL, "no snapshot of this host");
 		else if (h->agent_version[0] && strcmp(h->agent_version, version))
-			finding_say(out, VERDICT_FAIL, "the agent is version %s, others are %s",
+			finding_set(out, VERDICT_FAIL, "the agent is version %s, others are %s",
 				    h->agent_version, version);
 		else
-			finding_say(out, VERDICT_PASS, "the host answered");
+			finding_set(out, VERDICT_PASS, "the host answered");
 		if (h->has_before)
 			finding_evidence(out, EVIDENCE_HOST, "snapshot of %u ports, kernel %s",
 					 h->before.port_count, h->before.kernel);
 	}
 }
 
-static unsigned int say_changes(const struct qos *before, const struct qos *after,
-				struct findings *out)
+static unsigned int meta_report_changes(const struct qos *before, const struct qos *after,
+					struct findings *out)
 {
 	uint64_t diff = (qos_diff(before, after) | qos_diff(after, before)) & before->has &
 			after->has;
@@ -359,39 +361,39 @@ PORT_CHECK(check_meta_changed)
 	int known;
 
 	if (!s->c->run->traffic && !s->host->has_after) {
-		finding_say(out, VERDICT_SKIP, "one snapshot of the host: nothing ran in between");
+		finding_set(out, VERDICT_SKIP, "one snapshot of the host: nothing ran in between");
 		return;
 	}
 	after = s->host->has_after ? snapshot_port(&s->host->after, s->name) : NULL;
 	if (!after) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "no snapshot of this port after the run");
+		finding_set(out, VERDICT_INCONCLUSIVE, "no snapshot of this port after the run");
 		return;
 	}
-	count = say_changes(&s->port->qos, &after->qos, out);
+	count = meta_report_changes(&s->port->qos, &after->qos, out);
 	known = __builtin_popcountll(s->port->qos.has & after->qos.has);
 	finding_evidence(out, EVIDENCE_HOST, "%d settings read before and after the run", known);
 	if (count)
-		finding_say(out, VERDICT_FAIL, "%u settings changed during the run", count);
+		finding_set(out, VERDICT_FAIL, "%u settings changed during the run", count);
 	else if (!known)
-		finding_say(out, VERDICT_INCONCLUSIVE, "no setting of this port can be read");
+		finding_set(out, VERDICT_INCONCLUSIVE, "no setting of this port can be read");
 	else
-		finding_say(out, VERDICT_PASS, "no setting changed during the run");
+		finding_set(out, VERDICT_PASS, "no setting changed during the run");
 }
 
 FABRIC_CHECK(check_meta_ports)
 {
 	struct port_walk walk = {.c = c};
 	unsigned int ports = 0;
-	struct subject s;
+	struct port_ctx s;
 
 	while (port_walk_next(&walk, &s))
 		ports += s.port != NULL;
 	finding_begin(out, rule, c->alone ? c->run->host[0].name : "", "", 0);
 	finding_evidence(out, EVIDENCE_HOST, "%u ports on %u hosts", ports, c->run->host_count);
 	if (ports)
-		finding_say(out, VERDICT_PASS, "%u ports are judged", ports);
+		finding_set(out, VERDICT_PASS, "%u ports are judged", ports);
 	else
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    c->alone ? "this host has no RoCE port that could be judged"
 				     : "no port of the inventory was found: nothing is judged");
 }

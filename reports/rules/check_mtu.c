@@ -3,7 +3,7 @@
  * RC-MTU: is the RDMA MTU what the profile wants and the most that the device can do, and do
  * full-size packets get through? Whether hosts agree is in check_across.c.
  */
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 PORT_CHECK(check_mtu_rdma)
@@ -11,31 +11,31 @@ PORT_CHECK(check_mtu_rdma)
 	const struct qos *q = &s->port->qos;
 	uint32_t have = qos_has(q, QOS_IB_MTU) ? q->ib_mtu : s->port->active_mtu;
 
-	if (!qos_has(s->wish, QOS_IB_MTU)) {
-		finding_say(out, VERDICT_SKIP, "the profile does not state the RDMA MTU");
+	if (!qos_has(s->want, QOS_IB_MTU)) {
+		finding_set(out, VERDICT_SKIP, "the profile does not state the RDMA MTU");
 		return;
 	}
-	finding_wish(out, s->profile, QOS_IB_MTU);
+	finding_expected_by(out, s->profile, QOS_IB_MTU);
 	if (!have) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "the active RDMA MTU cannot be read");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the active RDMA MTU cannot be read");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "active RDMA MTU is %u (verbs)", have);
 	if (qos_has(q, QOS_MTU))
 		evidence_field(out, s, QOS_MTU);
-	finding_say(out, have >= s->wish->ib_mtu ? VERDICT_PASS : VERDICT_FAIL,
-		    "the RDMA MTU is %u, the profile wants at least %u", have, s->wish->ib_mtu);
+	finding_set(out, have >= s->want->ib_mtu ? VERDICT_PASS : VERDICT_FAIL,
+		    "the RDMA MTU is %u, the profile wants at least %u", have, s->want->ib_mtu);
 }
 
 /* Largest payload of data packets from this port in a capture. */
-static uint32_t largest_from(const struct subject *s, const struct run_port *at)
+static uint32_t mtu_largest_payload(const struct port_ctx *s, const struct run_port *at)
 {
 	uint32_t largest = 0;
 
 	for (unsigned int i = 0; at && at->has_capture && i < at->capture.flow_count; i++) {
 		const struct flow *f = &at->capture.flow[i];
 
-		if (f->requests && subject_owns(s, f->src) && f->max_payload > largest)
+		if (f->requests && port_ctx_owns(s, f->src) && f->max_payload > largest)
 			largest = f->max_payload;
 	}
 	return largest;
@@ -43,27 +43,28 @@ static uint32_t largest_from(const struct subject *s, const struct run_port *at)
 
 /* A pair that delivered nothing: full-size packets were sent, and at the receiver only smaller ones
  * came. */
-static bool lost_by_size(const struct subject *s, const struct subject *to, uint32_t *sent,
-			 uint32_t *came)
+static bool mtu_lost_by_size(const struct port_ctx *s, const struct port_ctx *to, uint32_t *sent,
+			     uint32_t *came)
 {
-	*sent = largest_from(s, s->run_port);
-	*came = largest_from(s, to->run_port);
+	*sent = mtu_largest_payload(s, s->run_port);
+	*came = mtu_largest_payload(s, to->run_port);
 	return *sent && to->run_port->has_capture && *came < *sent;
 }
 
 /* One direction. True when it settles the verdict. */
-static bool path_failed(const struct subject *s, const struct run_pair *pair, struct findings *out)
+static bool mtu_path_failed(const struct port_ctx *s, const struct run_pair *pair,
+			    struct findings *out)
 {
-	struct subject to;
+	struct port_ctx to;
 	uint32_t sent, came;
 
-	if (!subject_partner(s, pair, &to) || !lost_by_size(s, &to, &sent, &came))
+	if (!port_ctx_partner(s, pair, &to) || !mtu_lost_by_size(s, &to, &sent, &came))
 		return false;
 	finding_evidence(out, EVIDENCE_TRAFFIC, "to %s: %s", to.host->name, pair->client.detail);
 	finding_evidence(out, EVIDENCE_CAPTURE,
 			 "%u bytes of payload left, at most %u arrived at %s", sent, came,
 			 to.host->name);
-	finding_say(out, VERDICT_FAIL,
+	finding_set(out, VERDICT_FAIL,
 		    "packets of %u bytes do not reach %s: the path's MTU is smaller", sent,
 		    to.host->name);
 	return true;
@@ -75,11 +76,11 @@ PORT_CHECK(check_mtu_path)
 	uint32_t size = s->c->fabric->message_bytes;
 	const struct run_pair *pair;
 
-	while ((pair = subject_pair(s, &i))) {
-		if (!subject_is_client(s, pair) || !pair->ran)
+	while ((pair = port_ctx_pair(s, &i))) {
+		if (!port_ctx_is_client(s, pair) || !pair->ran)
 			continue;
 		sending++;
-		if (!pair->server.messages && path_failed(s, pair, out))
+		if (!pair->server.messages && mtu_path_failed(s, pair, out))
 			return;
 		if (!pair->server.messages)
 			continue;
@@ -94,18 +95,18 @@ PORT_CHECK(check_mtu_path)
 				 (count_t)pair->server.messages, size, pair->client.mtu);
 	}
 	if (!sending)
-		finding_say(out, VERDICT_SKIP, "this port sent no traffic");
+		finding_set(out, VERDICT_SKIP, "this port sent no traffic");
 	else if (small)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "messages of %u bytes do not fill a packet: set message_bytes higher",
 			    size);
 	else if (through < sending)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "nothing arrived in %u of %u directions, and nothing tells whether "
 			    "size is why",
 			    sending - through, sending);
 	else
-		finding_say(out, VERDICT_PASS, "full-size packets get through in %u directions",
+		finding_set(out, VERDICT_PASS, "full-size packets get through in %u directions",
 			    through);
 }
 
@@ -115,7 +116,7 @@ PORT_CHECK(check_mtu_jumbo)
 	const struct port *p = s->port;
 
 	if (!p->active_mtu || !p->max_mtu) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "the RDMA MTU cannot be read");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the RDMA MTU cannot be read");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "RDMA MTU is %u, the device can do %u (verbs)",
@@ -123,9 +124,9 @@ PORT_CHECK(check_mtu_jumbo)
 	if (qos_has(&p->qos, QOS_MTU))
 		evidence_field(out, s, QOS_MTU);
 	if (p->active_mtu >= p->max_mtu)
-		finding_say(out, VERDICT_PASS, "RDMA uses the largest MTU, %u", p->active_mtu);
+		finding_set(out, VERDICT_PASS, "RDMA uses the largest MTU, %u", p->active_mtu);
 	else
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "RDMA MTU %u of %u: the netdev's MTU has to be %u at least",
 			    p->active_mtu, p->max_mtu, p->max_mtu + 96);
 }

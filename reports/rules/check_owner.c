@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "dcb/lldpad/owner.h"
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
-static const char *host_agent(const struct machine *m)
+static const char *owner_lldp_agent(const struct host_state *m)
 {
 	if (m->known && m->lldpad > 0)
 		return "lldpad";
@@ -20,16 +20,16 @@ static const char *host_agent(const struct machine *m)
 PORT_CHECK(check_top_firmware)
 {
 	const struct qos *q = &s->port->qos;
-	const char *agent = host_agent(&s->host->before.machine);
-	bool asks = qos_has(s->wish, QOS_FIRMWARE_AGENT) ? !s->wish->firmware_agent
-							 : subject_has_profile(s);
+	const char *agent = owner_lldp_agent(&s->host->before.host_state);
+	bool asks = qos_has(s->want, QOS_FIRMWARE_AGENT) ? !s->want->firmware_agent
+							 : port_ctx_has_profile(s);
 	bool runs = qos_has(q, QOS_FIRMWARE_AGENT) && q->firmware_agent;
 	bool owns = qos_has(q, QOS_DCBX_MODE) && q->dcbx_mode & QOS_DCBX_LLD_MANAGED;
 	bool host = qos_has(q, QOS_DCBX_MODE) && q->dcbx_mode & (QOS_DCBX_HOST | QOS_DCBX_STATIC);
 
-	finding_wish(out, s->profile, QOS_FIRMWARE_AGENT);
+	finding_expected_by(out, s->profile, QOS_FIRMWARE_AGENT);
 	if (!qos_has(q, QOS_FIRMWARE_AGENT) && !qos_has(q, QOS_DCBX_MODE)) {
-		subject_unreadable(s, out, "who owns DCBX");
+		port_ctx_unreadable(s, out, "who owns DCBX");
 		return;
 	}
 	if (qos_has(q, QOS_FIRMWARE_AGENT))
@@ -37,40 +37,40 @@ PORT_CHECK(check_top_firmware)
 	if (qos_has(q, QOS_DCBX_MODE))
 		evidence_field(out, s, QOS_DCBX_MODE);
 	if ((runs || owns) && agent)
-		finding_say(out, VERDICT_FAIL, "the firmware's LLDP agent runs, and %s as well",
+		finding_set(out, VERDICT_FAIL, "the firmware's LLDP agent runs, and %s as well",
 			    agent);
 	else if (runs || owns)
-		finding_say(out, asks ? VERDICT_FAIL : VERDICT_WARN,
+		finding_set(out, asks ? VERDICT_FAIL : VERDICT_WARN,
 			    "the firmware's agent owns DCBX: what the host sets is refused or "
 			    "overwritten");
 	else if (qos_has(q, QOS_DCBX_MODE) && !host)
-		finding_say(out, VERDICT_WARN,
+		finding_set(out, VERDICT_WARN,
 			    "DCBX is not the host's: the firmware may overwrite what is set");
 	else
-		finding_say(out, VERDICT_PASS, "the firmware leaves DCBX to the host");
+		finding_set(out, VERDICT_PASS, "the firmware leaves DCBX to the host");
 }
 
 /* What apply would say of it. */
-static void evidence_owner(const struct machine_owner *m, struct findings *out)
+static void evidence_owner(const struct host_owner *m, struct findings *out)
 {
-	struct owner owner = {.kind = (enum owner_kind)machine_owner_kind(m->kind), .pid = m->pid};
+	struct owner owner = {.kind = (enum owner_kind)host_owner_kind(m->kind), .pid = m->pid};
 	struct err e = {0};
 
 	snprintf(owner.path, sizeof(owner.path), "%s", m->path);
 	snprintf(owner.name, sizeof(owner.name), "%s", m->name);
 	snprintf(owner.via, sizeof(owner.via), "%s", m->via);
-	owner_tell(&owner, &e);
+	owner_report(&owner, &e);
 	finding_evidence(out, EVIDENCE_HOST, "%s", e.text);
 }
 
 /* Those that are in the way: lldpad is none to a profile that wants it. */
-static unsigned int owners_in_the_way(const struct machine *m, bool wants_lldpad,
-				      struct findings *out, enum owner_kind *worst)
+static unsigned int owner_count_conflicts(const struct host_state *m, bool wants_lldpad,
+					  struct findings *out, enum owner_kind *worst)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < m->owner_count && i < MACHINE_OWNERS_MAX; i++) {
-		int kind = machine_owner_kind(m->owner[i].kind);
+	for (unsigned int i = 0; i < m->owner_count && i < HOST_OWNERS_MAX; i++) {
+		int kind = host_owner_kind(m->owner[i].kind);
 		const struct owner owner = {.kind = (enum owner_kind)kind};
 
 		if (kind < 0 || (wants_lldpad && owner_is_lldpad(&owner)))
@@ -88,39 +88,39 @@ static const char *const owner_lines[OWNER_KIND_COUNT] = {
 	[OWNER_LLDPAD_BOOT] = "lldpad is started at the next boot",
 	[OWNER_LLDPD] = "lldpd sends DCBX of its own",
 	[OWNER_NETWORKMANAGER] = "NetworkManager sets DCB with a connection",
-	[OWNER_REAPPLY] = "a service or hook of others sets QoS as well",
-	[OWNER_STRANGER] = "a process that is not lldpad has the name of its socket",
+	[OWNER_BOOT_CONFIG] = "a service or hook of others sets QoS as well",
+	[OWNER_FOREIGN_SOCKET] = "a process that is not lldpad has the name of its socket",
 };
 
 FABRIC_CHECK(check_top_setters)
 {
-	const struct machine *m = &c->run->host[0].before.machine;
-	const struct profile *wish = &c->fabric->profile;
-	enum owner_kind worst = OWNER_REAPPLY;
+	const struct host_state *m = &c->run->host[0].before.host_state;
+	const struct profile *want = &c->fabric->profile;
+	enum owner_kind worst = OWNER_BOOT_CONFIG;
 	unsigned int n;
 
 	finding_begin(out, rule, c->run->host[0].name, "", 0);
 	if (!m->known) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
 		return;
 	}
-	n = owners_in_the_way(m, wish->agent != AGENT_NONE, out, &worst);
+	n = owner_count_conflicts(m, want->agent != AGENT_NONE, out, &worst);
 	finding_evidence(out, EVIDENCE_HOST, "lldpad %s, lldpd %s",
 			 m->lldpad > 0 ? "runs" : "does not run",
 			 m->lldpd > 0 ? "runs" : "does not run");
-	if (wish->agent == AGENT_LLDPAD && m->lldpad <= 0)
-		finding_say(out, VERDICT_FAIL, "the profile's agent is lldpad, which does not run");
+	if (want->agent == AGENT_LLDPAD && m->lldpad <= 0)
+		finding_set(out, VERDICT_FAIL, "the profile's agent is lldpad, which does not run");
 	else if (!n)
-		finding_say(out, VERDICT_PASS, "%s",
-			    wish->agent == AGENT_LLDPAD
+		finding_set(out, VERDICT_PASS, "%s",
+			    want->agent == AGENT_LLDPAD
 				    ? "lldpad alone sets DCB, as the profile wants"
 				    : "nothing else on this host sets DCB");
 	else if (worst == OWNER_LLDPAD && n > 1)
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "lldpad runs and others set DCB: they undo each other");
 	else
-		finding_say(out,
-			    worst == OWNER_LLDPAD && wish->name[0] ? VERDICT_FAIL : VERDICT_WARN,
+		finding_set(out,
+			    worst == OWNER_LLDPAD && want->name[0] ? VERDICT_FAIL : VERDICT_WARN,
 			    "%s", owner_lines[worst]);
 }
 
@@ -130,11 +130,11 @@ PORT_CHECK(check_top_willing)
 	uint64_t both = QOS_BIT(QOS_ETS_WILLING) | QOS_BIT(QOS_PFC_WILLING);
 	bool ets = qos_has(q, QOS_ETS_WILLING) && q->ets_willing;
 	bool pfc = qos_has(q, QOS_PFC_WILLING) && q->pfc_willing;
-	bool ok = (!ets || (qos_has(s->wish, QOS_ETS_WILLING) && s->wish->ets_willing)) &&
-		  (!pfc || (qos_has(s->wish, QOS_PFC_WILLING) && s->wish->pfc_willing));
+	bool ok = (!ets || (qos_has(s->want, QOS_ETS_WILLING) && s->want->ets_willing)) &&
+		  (!pfc || (qos_has(s->want, QOS_PFC_WILLING) && s->want->pfc_willing));
 
 	if (!(q->has & both)) {
-		finding_say(out, VERDICT_SKIP, "the port does not say whether it is willing");
+		finding_set(out, VERDICT_SKIP, "the port does not say whether it is willing");
 		return;
 	}
 	if (qos_has(q, QOS_ETS_WILLING))
@@ -142,56 +142,56 @@ PORT_CHECK(check_top_willing)
 	if (qos_has(q, QOS_PFC_WILLING))
 		evidence_field(out, s, QOS_PFC_WILLING);
 	if (ok)
-		finding_say(out, VERDICT_PASS,
+		finding_set(out, VERDICT_PASS,
 			    ets || pfc ? "willing, as the profile wants"
 				       : "the host is not willing: its own settings hold");
 	else
-		finding_say(out, VERDICT_FAIL, "the host is willing: %s",
-			    s->port->peer.has ? "its link partner decides"
-					      : "whoever speaks DCBX on the link decides");
+		finding_set(out, VERDICT_FAIL, "the host is willing: %s",
+			    s->port->lldp_qos.has ? "its link partner decides"
+						  : "whoever speaks DCBX on the link decides");
 }
 
-static bool is_reapplied(const struct machine *m)
+static bool owner_is_reapplied(const struct host_state *m)
 {
-	for (unsigned int i = 0; i < m->owner_count && i < MACHINE_OWNERS_MAX; i++)
-		if (machine_owner_kind(m->owner[i].kind) == OWNER_REAPPLY)
+	for (unsigned int i = 0; i < m->owner_count && i < HOST_OWNERS_MAX; i++)
+		if (host_owner_kind(m->owner[i].kind) == OWNER_BOOT_CONFIG)
 			return true;
 	return false;
 }
 
 FABRIC_CHECK(check_top_persist)
 {
-	const struct machine *m = &c->run->host[0].before.machine;
+	const struct host_state *m = &c->run->host[0].before.host_state;
 	const struct profile *p = &c->fabric->profile;
 
 	finding_begin(out, rule, c->run->host[0].name, "", 0);
 	if (!m->known) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "rocecheck-apply.service is %s, its udev rule is %s",
 			 m->boot_unit == 1 ? "enabled" : "not enabled",
 			 m->udev_rule == 1 ? "there" : "not there");
 	if (!p->name[0] || !p->persist)
-		finding_say(out, VERDICT_SKIP, "%s",
+		finding_set(out, VERDICT_SKIP, "%s",
 			    p->name[0] ? "the profile does not ask for it"
 				       : "no profile was given");
 	else if (m->boot_unit == 1 && m->udev_rule == 1)
-		finding_say(out, VERDICT_PASS, "what was confirmed is applied again at boot");
+		finding_set(out, VERDICT_PASS, "what was confirmed is applied again at boot");
 	else if (m->boot_unit == 1)
-		finding_say(out, VERDICT_WARN,
+		finding_set(out, VERDICT_WARN,
 			    "applied again at boot, and not when a driver is loaded again");
-	else if (is_reapplied(m))
-		finding_say(out, VERDICT_WARN, "after a boot settings are those of somebody else");
+	else if (owner_is_reapplied(m))
+		finding_set(out, VERDICT_WARN, "after a boot settings are those of somebody else");
 	else
-		finding_say(out, VERDICT_WARN, "nothing applies settings again at boot");
+		finding_set(out, VERDICT_WARN, "nothing applies settings again at boot");
 }
 
 /* The next port of the host that is driven by the same driver: each pair is compared once. */
-static const struct port *next_of_kind(const struct subject *s)
+static const struct port *owner_next_of_driver(const struct port_ctx *s)
 {
 	struct port_walk walk = {.c = s->c};
-	struct subject other;
+	struct port_ctx other;
 	bool behind = false;
 
 	while (port_walk_next(&walk, &other)) {
@@ -208,7 +208,7 @@ static const enum qos_field_id rail_fields[] = {
 	QOS_CM_TOS,   QOS_ROCE_VERSION, QOS_CNP_DSCP,	 QOS_NP_ENABLE, QOS_RP_ENABLE,
 };
 
-static const char *rails_differ(const struct port *a, const struct port *b)
+static const char *owner_rails_differ(const struct port *a, const struct port *b)
 {
 	if (strcmp(a->firmware, b->firmware))
 		return "firmware";
@@ -227,26 +227,26 @@ static const char *rails_differ(const struct port *a, const struct port *b)
 
 PORT_CHECK(check_top_rails)
 {
-	const struct port *other = next_of_kind(s);
+	const struct port *other = owner_next_of_driver(s);
 	const char *differs;
 
 	if (!other) {
-		finding_say(out, VERDICT_SKIP, "no further port of this driver");
+		finding_set(out, VERDICT_SKIP, "no further port of this driver");
 		return;
 	}
-	differs = rails_differ(s->port, other);
+	differs = owner_rails_differ(s->port, other);
 	finding_evidence(out, EVIDENCE_HOST, "compared with %s: %s", other->netdev,
 			 differs ? differs : "firmware, driver, link and settings");
 	if (differs)
-		finding_say(out, VERDICT_FAIL, "%s is not that of %s", differs, other->netdev);
+		finding_set(out, VERDICT_FAIL, "%s is not that of %s", differs, other->netdev);
 	else
-		finding_say(out, VERDICT_PASS, "alike with %s", other->netdev);
+		finding_set(out, VERDICT_PASS, "alike with %s", other->netdev);
 }
 
-static unsigned int roce_ports(const struct rule_context *c)
+static unsigned int owner_roce_ports(const struct rule_context *c)
 {
 	struct port_walk walk = {.c = c};
-	struct subject s;
+	struct port_ctx s;
 	unsigned int n = 0;
 
 	while (port_walk_next(&walk, &s))
@@ -254,7 +254,7 @@ static unsigned int roce_ports(const struct rule_context *c)
 	return n;
 }
 
-static bool share_subnet(const struct seat *a, const struct seat *b)
+static bool owner_share_subnet(const struct pci_slot *a, const struct pci_slot *b)
 {
 	for (unsigned int i = 0; i < a->subnet_count; i++)
 		for (unsigned int k = 0; k < b->subnet_count; k++)
@@ -264,82 +264,82 @@ static bool share_subnet(const struct seat *a, const struct seat *b)
 }
 
 /* Another RoCE port of the host in one of the subnets of this one. */
-static const struct port *subnet_mate(const struct subject *s)
+static const struct port *owner_same_subnet_port(const struct port_ctx *s)
 {
 	struct port_walk walk = {.c = s->c};
-	struct subject other;
+	struct port_ctx other;
 
 	while (port_walk_next(&walk, &other))
 		if (other.port && other.port != s->port && other.port->kind != PORT_IWARP &&
-		    share_subnet(&s->port->seat, &other.port->seat))
+		    owner_share_subnet(&s->port->pci_slot, &other.port->pci_slot))
 			return other.port;
 	return NULL;
 }
 
 PORT_CHECK(check_net_arp)
 {
-	const struct seat *seat = &s->port->seat;
-	const struct port *mate = subnet_mate(s);
+	const struct pci_slot *slot = &s->port->pci_slot;
+	const struct port *mate = owner_same_subnet_port(s);
 
-	if (roce_ports(s->c) < 2) {
-		finding_say(out, VERDICT_SKIP, "one RoCE port: there is no other to answer for");
+	if (owner_roce_ports(s->c) < 2) {
+		finding_set(out, VERDICT_SKIP, "one RoCE port: there is no other to answer for");
 		return;
 	}
-	if (!seat->known || seat->arp_ignore == MACHINE_UNKNOWN ||
-	    seat->arp_announce == MACHINE_UNKNOWN) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "arp_ignore or arp_announce cannot be read");
+	if (!slot->known || slot->arp_ignore == HOST_UNKNOWN ||
+	    slot->arp_announce == HOST_UNKNOWN) {
+		finding_set(out, VERDICT_INCONCLUSIVE, "arp_ignore or arp_announce cannot be read");
 		return;
 	}
 	if (!mate) {
-		finding_say(out, VERDICT_SKIP, "no other RoCE port is in its subnet");
+		finding_set(out, VERDICT_SKIP, "no other RoCE port is in its subnet");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "%s is in its subnet; arp_ignore %d, arp_announce %d",
-			 mate->netdev, seat->arp_ignore, seat->arp_announce);
-	if (!seat->arp_ignore)
-		finding_say(out, VERDICT_FAIL, "it answers ARP for the address of %s",
+			 mate->netdev, slot->arp_ignore, slot->arp_announce);
+	if (!slot->arp_ignore)
+		finding_set(out, VERDICT_FAIL, "it answers ARP for the address of %s",
 			    mate->netdev);
-	else if (seat->arp_announce < 2)
-		finding_say(out, VERDICT_WARN, "it may ask by ARP with the address of %s",
+	else if (slot->arp_announce < 2)
+		finding_set(out, VERDICT_WARN, "it may ask by ARP with the address of %s",
 			    mate->netdev);
 	else
-		finding_say(out, VERDICT_PASS, "it answers ARP for its own addresses alone");
+		finding_set(out, VERDICT_PASS, "it answers ARP for its own addresses alone");
 }
 
 PORT_CHECK(check_net_rp_filter)
 {
-	const struct seat *seat = &s->port->seat;
+	const struct pci_slot *slot = &s->port->pci_slot;
 
-	if (roce_ports(s->c) < 2) {
-		finding_say(out, VERDICT_SKIP, "one RoCE port: there is no other way back");
+	if (owner_roce_ports(s->c) < 2) {
+		finding_set(out, VERDICT_SKIP, "one RoCE port: there is no other way back");
 		return;
 	}
-	if (!seat->known || seat->rp_filter == MACHINE_UNKNOWN) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "rp_filter cannot be read");
+	if (!slot->known || slot->rp_filter == HOST_UNKNOWN) {
+		finding_set(out, VERDICT_INCONCLUSIVE, "rp_filter cannot be read");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "rp_filter is %d (sysctl, all and %s)",
-			 seat->rp_filter, s->name);
-	if (seat->rp_filter == 1)
-		finding_say(out, VERDICT_FAIL,
+			 slot->rp_filter, s->name);
+	if (slot->rp_filter == 1)
+		finding_set(out, VERDICT_FAIL,
 			    "strict reverse path filter on a host with %u RoCE ports",
-			    roce_ports(s->c));
+			    owner_roce_ports(s->c));
 	else
-		finding_say(out, VERDICT_PASS, "the reverse path filter is not strict");
+		finding_set(out, VERDICT_PASS, "the reverse path filter is not strict");
 }
 
 PORT_CHECK(check_net_forwarding)
 {
-	const struct seat *seat = &s->port->seat;
+	const struct pci_slot *slot = &s->port->pci_slot;
 
-	if (!seat->known || seat->forwarding == MACHINE_UNKNOWN) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "forwarding cannot be read");
+	if (!slot->known || slot->forwarding == HOST_UNKNOWN) {
+		finding_set(out, VERDICT_INCONCLUSIVE, "forwarding cannot be read");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "net.ipv4.conf.%s.forwarding is %d", s->name,
-			 seat->forwarding);
-	if (seat->forwarding)
-		finding_say(out, VERDICT_FAIL, "the host forwards IP between this port and others");
+			 slot->forwarding);
+	if (slot->forwarding)
+		finding_set(out, VERDICT_FAIL, "the host forwards IP between this port and others");
 	else
-		finding_say(out, VERDICT_PASS, "the host forwards nothing from this port");
+		finding_set(out, VERDICT_PASS, "the host forwards nothing from this port");
 }

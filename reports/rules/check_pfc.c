@@ -4,54 +4,54 @@
  * host, on its link partner as LLDP tells, and under load? Then settings of one host that are wrong
  * whatever the fabric is, and pauses counted so far.
  */
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
 
 /* Lossless priorities that are off, which loses packets; else those that are on and should not. */
-static uint8_t wrong_prios(uint8_t want, uint8_t have)
+static uint8_t pfc_wrong_prios(uint8_t want, uint8_t have)
 {
 	uint8_t missing = want & ~have;
 
 	return missing ? missing : have & ~want;
 }
 
-static void say_none(const struct subject *s, enum verdict none, struct findings *out)
+static void pfc_report_none(const struct port_ctx *s, enum verdict none, struct findings *out)
 {
 	evidence_field(out, s, QOS_PFC_ENABLED);
 	if (s->port->qos.pfc_enabled)
-		finding_say(out, VERDICT_PASS, "PFC is on for at least one priority");
+		finding_set(out, VERDICT_PASS, "PFC is on for at least one priority");
 	else
-		finding_say(out, none, "PFC is off on every priority: nothing is lossless");
+		finding_set(out, none, "PFC is off on every priority: nothing is lossless");
 }
 
 PORT_CHECK(check_pfc_none)
 {
-	if (!subject_has_profile(s)) {
+	if (!port_ctx_has_profile(s)) {
 		/* Nobody has said that it is not meant. */
-		if (subject_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
-			say_none(s, VERDICT_WARN, out);
+		if (port_ctx_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
+			pfc_report_none(s, VERDICT_WARN, out);
 		return;
 	}
-	if (!subject_knows(s, out, QOS_PFC_ENABLED))
+	if (!port_ctx_knows(s, out, QOS_PFC_ENABLED))
 		return;
-	if (!s->wish->pfc_enabled) {
-		finding_say(out, VERDICT_SKIP, "the profile wants no lossless priority");
+	if (!s->want->pfc_enabled) {
+		finding_set(out, VERDICT_SKIP, "the profile wants no lossless priority");
 		return;
 	}
-	finding_prios(out, s->wish->pfc_enabled);
-	say_none(s, VERDICT_FAIL, out);
+	finding_prios(out, s->want->pfc_enabled);
+	pfc_report_none(s, VERDICT_FAIL, out);
 }
 
 PORT_CHECK(check_pfc_mask)
 {
-	uint8_t want = s->wish->pfc_enabled, have;
+	uint8_t want = s->want->pfc_enabled, have;
 
-	if (!subject_knows(s, out, QOS_PFC_ENABLED))
+	if (!port_ctx_knows(s, out, QOS_PFC_ENABLED))
 		return;
 	have = s->port->qos.pfc_enabled;
-	finding_prios(out, have == want ? want : wrong_prios(want, have));
-	subject_compare(s, out, QOS_PFC_ENABLED);
+	finding_prios(out, have == want ? want : pfc_wrong_prios(want, have));
+	port_ctx_compare(s, out, QOS_PFC_ENABLED);
 }
 
 PORT_CHECK(check_pfc_peer)
@@ -59,26 +59,27 @@ PORT_CHECK(check_pfc_peer)
 	const struct port *p = s->port;
 	char peer[64], host[64];
 
-	if (!subject_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 		return;
-	if (!qos_has(&p->peer, QOS_PFC_ENABLED)) {
-		finding_say(out, VERDICT_INCONCLUSIVE,
-			    p->peer.has || p->peer_name[0] ? "the link partner sends no PFC TLV"
-							   : "no link partner was heard (LLDP)");
+	if (!qos_has(&p->lldp_qos, QOS_PFC_ENABLED)) {
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    p->lldp_qos.has || p->lldp_name[0]
+				    ? "the link partner sends no PFC TLV"
+				    : "no link partner was heard (LLDP)");
 		return;
 	}
-	qos_prio_set_text(p->peer.pfc_enabled, peer, sizeof(peer));
+	qos_prio_set_text(p->lldp_qos.pfc_enabled, peer, sizeof(peer));
 	qos_prio_set_text(p->qos.pfc_enabled, host, sizeof(host));
 	evidence_field(out, s, QOS_PFC_ENABLED);
-	finding_evidence(out, EVIDENCE_LLDP, "%s %s advertises PFC on %s", p->peer_name,
-			 p->peer_port, peer);
-	if (p->peer.pfc_enabled == p->qos.pfc_enabled) {
-		finding_say(out, VERDICT_PASS,
+	finding_evidence(out, EVIDENCE_LLDP, "%s %s advertises PFC on %s", p->lldp_name,
+			 p->lldp_port, peer);
+	if (p->lldp_qos.pfc_enabled == p->qos.pfc_enabled) {
+		finding_set(out, VERDICT_PASS,
 			    "host and link partner pause the same priorities: %s", host);
 		return;
 	}
-	finding_prios(out, wrong_prios(p->peer.pfc_enabled, p->qos.pfc_enabled));
-	finding_say(out, VERDICT_FAIL, "the host pauses %s, its link partner %s", host, peer);
+	finding_prios(out, pfc_wrong_prios(p->lldp_qos.pfc_enabled, p->qos.pfc_enabled));
+	finding_set(out, VERDICT_FAIL, "the host pauses %s, its link partner %s", host, peer);
 }
 
 PORT_CHECK(check_pfc_global_pause)
@@ -87,32 +88,32 @@ PORT_CHECK(check_pfc_global_pause)
 	uint64_t needed = QOS_BIT(QOS_PAUSE_RX) | QOS_BIT(QOS_PAUSE_TX) | QOS_BIT(QOS_PFC_ENABLED);
 
 	if ((q->has & needed) != needed) {
-		subject_unreadable(s, out,
-				   qos_has(q, QOS_PFC_ENABLED) ? "link pause" : "pfc.enabled");
+		port_ctx_unreadable(s, out,
+				    qos_has(q, QOS_PFC_ENABLED) ? "link pause" : "pfc.enabled");
 		return;
 	}
 	evidence_field(out, s, QOS_PAUSE_RX);
 	evidence_field(out, s, QOS_PAUSE_TX);
 	evidence_field(out, s, QOS_PFC_ENABLED);
-	finding_wish(out, s->profile, QOS_PAUSE_RX);
+	finding_expected_by(out, s->profile, QOS_PAUSE_RX);
 	if (q->pfc_enabled && (q->pause_rx || q->pause_tx))
-		finding_say(out, VERDICT_FAIL, "link pause (802.3x) is on together with PFC");
+		finding_set(out, VERDICT_FAIL, "link pause (802.3x) is on together with PFC");
 	else
-		finding_say(out, VERDICT_PASS, "link pause and PFC are not on together");
+		finding_set(out, VERDICT_PASS, "link pause and PFC are not on together");
 }
 
 /* Signs that a queue filled: pause either way, CE marks, PFC frames on the wire. */
-static uint64_t congestion(const struct subject *s, struct findings *out)
+static uint64_t pfc_congestion(const struct port_ctx *s, struct findings *out)
 {
 	static const enum metric signs[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
 					    METRIC_ECN_MARKED_RX};
 	struct counters delta;
 	uint64_t seen = 0;
 
-	if (!subject_delta(s, READ_LOAD_BEFORE, &delta, NULL))
+	if (!port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL))
 		return 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(signs); i++) {
-		unsigned int prio = subject_metric_prio(s, signs[i]);
+		unsigned int prio = port_ctx_metric_prio(s, signs[i]);
 
 		if (counters_has(&delta, signs[i], prio))
 			seen += evidence_counter(out, s, &delta, signs[i], prio);
@@ -127,35 +128,35 @@ PORT_CHECK(check_pfc_loss)
 	struct loss loss;
 	uint64_t congested;
 
-	if (!(s->wish->pfc_enabled & s->prio_set)) {
-		finding_say(out, VERDICT_SKIP, "the profile's RoCE priority is not lossless");
+	if (!(s->want->pfc_enabled & s->prio_set)) {
+		finding_set(out, VERDICT_SKIP, "the profile's RoCE priority is not lossless");
 		return;
 	}
 	loss_gather(s, &loss, out);
-	congested = congestion(s, out);
+	congested = pfc_congestion(s, out);
 	if (loss.gaps || loss.discards)
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "packets were lost%s on lossless priority %d: %llu sequence gaps, %llu "
 			    "discards",
 			    loss.discards ? "" : " or overtaken", s->roce_prio, (count_t)loss.gaps,
 			    (count_t)loss.discards);
 	else if (!loss.gaps_known && !loss.discards_known)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor discards");
 	else if (!congested)
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "nothing was lost, but no congestion was made: PFC was not put to the "
 			    "test");
 	else
-		finding_say(out, VERDICT_PASS,
+		finding_set(out, VERDICT_PASS,
 			    "nothing was lost on priority %d though it was congested",
 			    s->roce_prio);
 }
 
 /* Adds up one metric over priorities, with evidence of those that counted. Returns the priorities
  * that have the counter in *known and those that grew in *grown. */
-static void sum_prios(const struct subject *s, const struct counters *delta, enum metric m,
-		      uint8_t prios, struct findings *out, uint8_t *known, uint8_t *grown)
+static void pfc_sum_prios(const struct port_ctx *s, const struct counters *delta, enum metric m,
+			  uint8_t prios, struct findings *out, uint8_t *known, uint8_t *grown)
 {
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		if (!(prios & 1 << prio) || !counters_has(delta, m, prio))
@@ -170,27 +171,27 @@ static void sum_prios(const struct subject *s, const struct counters *delta, enu
 
 PORT_CHECK(check_pfc_lossy_pause)
 {
-	uint8_t lossy = (uint8_t)~s->wish->pfc_enabled, known = 0, grown = 0;
+	uint8_t lossy = (uint8_t)~s->want->pfc_enabled, known = 0, grown = 0;
 	struct counters delta;
 	char set[64];
 
-	if (!qos_has(s->wish, QOS_PFC_ENABLED)) {
-		finding_say(out, VERDICT_SKIP, "the profile does not state pfc.enabled");
+	if (!qos_has(s->want, QOS_PFC_ENABLED)) {
+		finding_set(out, VERDICT_SKIP, "the profile does not state pfc.enabled");
 		return;
 	}
-	subject_delta(s, READ_LOAD_BEFORE, &delta, NULL);
-	sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, lossy, out, &known, &grown);
+	port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL);
+	pfc_sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, lossy, out, &known, &grown);
 	qos_prio_set_text(grown ? grown : known, set, sizeof(set));
 	finding_prios(out, grown ? grown : known);
 	if (!known) {
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "pause received is not counted on this port");
 	} else if (grown) {
-		finding_say(out, VERDICT_FAIL, "pause came in on priority %s, lossy by the profile",
+		finding_set(out, VERDICT_FAIL, "pause came in on priority %s, lossy by the profile",
 			    set);
 	} else {
 		finding_evidence(out, EVIDENCE_COUNTER, "pfc_rx_frames +0 on priorities %s", set);
-		finding_say(out, VERDICT_PASS, "no pause came in on the lossy priorities");
+		finding_set(out, VERDICT_PASS, "no pause came in on the lossy priorities");
 	}
 }
 
@@ -200,23 +201,23 @@ PORT_CHECK(check_pfc_idle_pause)
 	struct counters delta;
 	char set[64];
 
-	subject_delta(s, READ_QUIET_BEFORE, &delta, NULL);
-	sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, 0xff, out, &known, &grown);
-	sum_prios(s, &delta, METRIC_PFC_TX_FRAMES, 0xff, out, &known, &grown);
+	port_ctx_delta(s, READ_QUIET_BEFORE, &delta, NULL);
+	pfc_sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, 0xff, out, &known, &grown);
+	pfc_sum_prios(s, &delta, METRIC_PFC_TX_FRAMES, 0xff, out, &known, &grown);
 	qos_prio_set_text(grown ? grown : known, set, sizeof(set));
 	if (!known) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
+		finding_set(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
 	} else if (grown) {
 		finding_prios(out, grown);
-		finding_say(out, VERDICT_FAIL, "pause on priority %s while nothing was sent", set);
+		finding_set(out, VERDICT_FAIL, "pause on priority %s while nothing was sent", set);
 	} else {
 		finding_evidence(out, EVIDENCE_COUNTER,
 				 "pfc_rx_frames and pfc_tx_frames +0 on priorities %s", set);
-		finding_say(out, VERDICT_PASS, "no pause while nothing was sent");
+		finding_set(out, VERDICT_PASS, "no pause while nothing was sent");
 	}
 }
 
-static unsigned int bits_of(uint8_t set)
+static unsigned int pfc_count_prios(uint8_t set)
 {
 	return (unsigned int)__builtin_popcount(set);
 }
@@ -224,26 +225,26 @@ static unsigned int bits_of(uint8_t set)
 PORT_CHECK(check_pfc_pause_instead)
 {
 	const struct qos *q = &s->port->qos;
-	bool asked = (qos_has(s->wish, QOS_PAUSE_RX) && s->wish->pause_rx) ||
-		     (qos_has(s->wish, QOS_PAUSE_TX) && s->wish->pause_tx);
+	bool asked = (qos_has(s->want, QOS_PAUSE_RX) && s->want->pause_rx) ||
+		     (qos_has(s->want, QOS_PAUSE_TX) && s->want->pause_tx);
 
-	if (!subject_has(s, out, QOS_BIT(QOS_PAUSE_RX) | QOS_BIT(QOS_PAUSE_TX), "link pause"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_PAUSE_RX) | QOS_BIT(QOS_PAUSE_TX), "link pause"))
 		return;
 	evidence_field(out, s, QOS_PAUSE_RX);
 	evidence_field(out, s, QOS_PAUSE_TX);
 	if (!q->pause_rx && !q->pause_tx)
-		finding_say(out, VERDICT_PASS, "link pause is off");
+		finding_set(out, VERDICT_PASS, "link pause is off");
 	else if (qos_has(q, QOS_PFC_ENABLED) && q->pfc_enabled)
-		finding_say(out, VERDICT_SKIP, "PFC is on as well (RC-PFC-007)");
+		finding_set(out, VERDICT_SKIP, "PFC is on as well (RC-PFC-007)");
 	else if (asked)
-		finding_say(out, VERDICT_PASS, "link pause is on, as the profile wants");
+		finding_set(out, VERDICT_PASS, "link pause is on, as the profile wants");
 	else
-		finding_say(out, VERDICT_FAIL, "link pause is on in the place of PFC");
+		finding_set(out, VERDICT_FAIL, "link pause is on in the place of PFC");
 }
 
 /* Bytes that arrive after a pause was sent: what mlx5 reserves (linux en/port_buffer.c), by link
  * speed in Gb/s (at least 40) and metres of cable. */
-static uint64_t xoff_bytes(const struct port *p)
+static uint64_t pfc_xoff_bytes(const struct port *p)
 {
 	uint64_t gbps = p->speed_mbps > 40000 ? p->speed_mbps / 1000 : 40;
 	uint64_t metres = qos_has(&p->qos, QOS_PFC_DELAY) && p->qos.pfc_delay < 1000
@@ -259,11 +260,11 @@ PORT_CHECK(check_pfc_buffer)
 	const struct qos *q = &s->port->qos;
 	uint64_t needed = QOS_BIT(QOS_PRIO_BUFFER) | QOS_BIT(QOS_BUFFER_SIZE) |
 			  QOS_BIT(QOS_PFC_ENABLED);
-	uint64_t least = xoff_bytes(s->port) + (qos_has(q, QOS_MTU) ? q->mtu : 1500);
+	uint64_t least = pfc_xoff_bytes(s->port) + (qos_has(q, QOS_MTU) ? q->mtu : 1500);
 	uint8_t small = 0;
 
 	if ((q->has & needed) != needed || !q->pfc_enabled) {
-		finding_say(out, VERDICT_SKIP,
+		finding_set(out, VERDICT_SKIP,
 			    "no lossless priority, or a driver that shows no buffers");
 		return;
 	}
@@ -276,14 +277,14 @@ PORT_CHECK(check_pfc_buffer)
 			continue;
 		finding_prios(out, (uint8_t)(1 << prio));
 		small = 1;
-		finding_say(out, size ? VERDICT_WARN : VERDICT_FAIL,
+		finding_set(out, size ? VERDICT_WARN : VERDICT_FAIL,
 			    "lossless priority %u has a buffer of %u bytes, about %llu are needed",
 			    prio, size, (count_t)least);
 		if (!size)
 			return;
 	}
 	if (!small)
-		finding_say(out, VERDICT_PASS,
+		finding_set(out, VERDICT_PASS,
 			    "lossless priorities have buffers of %llu bytes or more",
 			    (count_t)least);
 }
@@ -293,22 +294,22 @@ PORT_CHECK(check_pfc_count)
 	const struct qos *q = &s->port->qos;
 	unsigned int n;
 
-	if (!subject_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 		return;
-	n = bits_of(q->pfc_enabled);
+	n = pfc_count_prios(q->pfc_enabled);
 	finding_prios(out, q->pfc_enabled);
 	evidence_field(out, s, QOS_PFC_ENABLED);
 	if (qos_has(q, QOS_PFC_CAP))
 		evidence_field(out, s, QOS_PFC_CAP);
 	if (qos_has(q, QOS_PFC_CAP) && q->pfc_cap && n > q->pfc_cap)
-		finding_say(out, VERDICT_FAIL, "%u priorities are lossless, the port can do %u", n,
+		finding_set(out, VERDICT_FAIL, "%u priorities are lossless, the port can do %u", n,
 			    q->pfc_cap);
 	else if (n > 2 &&
-		 !(qos_has(s->wish, QOS_PFC_ENABLED) && bits_of(s->wish->pfc_enabled) == n))
-		finding_say(out, VERDICT_WARN,
+		 !(qos_has(s->want, QOS_PFC_ENABLED) && pfc_count_prios(s->want->pfc_enabled) == n))
+		finding_set(out, VERDICT_WARN,
 			    "%u priorities are lossless: few buffers hold so many", n);
 	else
-		finding_say(out, VERDICT_PASS, "%u lossless priorities are not too many", n);
+		finding_set(out, VERDICT_PASS, "%u lossless priorities are not too many", n);
 }
 
 PORT_CHECK(check_pfc_stray_pause)
@@ -316,7 +317,7 @@ PORT_CHECK(check_pfc_stray_pause)
 	const struct counters *k = &s->port->counters;
 	uint8_t known = 0, came = 0;
 
-	if (!subject_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 		return;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		if (!counters_has(k, METRIC_PFC_RX_FRAMES, prio))
@@ -332,12 +333,12 @@ PORT_CHECK(check_pfc_stray_pause)
 	evidence_field(out, s, QOS_PFC_ENABLED);
 	finding_prios(out, came);
 	if (!known)
-		finding_say(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
+		finding_set(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
 	else if (came)
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "pause came in for priorities without PFC since the counters began");
 	else
-		finding_say(out, VERDICT_PASS, "pause never came in for a priority without PFC");
+		finding_set(out, VERDICT_PASS, "pause never came in for a priority without PFC");
 }
 
 PORT_CHECK(check_pfc_storm)
@@ -345,12 +346,12 @@ PORT_CHECK(check_pfc_storm)
 	const struct qos *q = &s->port->qos;
 
 	if (!qos_has(q, QOS_PFC_STORM) || !qos_has(q, QOS_PFC_ENABLED) || !q->pfc_enabled) {
-		finding_say(out, VERDICT_SKIP, "PFC is off, or the port has no such setting");
+		finding_set(out, VERDICT_SKIP, "PFC is off, or the port has no such setting");
 		return;
 	}
 	evidence_field(out, s, QOS_PFC_STORM);
 	if (q->pfc_storm_ms)
-		finding_say(out, VERDICT_PASS, "a storm of pause from this NIC ends by itself");
+		finding_set(out, VERDICT_PASS, "a storm of pause from this NIC ends by itself");
 	else
-		finding_say(out, VERDICT_FAIL, "nothing ends a storm of pause from this NIC");
+		finding_set(out, VERDICT_FAIL, "nothing ends a storm of pause from this NIC");
 }

@@ -8,16 +8,16 @@
 #include <string.h>
 
 #include "dcb/plan/plan.h"
-#include "reports/engine/subject.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
 PORT_CHECK(check_qos_trust)
 {
-	if (subject_knows(s, out, QOS_TRUST))
-		subject_compare(s, out, QOS_TRUST);
+	if (port_ctx_knows(s, out, QOS_TRUST))
+		port_ctx_compare(s, out, QOS_TRUST);
 }
 
-static void prio_word(uint8_t prio, char *buf, size_t size)
+static void qos_prio_word(uint8_t prio, char *buf, size_t size)
 {
 	if (prio == QOS_UNMAPPED)
 		snprintf(buf, size, "none");
@@ -32,9 +32,10 @@ struct map_faults {
 	uint8_t prio_set;  /* priorities that miss one */
 };
 
-static void map_faults_find(const struct subject *s, struct map_faults *f, struct findings *out)
+static void qos_find_map_faults(const struct port_ctx *s, struct map_faults *f,
+				struct findings *out)
 {
-	const uint8_t *want = s->wish->dscp_prio, *have = s->port->qos.dscp_prio;
+	const uint8_t *want = s->want->dscp_prio, *have = s->port->qos.dscp_prio;
 	int tos = profile_roce_tos(s->profile);
 	char word[8];
 
@@ -45,7 +46,7 @@ static void map_faults_find(const struct subject *s, struct map_faults *f, struc
 		if (!f->count++ || (int)dscp == tos >> 2)
 			f->lead = dscp;
 		f->prio_set |= (uint8_t)(1 << want[dscp]);
-		prio_word(have[dscp], word, sizeof(word));
+		qos_prio_word(have[dscp], word, sizeof(word));
 		finding_evidence(out, EVIDENCE_HOST,
 				 "DSCP %u maps to priority %s, wanted %u (dcbnl APP)", dscp, word,
 				 want[dscp]);
@@ -57,18 +58,18 @@ PORT_CHECK(check_qos_map)
 	struct map_faults f;
 	char word[8];
 
-	if (!subject_knows(s, out, QOS_DSCP_PRIO))
+	if (!port_ctx_knows(s, out, QOS_DSCP_PRIO))
 		return;
-	map_faults_find(s, &f, out);
+	qos_find_map_faults(s, &f, out);
 	if (!f.count) {
 		evidence_field(out, s, QOS_DSCP_PRIO);
-		finding_say(out, VERDICT_PASS, "every DSCP of the profile maps as it wants");
+		finding_set(out, VERDICT_PASS, "every DSCP of the profile maps as it wants");
 		return;
 	}
-	prio_word(s->port->qos.dscp_prio[f.lead], word, sizeof(word));
+	qos_prio_word(s->port->qos.dscp_prio[f.lead], word, sizeof(word));
 	finding_prios(out, f.prio_set & s->prio_set ? s->prio_set : f.prio_set);
-	finding_say(out, VERDICT_FAIL, "DSCP %u maps to priority %s, the profile wants %u", f.lead,
-		    word, s->wish->dscp_prio[f.lead]);
+	finding_set(out, VERDICT_FAIL, "DSCP %u maps to priority %s, the profile wants %u", f.lead,
+		    word, s->want->dscp_prio[f.lead]);
 	if (f.count > 1)
 		finding_append(out, ", and %u more DSCPs differ", f.count - 1);
 }
@@ -76,26 +77,26 @@ PORT_CHECK(check_qos_map)
 PORT_CHECK(check_qos_lossy)
 {
 	const struct qos *q = &s->port->qos;
-	int tos = subject_roce_tos(s), prio;
+	int tos = port_ctx_roce_tos(s), prio;
 
-	if (tos < 0 || !subject_lossless(s)) {
-		finding_say(out, VERDICT_SKIP, "%s states no DSCP of RoCE or nothing lossless",
-			    subject_has_profile(s) ? "the profile" : "the port");
+	if (tos < 0 || !port_ctx_lossless(s)) {
+		finding_set(out, VERDICT_SKIP, "%s states no DSCP of RoCE or nothing lossless",
+			    port_ctx_has_profile(s) ? "the profile" : "the port");
 		return;
 	}
 	prio = qos_dscp_to_prio(q, (unsigned int)tos >> 2);
 	if (prio < 0 || !qos_has(q, QOS_PFC_ENABLED)) {
-		subject_unreadable(s, out, "trust, DSCP map or PFC mask");
+		port_ctx_unreadable(s, out, "trust, DSCP map or PFC mask");
 		return;
 	}
-	finding_wish(out, s->profile, QOS_PFC_ENABLED);
+	finding_expected_by(out, s->profile, QOS_PFC_ENABLED);
 	finding_evidence(out, EVIDENCE_HOST, "DSCP %d maps to priority %d (dcbnl)", tos >> 2, prio);
 	evidence_field(out, s, QOS_PFC_ENABLED);
 	if (q->pfc_enabled & 1 << prio)
-		finding_say(out, VERDICT_PASS, "RoCE (DSCP %d) is on lossless priority %d",
+		finding_set(out, VERDICT_PASS, "RoCE (DSCP %d) is on lossless priority %d",
 			    tos >> 2, prio);
 	else
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "RoCE (DSCP %d) is on priority %d, which drops instead of pausing",
 			    tos >> 2, prio);
 }
@@ -104,20 +105,20 @@ PORT_CHECK(check_qos_cm_tos)
 {
 	int tos = profile_roce_tos(s->profile), dscp, prio;
 
-	if (!subject_knows(s, out, QOS_CM_TOS) || tos < 0)
+	if (!port_ctx_knows(s, out, QOS_CM_TOS) || tos < 0)
 		return;
 	dscp = s->port->qos.cm_tos >> 2;
 	prio = qos_dscp_to_prio(&s->port->qos, (unsigned int)dscp);
 	evidence_field(out, s, QOS_CM_TOS);
 	if (dscp == tos >> 2) {
-		finding_say(out, VERDICT_PASS, "rdma_cm connections get DSCP %d", dscp);
+		finding_set(out, VERDICT_PASS, "rdma_cm connections get DSCP %d", dscp);
 		return;
 	}
 	if (prio >= 0)
 		finding_evidence(out, EVIDENCE_HOST, "DSCP %d maps to priority %d here (dcbnl)",
 				 dscp, prio);
 	/* With another DSCP but the right priority nothing is lost on this host. */
-	finding_say(out, prio == s->roce_prio ? VERDICT_WARN : VERDICT_FAIL,
+	finding_set(out, prio == s->roce_prio ? VERDICT_WARN : VERDICT_FAIL,
 		    "rdma_cm connections get DSCP %d, the profile wants %d", dscp, tos >> 2);
 }
 
@@ -125,57 +126,57 @@ PORT_CHECK(check_qos_untagged)
 {
 	const struct qos *q = &s->port->qos;
 
-	if (!subject_has(s, out, QOS_BIT(QOS_TRUST), "trust"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_TRUST), "trust"))
 		return;
 	evidence_field(out, s, QOS_TRUST);
 	if (q->trust != QOS_TRUST_PCP) {
-		finding_say(out, VERDICT_PASS,
+		finding_set(out, VERDICT_PASS,
 			    "DSCP is trusted: untagged packets keep their priority");
 		return;
 	}
-	if (!s->port->seat.known) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of VLANs");
+	if (!s->port->pci_slot.known) {
+		finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of VLANs");
 		return;
 	}
-	finding_evidence(out, EVIDENCE_HOST, "%u VLANs on %s (proc)", s->port->seat.vlan_count,
+	finding_evidence(out, EVIDENCE_HOST, "%u VLANs on %s (proc)", s->port->pci_slot.vlan_count,
 			 s->name);
-	if (s->port->seat.vlan_count)
-		finding_say(out, VERDICT_PASS, "PCP is trusted and %s carries it",
-			    s->port->seat.vlan[0].netdev);
-	else if (!subject_lossless(s))
-		finding_say(out, VERDICT_SKIP, "no priority is lossless: all are alike");
+	if (s->port->pci_slot.vlan_count)
+		finding_set(out, VERDICT_PASS, "PCP is trusted and %s carries it",
+			    s->port->pci_slot.vlan[0].netdev);
+	else if (!port_ctx_lossless(s))
+		finding_set(out, VERDICT_SKIP, "no priority is lossless: all are alike");
 	else
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "PCP is trusted and nothing is tagged: all packets have priority 0");
 }
 
 PORT_CHECK(check_qos_egress)
 {
 	const struct qos *q = &s->port->qos;
-	int tos = subject_roce_tos(s);
+	int tos = port_ctx_roce_tos(s);
 	unsigned int skb, pcp;
 
 	if (!qos_has(q, QOS_TRUST) || q->trust != QOS_TRUST_PCP ||
-	    (!qos_has(q, QOS_VLAN_PRIO) && !s->port->seat.vlan_count)) {
-		finding_say(out, VERDICT_SKIP, "PCP is not trusted, or there is no VLAN");
+	    (!qos_has(q, QOS_VLAN_PRIO) && !s->port->pci_slot.vlan_count)) {
+		finding_set(out, VERDICT_SKIP, "PCP is not trusted, or there is no VLAN");
 		return;
 	}
 	if (tos < 0 || !qos_has(q, QOS_VLAN_PRIO)) {
-		finding_say(out, VERDICT_INCONCLUSIVE, "%s",
+		finding_set(out, VERDICT_INCONCLUSIVE, "%s",
 			    tos < 0 ? "nothing says the ToS of RoCE"
 				    : "the maps of the VLANs differ or cannot be read");
 		return;
 	}
 	skb = profile_skb_prio((uint8_t)tos) % QOS_SKB_PRIOS;
 	pcp = q->vlan_prio[skb];
-	finding_wish(out, s->profile, QOS_VLAN_PRIO);
+	finding_expected_by(out, s->profile, QOS_VLAN_PRIO);
 	evidence_field(out, s, QOS_VLAN_PRIO);
 	finding_evidence(out, EVIDENCE_HOST, "ToS %d is socket priority %u, and PCP %u", tos, skb,
 			 pcp);
 	if ((int)pcp == s->roce_prio)
-		finding_say(out, VERDICT_PASS, "RoCE leaves with PCP %u", pcp);
+		finding_set(out, VERDICT_PASS, "RoCE leaves with PCP %u", pcp);
 	else
-		finding_say(out, VERDICT_FAIL, "RoCE leaves with PCP %u, its priority is %d", pcp,
+		finding_set(out, VERDICT_FAIL, "RoCE leaves with PCP %u, its priority is %d", pcp,
 			    s->roce_prio);
 }
 
@@ -186,7 +187,7 @@ PORT_CHECK(check_qos_holes)
 	const struct qos *q = &s->port->qos;
 	unsigned int bare = 0;
 
-	if (!subject_has(s, out, QOS_BIT(QOS_DSCP_PRIO), "app.dscp"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_DSCP_PRIO), "app.dscp"))
 		return;
 	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
 		bare += q->dscp_prio[dscp] == QOS_UNMAPPED;
@@ -196,27 +197,27 @@ PORT_CHECK(check_qos_holes)
 		finding_evidence(out, EVIDENCE_HOST, "driver %s, known by %s", quirk->driver,
 				 plan_tier_word(quirk->tier));
 	if (bare == QOS_DSCPS || !quirk->dscps_of_firmware)
-		finding_say(out, VERDICT_SKIP, "DSCPs without an entry have priority 0 here");
+		finding_set(out, VERDICT_SKIP, "DSCPs without an entry have priority 0 here");
 	else if (bare)
-		finding_say(
+		finding_set(
 			out, VERDICT_FAIL,
 			"%u DSCPs have no entry, and the priority that the firmware holds for them",
 			bare);
 	else
-		finding_say(out, VERDICT_PASS, "every DSCP has an entry");
+		finding_set(out, VERDICT_PASS, "every DSCP has an entry");
 }
 
 PORT_CHECK(check_qos_clash)
 {
-	if (!subject_has(s, out, QOS_BIT(QOS_DSCP_PRIO), "app.dscp"))
+	if (!port_ctx_has(s, out, QOS_BIT(QOS_DSCP_PRIO), "app.dscp"))
 		return;
 	if (s->port->clash[0]) {
 		finding_evidence(out, EVIDENCE_HOST, "%s (dcbnl)", s->port->clash);
-		finding_say(out, VERDICT_FAIL, "%s", s->port->clash);
+		finding_set(out, VERDICT_FAIL, "%s", s->port->clash);
 		return;
 	}
 	evidence_field(out, s, QOS_DSCP_PRIO);
-	finding_say(out, VERDICT_PASS, "every DSCP has one priority");
+	finding_set(out, VERDICT_PASS, "every DSCP has one priority");
 }
 
 PORT_CHECK(check_qos_forced)
@@ -224,23 +225,23 @@ PORT_CHECK(check_qos_forced)
 	int tos = profile_roce_tos(s->profile);
 	uint8_t forced = s->port->qos.verbs_tos;
 
-	finding_wish(out, s->profile, QOS_VERBS_TOS);
-	if (qos_has(s->wish, QOS_VERBS_TOS))
-		tos = s->wish->verbs_tos;
+	finding_expected_by(out, s->profile, QOS_VERBS_TOS);
+	if (qos_has(s->want, QOS_VERBS_TOS))
+		tos = s->want->verbs_tos;
 	if (!qos_has(&s->port->qos, QOS_VERBS_TOS)) {
-		finding_say(out, VERDICT_SKIP, "the driver forces no traffic class");
+		finding_set(out, VERDICT_SKIP, "the driver forces no traffic class");
 		return;
 	}
 	evidence_field(out, s, QOS_VERBS_TOS);
 	if (tos < 0)
-		finding_say(out, VERDICT_SKIP, "the profile does not say the DSCP of RoCE");
+		finding_set(out, VERDICT_SKIP, "the profile does not say the DSCP of RoCE");
 	else if (forced >> 2 == tos >> 2)
-		finding_say(out, VERDICT_PASS,
+		finding_set(out, VERDICT_PASS,
 			    "the driver forces DSCP %u, as the profile wants (DevX queue pairs "
 			    "bypass it)",
 			    forced >> 2);
 	else
-		finding_say(out, VERDICT_FAIL,
+		finding_set(out, VERDICT_FAIL,
 			    "the driver forces DSCP %u on every connection, the profile wants %d",
 			    forced >> 2, tos >> 2);
 }
@@ -252,13 +253,13 @@ PORT_CHECK(check_qos_cnp)
 	unsigned int tc;
 
 	if (!qos_has(q, QOS_CNP_DSCP)) {
-		finding_say(out, VERDICT_INCONCLUSIVE,
+		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the DSCP of CNPs cannot be read on this port");
 		return;
 	}
 	prio = qos_dscp_to_prio(q, q->cnp_dscp);
 	if (prio < 0 || !qos_has(q, QOS_PRIO_TC) || !qos_has(q, QOS_TC_TSA)) {
-		subject_unreadable(s, out, "trust, DSCP map or ETS");
+		port_ctx_unreadable(s, out, "trust, DSCP map or ETS");
 		return;
 	}
 	tc = q->prio_tc[prio] % QOS_TCS;
@@ -267,15 +268,15 @@ PORT_CHECK(check_qos_cnp)
 			 "DSCP %u maps to priority %d, traffic class %u (dcbnl)", q->cnp_dscp, prio,
 			 tc);
 	finding_prios(out, (uint8_t)(1 << prio));
-	if (subject_lossless(s) & 1 << prio)
-		finding_say(out, VERDICT_FAIL,
+	if (port_ctx_lossless(s) & 1 << prio)
+		finding_set(out, VERDICT_FAIL,
 			    "CNPs are on lossless priority %d, and paused with the data", prio);
 	else if (tc == q->prio_tc[s->roce_prio])
-		finding_say(out, VERDICT_FAIL, "CNPs queue behind the data in traffic class %u",
+		finding_set(out, VERDICT_FAIL, "CNPs queue behind the data in traffic class %u",
 			    tc);
 	else if (q->tc_tsa[tc] != QOS_TSA_STRICT)
-		finding_say(out, VERDICT_FAIL, "CNPs share traffic class %u, which is not strict",
+		finding_set(out, VERDICT_FAIL, "CNPs share traffic class %u, which is not strict",
 			    tc);
 	else
-		finding_say(out, VERDICT_PASS, "CNPs go first, in strict traffic class %u", tc);
+		finding_set(out, VERDICT_PASS, "CNPs go first, in strict traffic class %u", tc);
 }

@@ -6,11 +6,11 @@
 #ifndef REPORTS_CHECKS_H
 #define REPORTS_CHECKS_H
 
-#include "reports/engine/rules.h"
+#include "reports/engine/rule.h"
 
 #define FABRIC_CHECK(name)                                                                         \
 	void name(const struct rule *rule, const struct rule_context *c, struct findings *out)
-#define PORT_CHECK(name) void name(const struct subject *s, struct findings *out)
+#define PORT_CHECK(name) void name(const struct port_ctx *s, struct findings *out)
 
 /* check_meta.c */
 PORT_CHECK(check_meta_counters);
@@ -88,11 +88,11 @@ FABRIC_CHECK(check_gid_duplicate);
 PORT_CHECK(check_gid_cm);
 
 /* check_trn.c */
-PORT_CHECK(check_trn_retransmits);
-PORT_CHECK(check_trn_rnr);
-PORT_CHECK(check_trn_icrc);
-PORT_CHECK(check_trn_discards);
-PORT_CHECK(check_trn_dropped);
+PORT_CHECK(check_transport_retransmits);
+PORT_CHECK(check_transport_rnr);
+PORT_CHECK(check_transport_icrc);
+PORT_CHECK(check_transport_discards);
+PORT_CHECK(check_transport_dropped);
 
 /* check_env.c */
 PORT_CHECK(check_env_guest);
@@ -128,10 +128,10 @@ PORT_CHECK(check_net_rp_filter);
 PORT_CHECK(check_net_forwarding);
 
 /* check_partner.c: what the link partner advertises */
-PORT_CHECK(check_partner_pfc);
-PORT_CHECK(check_partner_dialect);
-PORT_CHECK(check_partner_ets);
-PORT_CHECK(check_partner_app);
+PORT_CHECK(check_lldp_peer_pfc);
+PORT_CHECK(check_lldp_peer_dialect);
+PORT_CHECK(check_lldp_peer_ets);
+PORT_CHECK(check_lldp_peer_app);
 
 /* check_capture.c: a capture alone */
 FABRIC_CHECK(check_cap_drops);

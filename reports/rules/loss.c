@@ -9,7 +9,8 @@
 #include <string.h>
 
 /* The value; 0 when absent. */
-static uint64_t take(const struct counters *delta, enum metric m, unsigned int prio, bool *known)
+static uint64_t loss_counter(const struct counters *delta, enum metric m, unsigned int prio,
+			     bool *known)
 {
 	if (!counters_has(delta, m, prio))
 		return 0;
@@ -18,23 +19,24 @@ static uint64_t take(const struct counters *delta, enum metric m, unsigned int p
 	return delta->value[m][prio];
 }
 
-static uint64_t without(uint64_t value, uint64_t explained)
+static uint64_t loss_subtract(uint64_t value, uint64_t explained)
 {
 	return value > explained ? value - explained : 0;
 }
 
 /* On Soft-RoCE an RNR NAK makes the sender repeat, so that some requests come twice. */
-static uint64_t count_suspects(const struct counters *delta, bool soft, const struct loss *loss)
+static uint64_t loss_count_unexplained(const struct counters *delta, bool soft,
+				       const struct loss *loss)
 {
-	uint64_t retries = take(delta, METRIC_RETRANSMITS, 0, NULL);
-	uint64_t copies = take(delta, METRIC_DUPLICATE_REQUEST, 0, NULL);
+	uint64_t retries = loss_counter(delta, METRIC_RETRANSMITS, 0, NULL);
+	uint64_t copies = loss_counter(delta, METRIC_DUPLICATE_REQUEST, 0, NULL);
 
 	if (soft) {
-		retries = without(retries, take(delta, METRIC_RNR_NAK_RX, 0, NULL));
+		retries = loss_subtract(retries, loss_counter(delta, METRIC_RNR_NAK_RX, 0, NULL));
 		copies = loss->rnr ? 0 : copies;
 	}
-	return retries + copies + take(delta, METRIC_ACK_TIMEOUT, 0, NULL) +
-	       take(delta, METRIC_ADAPTIVE_RETRANSMITS, 0, NULL);
+	return retries + copies + loss_counter(delta, METRIC_ACK_TIMEOUT, 0, NULL) +
+	       loss_counter(delta, METRIC_ADAPTIVE_RETRANSMITS, 0, NULL);
 }
 
 void loss_count(const struct counters *delta, bool soft, int prio, struct loss *loss)
@@ -42,25 +44,26 @@ void loss_count(const struct counters *delta, bool soft, int prio, struct loss *
 	uint64_t rnr_tx, rnr_rx;
 
 	memset(loss, 0, sizeof(*loss));
-	rnr_tx = take(delta, METRIC_RNR_NAK_TX, 0, &loss->rnr_known);
-	rnr_rx = take(delta, METRIC_RNR_NAK_RX, 0, &loss->rnr_known);
+	rnr_tx = loss_counter(delta, METRIC_RNR_NAK_TX, 0, &loss->rnr_known);
+	rnr_rx = loss_counter(delta, METRIC_RNR_NAK_RX, 0, &loss->rnr_known);
 	loss->rnr = rnr_tx + rnr_rx;
-	loss->gaps = without(take(delta, METRIC_OUT_OF_SEQUENCE, 0, &loss->gaps_known),
-			     soft ? rnr_tx : 0);
-	loss->naks = without(take(delta, METRIC_SEQ_NAK_RX, 0, &loss->naks_known),
-			     soft ? rnr_rx : 0);
-	loss->responses = take(delta, METRIC_RESPONSE_LOST, 0, NULL);
+	loss->gaps =
+		loss_subtract(loss_counter(delta, METRIC_OUT_OF_SEQUENCE, 0, &loss->gaps_known),
+			      soft ? rnr_tx : 0);
+	loss->naks = loss_subtract(loss_counter(delta, METRIC_SEQ_NAK_RX, 0, &loss->naks_known),
+				   soft ? rnr_rx : 0);
+	loss->responses = loss_counter(delta, METRIC_RESPONSE_LOST, 0, NULL);
 	if (prio >= 0)
-		loss->discards = take(delta, METRIC_PRIO_RX_DISCARDS, (unsigned int)prio,
-				      &loss->discards_known);
-	loss->dead = without(take(delta, METRIC_RETRY_EXCEEDED, 0, NULL),
-			     take(delta, METRIC_RNR_EXCEEDED, 0, NULL));
-	loss->suspects = count_suspects(delta, soft, loss);
+		loss->discards = loss_counter(delta, METRIC_PRIO_RX_DISCARDS, (unsigned int)prio,
+					      &loss->discards_known);
+	loss->dead = loss_subtract(loss_counter(delta, METRIC_RETRY_EXCEEDED, 0, NULL),
+				   loss_counter(delta, METRIC_RNR_EXCEEDED, 0, NULL));
+	loss->unexplained = loss_count_unexplained(delta, soft, loss);
 }
 
 /* What loss_count() reads, as evidence. */
-static void say_evidence(const struct subject *s, const struct counters *delta, bool soft,
-			 struct findings *out)
+static void loss_add_evidence(const struct port_ctx *s, const struct counters *delta, bool soft,
+			      struct findings *out)
 {
 	static const struct {
 		enum metric metric;
@@ -75,7 +78,7 @@ static void say_evidence(const struct subject *s, const struct counters *delta, 
 	};
 
 	for (unsigned int i = 0; i < ARRAY_SIZE(read); i++) {
-		unsigned int prio = subject_metric_prio(s, read[i].metric);
+		unsigned int prio = port_ctx_metric_prio(s, read[i].metric);
 
 		if ((read[i].soft_only && !soft) ||
 		    (metric_table[read[i].metric].by_prio && s->roce_prio < 0) ||
@@ -85,14 +88,14 @@ static void say_evidence(const struct subject *s, const struct counters *delta, 
 	}
 }
 
-static uint64_t dead_pairs(const struct subject *s, struct findings *out)
+static uint64_t loss_dead_pairs(const struct port_ctx *s, struct findings *out)
 {
 	const struct run_pair *pair;
 	unsigned int i = 0;
 	uint64_t dead = 0;
 
-	while ((pair = subject_pair(s, &i))) {
-		if (!subject_is_client(s, pair) || !pair->ran ||
+	while ((pair = port_ctx_pair(s, &i))) {
+		if (!port_ctx_is_client(s, pair) || !pair->ran ||
 		    pair->client.cause != CAUSE_RETRY_EXCEEDED)
 			continue;
 		finding_evidence(out, EVIDENCE_TRAFFIC, "to %s: %s",
@@ -102,16 +105,16 @@ static uint64_t dead_pairs(const struct subject *s, struct findings *out)
 	return dead;
 }
 
-void loss_gather(const struct subject *s, struct loss *loss, struct findings *out)
+void loss_gather(const struct port_ctx *s, struct loss *loss, struct findings *out)
 {
 	bool soft = s->port->kind == PORT_SOFT_ROCE;
-	uint64_t dead = dead_pairs(s, out);
+	uint64_t dead = loss_dead_pairs(s, out);
 	struct counters delta;
 
 	memset(loss, 0, sizeof(*loss));
-	if (subject_delta(s, READ_LOAD_BEFORE, &delta, NULL)) {
+	if (port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL)) {
 		loss_count(&delta, soft, s->roce_prio, loss);
-		say_evidence(s, &delta, soft, out);
+		loss_add_evidence(s, &delta, soft, out);
 	}
 	loss->dead += dead;
 }

@@ -22,7 +22,7 @@ uint64_t prio_packets(uint64_t messages, uint32_t message_bytes, uint32_t mtu)
 }
 
 /* One direction's metrics: packets where they are counted, headers do not blur them. */
-static enum metric metric_of(const struct counters *growth, bool rx, struct prio_arrival *a)
+static enum metric arrival_metric(const struct counters *growth, bool rx, struct prio_arrival *a)
 {
 	enum metric packets = rx ? METRIC_PRIO_RX_PACKETS : METRIC_PRIO_TX_PACKETS;
 	enum metric bytes = rx ? METRIC_PRIO_RX_BYTES : METRIC_PRIO_TX_BYTES;
@@ -31,18 +31,18 @@ static enum metric metric_of(const struct counters *growth, bool rx, struct prio
 	return a->packets ? packets : bytes;
 }
 
-static bool enough(uint64_t there, uint64_t wanted)
+static bool arrival_is_enough(uint64_t there, uint64_t wanted)
 {
 	return there >= wanted - wanted / 100 * MISSING_PC;
 }
 
 /* The priority, other than its own, in which the volume fits closest; -1: nowhere. */
-static int closest(const uint64_t left[QOS_PRIOS], unsigned int own, uint64_t wanted)
+static int arrival_closest_prio(const uint64_t left[QOS_PRIOS], unsigned int own, uint64_t wanted)
 {
 	int best = -1;
 
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
-		if (prio == own || !enough(left[prio], wanted))
+		if (prio == own || !arrival_is_enough(left[prio], wanted))
 			continue;
 		if (best < 0 || left[prio] < left[best])
 			best = (int)prio;
@@ -50,13 +50,13 @@ static int closest(const uint64_t left[QOS_PRIOS], unsigned int own, uint64_t wa
 	return best;
 }
 
-static void take_from(uint64_t left[QOS_PRIOS], unsigned int prio, uint64_t wanted)
+static void arrival_subtract(uint64_t left[QOS_PRIOS], unsigned int prio, uint64_t wanted)
 {
 	left[prio] = left[prio] > wanted ? left[prio] - wanted : 0;
 }
 
 /* The priority that moves most among those not yet placed; -1 when all are. */
-static int next_largest(const uint64_t wanted[QOS_PRIOS], uint8_t placed)
+static int arrival_next_largest(const uint64_t wanted[QOS_PRIOS], uint8_t placed)
 {
 	int best = -1;
 
@@ -72,50 +72,52 @@ static int next_largest(const uint64_t wanted[QOS_PRIOS], uint8_t placed)
 /* A priority that is short only when as many packets of others are taken out as the baseline makes
  * expect is not short: a few packets in a short baseline are no exact account of a longer load.
  * Most of it has to be missing then, and to be elsewhere. */
-static int find(const uint64_t left[QOS_PRIOS], uint64_t whole, unsigned int prio, uint64_t wanted)
+static int arrival_find(const uint64_t left[QOS_PRIOS], uint64_t whole, unsigned int prio,
+			uint64_t wanted)
 {
 	int found;
 
-	if (enough(left[prio], wanted))
+	if (arrival_is_enough(left[prio], wanted))
 		return (int)prio;
-	found = closest(left, prio, wanted);
-	if (enough(whole, wanted) && (found < 0 || left[prio] >= wanted / 2))
+	found = arrival_closest_prio(left, prio, wanted);
+	if (arrival_is_enough(whole, wanted) && (found < 0 || left[prio] >= wanted / 2))
 		return (int)prio;
 	return found;
 }
 
 /* Where each priority's traffic is: its own number, another, or -1. */
-static void place(const struct prio_arrival *a, const uint64_t beside[QOS_PRIOS], int at[QOS_PRIOS])
+static void arrival_place(const struct prio_arrival *a, const uint64_t beside[QOS_PRIOS],
+			  int at[QOS_PRIOS])
 {
 	uint64_t left[QOS_PRIOS], whole[QOS_PRIOS];
 	uint8_t placed = 0;
 	int prio;
 
-	memcpy(left, a->there, sizeof(left));
+	memcpy(left, a->net, sizeof(left));
 	memcpy(whole, a->whole, sizeof(whole));
-	while ((prio = next_largest(a->wanted, placed)) >= 0) {
+	while ((prio = arrival_next_largest(a->wanted, placed)) >= 0) {
 		placed |= (uint8_t)(1u << prio);
-		at[prio] = find(left, whole[prio], (unsigned int)prio, a->wanted[prio]);
+		at[prio] = arrival_find(left, whole[prio], (unsigned int)prio, a->wanted[prio]);
 		if (at[prio] < 0)
 			continue;
-		take_from(left, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
-		take_from(whole, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
+		arrival_subtract(left, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
+		arrival_subtract(whole, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
 	}
 }
 
 /* Counters that saw less than half of it do not count this traffic at all. */
-static bool blind(const struct prio_arrival *a)
+static bool arrival_uncounted(const struct prio_arrival *a)
 {
 	uint64_t there = 0, wanted = 0;
 
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
-		there += a->there[prio];
+		there += a->net[prio];
 		wanted += a->wanted[prio];
 	}
 	return there < wanted / 2;
 }
 
-static void find_swap(const struct prio_arrival *a, const int at[QOS_PRIOS], int swapped[2])
+static void arrival_find_swap(const struct prio_arrival *a, const int at[QOS_PRIOS], int swapped[2])
 {
 	for (int p = 0; p < QOS_PRIOS; p++) {
 		for (int q = p + 1; q < QOS_PRIOS; q++) {
@@ -129,7 +131,7 @@ static void find_swap(const struct prio_arrival *a, const int at[QOS_PRIOS], int
 }
 
 /* Two priorities, both found right, whose places cannot be told apart. */
-static bool alike(const struct prio_arrival *a, const int at[QOS_PRIOS], int pair[2])
+static bool arrival_alike(const struct prio_arrival *a, const int at[QOS_PRIOS], int pair[2])
 {
 	for (int p = 0; p < QOS_PRIOS; p++) {
 		for (int q = p + 1; q < QOS_PRIOS; q++) {
@@ -146,8 +148,8 @@ static bool alike(const struct prio_arrival *a, const int at[QOS_PRIOS], int pai
 	return false;
 }
 
-static void judge_classes(const struct prio_flow *flow, const int at[QOS_PRIOS],
-			  struct prio_arrival *a)
+static void arrival_judge_classes(const struct prio_volume *flow, const int at[QOS_PRIOS],
+				  struct prio_arrival *a)
 {
 	for (unsigned int i = 0; i < a->class_count; i++) {
 		struct prio_class *c = &a->class[i];
@@ -164,7 +166,7 @@ static void judge_classes(const struct prio_flow *flow, const int at[QOS_PRIOS],
 	}
 }
 
-static void say_wrong(const struct prio_flow *flow, struct prio_arrival *a)
+static void arrival_wrong_text(const struct prio_volume *flow, struct prio_arrival *a)
 {
 	if (a->swapped[0] >= 0) {
 		snprintf(a->text, sizeof(a->text),
@@ -191,7 +193,7 @@ static void say_wrong(const struct prio_flow *flow, struct prio_arrival *a)
 }
 
 void prio_arrival_check(const struct counters *growth, const struct counters *whole, bool rx,
-			const struct prio_flow *flow, unsigned int count, struct prio_arrival *a)
+			const struct prio_volume *flow, unsigned int count, struct prio_arrival *a)
 {
 	int at[QOS_PRIOS] = {-1, -1, -1, -1, -1, -1, -1, -1}, pair[2];
 	uint64_t beside[QOS_PRIOS] = {0};
@@ -199,12 +201,12 @@ void prio_arrival_check(const struct counters *growth, const struct counters *wh
 
 	memset(a, 0, sizeof(*a));
 	a->swapped[0] = a->swapped[1] = -1;
-	a->class_count = count < PRIO_FLOWS_MAX ? count : PRIO_FLOWS_MAX;
-	m = metric_of(growth, rx, a);
+	a->class_count = count < PRIO_VOLUMES_MAX ? count : PRIO_VOLUMES_MAX;
+	m = arrival_metric(growth, rx, a);
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		if (!counters_has(growth, m, prio))
 			continue;
-		a->there[prio] = growth->value[m][prio];
+		a->net[prio] = growth->value[m][prio];
 		a->whole[prio] = whole->value[m][prio];
 	}
 	for (unsigned int i = 0; i < a->class_count; i++) {
@@ -215,15 +217,15 @@ void prio_arrival_check(const struct counters *growth, const struct counters *wh
 		a->wanted[flow[i].prio] += a->packets ? flow[i].packets : flow[i].bytes;
 		beside[flow[i].prio] += a->packets ? flow[i].beside_packets : flow[i].beside_bytes;
 	}
-	if (blind(a)) {
+	if (arrival_uncounted(a)) {
 		a->known = false;
 		memset(a->wanted, 0, sizeof(a->wanted));
 	}
-	place(a, beside, at);
-	find_swap(a, at, a->swapped);
-	judge_classes(flow, at, a);
-	say_wrong(flow, a);
-	if (!a->text[0] && alike(a, at, pair))
+	arrival_place(a, beside, at);
+	arrival_find_swap(a, at, a->swapped);
+	arrival_judge_classes(flow, at, a);
+	arrival_wrong_text(flow, a);
+	if (!a->text[0] && arrival_alike(a, at, pair))
 		snprintf(a->text, sizeof(a->text),
 			 "priorities %d and %d moved as much as each other: whether they are "
 			 "swapped cannot be told",

@@ -25,8 +25,8 @@ static const struct observation *client_of(const struct incast *in)
 }
 
 /* To the row of its class and priority. One whose priority is not known cannot be looked for. */
-static unsigned int add_flow(const struct prio_flow *more, struct prio_flow flow[PRIO_FLOWS_MAX],
-			     unsigned int count)
+static unsigned int add_flow(const struct prio_volume *more,
+			     struct prio_volume flow[PRIO_VOLUMES_MAX], unsigned int count)
 {
 	unsigned int i;
 
@@ -35,7 +35,7 @@ static unsigned int add_flow(const struct prio_flow *more, struct prio_flow flow
 	for (i = 0; i < count; i++)
 		if (flow[i].class == more->class && flow[i].prio == more->prio)
 			break;
-	if (i == PRIO_FLOWS_MAX)
+	if (i == PRIO_VOLUMES_MAX)
 		return count; /* not with TRAFFIC_CLASSES_MAX classes */
 	if (i == count) {
 		flow[count++] = *more;
@@ -51,7 +51,7 @@ static unsigned int add_flow(const struct prio_flow *more, struct prio_flow flow
 /* Each server sends by its own map: what they send of one class may belong to several. */
 static void judge_arrival(const struct incast *in, struct incast_verdict *out)
 {
-	struct prio_flow flow[PRIO_FLOWS_MAX], more;
+	struct prio_volume flow[PRIO_VOLUMES_MAX], more;
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < in->count; i++) {

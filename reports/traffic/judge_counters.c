@@ -3,7 +3,7 @@
  * What the counters of each port say. A gap that a corrupted or discarded packet explains is told
  * as that; a NAK at the sender is told only where the receiver does not count gaps itself.
  */
-#include "reports/traffic/judge.h"
+#include "reports/traffic/verdict_priv.h"
 
 #define LL(n)	 ((unsigned long long)(n))
 #define ALL	 0xff
@@ -13,45 +13,48 @@
 static void judge_corruption(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t bad = judge_grown(e, METRIC_RDMA_RX_ERRORS, ALL);
-	uint64_t symbols = judge_grown(e, METRIC_SYMBOL_ERRORS, ALL);
+	uint64_t bad = judge_delta(e, METRIC_RDMA_RX_ERRORS, ALL);
+	uint64_t symbols = judge_delta(e, METRIC_SYMBOL_ERRORS, ALL);
 
 	if (e->corrupted)
-		judge_say(j, REASON_CORRUPTION, (int)i, VERDICT_NOWHERE,
-			  "%s: %llu packets came with a bad ICRC, %llu frames with a bad FCS",
-			  judge_host(j, i), LL(judge_grown(e, METRIC_ICRC_ERRORS, ALL)),
-			  LL(judge_grown(e, METRIC_RX_CRC_ERRORS, ALL)));
+		judge_add_reason(
+			j, REASON_CORRUPTION, (int)i, VERDICT_NOWHERE,
+			"%s: %llu packets came with a bad ICRC, %llu frames with a bad FCS",
+			judge_host(j, i), LL(judge_delta(e, METRIC_ICRC_ERRORS, ALL)),
+			LL(judge_delta(e, METRIC_RX_CRC_ERRORS, ALL)));
 	if (bad || symbols)
-		judge_say(j, REASON_BAD_PACKETS, (int)i, VERDICT_NOWHERE,
-			  "%s: %llu RoCE packets of no use, %llu wrong symbols on the wire",
-			  judge_host(j, i), LL(bad), LL(symbols));
+		judge_add_reason(j, REASON_BAD_PACKETS, (int)i, VERDICT_NOWHERE,
+				 "%s: %llu RoCE packets of no use, %llu wrong symbols on the wire",
+				 judge_host(j, i), LL(bad), LL(symbols));
 }
 
 static void judge_discards(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t any = judge_grown(e, METRIC_RX_DISCARDS, ALL);
-	uint64_t high = judge_grown(e, METRIC_BUFFER_HIGH, ALL);
-	uint64_t stalls = judge_grown(e, METRIC_PCI_STALLS, ALL);
+	uint64_t any = judge_delta(e, METRIC_RX_DISCARDS, ALL);
+	uint64_t high = judge_delta(e, METRIC_BUFFER_HIGH, ALL);
+	uint64_t stalls = judge_delta(e, METRIC_PCI_STALLS, ALL);
 
 	if (e->discarded)
-		judge_say(j, REASON_HOST_DISCARD, (int)i, VERDICT_NOWHERE,
-			  "%s itself dropped %llu RoCE packets that had crossed the fabric",
-			  judge_host(j, i), LL(e->discarded));
+		judge_add_reason(j, REASON_HOST_DISCARD, (int)i, VERDICT_NOWHERE,
+				 "%s itself dropped %llu RoCE packets that had crossed the fabric",
+				 judge_host(j, i), LL(e->discarded));
 	if (e->either)
-		judge_say(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
-			  "%s itself dropped %llu packets in priorities that RoCE and TCP of ours "
-			  "share: whose they were is not counted",
-			  judge_host(j, i), LL(e->either));
+		judge_add_reason(
+			j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
+			"%s itself dropped %llu packets in priorities that RoCE and TCP of ours "
+			"share: whose they were is not counted",
+			judge_host(j, i), LL(e->either));
 	else if (any && !e->discarded)
-		judge_say(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
-			  "%s itself dropped %llu packets, of any protocol", judge_host(j, i),
-			  LL(any));
+		judge_add_reason(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
+				 "%s itself dropped %llu packets, of any protocol",
+				 judge_host(j, i), LL(any));
 	if (high || stalls)
-		judge_say(j, REASON_PRESSURE, (int)i, VERDICT_NOWHERE,
-			  "%s: the receive buffer was nearly full %llu times, PCIe stalled %llu "
-			  "times",
-			  judge_host(j, i), LL(high), LL(stalls));
+		judge_add_reason(
+			j, REASON_PRESSURE, (int)i, VERDICT_NOWHERE,
+			"%s: the receive buffer was nearly full %llu times, PCIe stalled %llu "
+			"times",
+			judge_host(j, i), LL(high), LL(stalls));
 }
 
 /* Whether a partner's counters already tell what NAKs to this port tell. */
@@ -93,14 +96,15 @@ static void say_gaps(struct judge *j, unsigned int i, uint64_t gaps)
 
 	sender = failing_sender(j, i, &at);
 	if (sender)
-		judge_say(j, REASON_LOST_IN_SENDER, (int)at, VERDICT_NOWHERE,
-			  "%s saw %llu gaps, and %s itself failed to send %llu times",
-			  judge_host(j, i), LL(gaps), judge_host(j, at), LL(sender->unsent));
+		judge_add_reason(j, REASON_LOST_IN_SENDER, (int)at, VERDICT_NOWHERE,
+				 "%s saw %llu gaps, and %s itself failed to send %llu times",
+				 judge_host(j, i), LL(gaps), judge_host(j, at), LL(sender->unsent));
 	else
-		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			  "packets to %s were lost or overtaken: %llu gaps in the sequence%s",
-			  judge_host(j, i), LL(gaps),
-			  j->end[i].seen->soft ? " (Soft-RoCE counts bad ICRCs as such)" : "");
+		judge_add_reason(
+			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
+			"packets to %s were lost or overtaken: %llu gaps in the sequence%s",
+			judge_host(j, i), LL(gaps),
+			j->end[i].seen->soft ? " (Soft-RoCE counts bad ICRCs as such)" : "");
 }
 
 /* READ and atomic responses, which the other end sends. */
@@ -111,15 +115,16 @@ static void say_responses(struct judge *j, unsigned int i, uint64_t missing)
 
 	sender = failing_sender(j, i, &at);
 	if (sender)
-		judge_say(
+		judge_add_reason(
 			j, REASON_LOST_IN_SENDER, (int)at, VERDICT_NOWHERE,
 			"%llu READ or atomic responses to %s are missing, and %s itself failed to "
 			"send %llu times",
 			LL(missing), judge_host(j, i), judge_host(j, at), LL(sender->unsent));
 	else
-		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			  "answers to %s were lost: %llu READ or atomic responses are missing",
-			  judge_host(j, i), LL(missing));
+		judge_add_reason(
+			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
+			"answers to %s were lost: %llu READ or atomic responses are missing",
+			judge_host(j, i), LL(missing));
 }
 
 static void judge_loss(struct judge *j, unsigned int i)
@@ -131,40 +136,42 @@ static void judge_loss(struct judge *j, unsigned int i)
 	if (loss->gaps > explained)
 		say_gaps(j, i, loss->gaps - explained);
 	if (loss->naks && !told_by_partner(j, i))
-		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			  "packets from %s were lost or overtaken: it got %llu sequence NAKs",
-			  judge_host(j, i), LL(loss->naks));
+		judge_add_reason(
+			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
+			"packets from %s were lost or overtaken: it got %llu sequence NAKs",
+			judge_host(j, i), LL(loss->naks));
 	if (loss->responses > explained)
 		say_responses(j, i, loss->responses - explained);
-	if (loss->dead && !e->peer_gone && !e->strict &&
+	if (loss->dead && !e->remote_gone && !e->strict &&
 	    !traffic_verdict_has(j->out, REASON_LOST) &&
 	    !traffic_verdict_has(j->out, REASON_LOST_IN_SENDER))
-		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			  "%llu queue pairs of %s gave up after all retries", LL(loss->dead),
-			  judge_host(j, i));
+		judge_add_reason(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
+				 "%llu queue pairs of %s gave up after all retries", LL(loss->dead),
+				 judge_host(j, i));
 }
 
 static void judge_receivers(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t died = judge_grown(e, METRIC_RNR_EXCEEDED, ALL);
-	uint64_t sent = judge_grown(e, METRIC_RNR_NAK_TX, ALL);
-	uint64_t got = judge_grown(e, METRIC_RNR_NAK_RX, ALL);
-	uint64_t no_buffer = judge_grown(e, METRIC_OUT_OF_BUFFER, ALL);
+	uint64_t died = judge_delta(e, METRIC_RNR_EXCEEDED, ALL);
+	uint64_t sent = judge_delta(e, METRIC_RNR_NAK_TX, ALL);
+	uint64_t got = judge_delta(e, METRIC_RNR_NAK_RX, ALL);
+	uint64_t no_buffer = judge_delta(e, METRIC_OUT_OF_BUFFER, ALL);
 
 	if (died && !traffic_verdict_has(j->out, REASON_RNR_DIED))
-		judge_say(j, REASON_RNR_DIED, (int)i, VERDICT_NOWHERE,
-			  "%llu queue pairs of %s gave up on a receiver that was not ready",
-			  LL(died), judge_host(j, i));
+		judge_add_reason(j, REASON_RNR_DIED, (int)i, VERDICT_NOWHERE,
+				 "%llu queue pairs of %s gave up on a receiver that was not ready",
+				 LL(died), judge_host(j, i));
 	if (sent || no_buffer)
-		judge_say(j, REASON_RNR, (int)i, VERDICT_NOWHERE,
-			  "%s was not ready to receive: %llu RNR NAKs sent, %llu packets without "
-			  "a buffer",
-			  judge_host(j, i), LL(sent), LL(no_buffer));
+		judge_add_reason(
+			j, REASON_RNR, (int)i, VERDICT_NOWHERE,
+			"%s was not ready to receive: %llu RNR NAKs sent, %llu packets without "
+			"a buffer",
+			judge_host(j, i), LL(sent), LL(no_buffer));
 	else if (got)
-		judge_say(j, REASON_RNR, (int)i, VERDICT_NOWHERE,
-			  "a partner of %s was not ready to receive: %llu RNR NAKs came",
-			  judge_host(j, i), LL(got));
+		judge_add_reason(j, REASON_RNR, (int)i, VERDICT_NOWHERE,
+				 "a partner of %s was not ready to receive: %llu RNR NAKs came",
+				 judge_host(j, i), LL(got));
 }
 
 static uint64_t longest_pause_us(const struct judged_end *e, unsigned int *prio)
@@ -184,39 +191,41 @@ static uint64_t longest_pause_us(const struct judged_end *e, unsigned int *prio)
 static void judge_pause(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t storms = judge_grown(e, METRIC_PAUSE_STORM, ALL);
+	uint64_t storms = judge_delta(e, METRIC_PAUSE_STORM, ALL);
 	unsigned int prio = 0;
 	uint64_t us = longest_pause_us(e, &prio);
 
 	if (us && us > e->load.when_ns / NS_A_US / 100 * PAUSE_PC)
-		judge_say(j, REASON_LONG_PAUSE, (int)i, VERDICT_NOWHERE,
-			  "%s was paused for %llu ms of %llu on priority %u", judge_host(j, i),
-			  LL(us / 1000), LL(e->load.when_ns / 1000000), prio);
+		judge_add_reason(j, REASON_LONG_PAUSE, (int)i, VERDICT_NOWHERE,
+				 "%s was paused for %llu ms of %llu on priority %u",
+				 judge_host(j, i), LL(us / 1000), LL(e->load.when_ns / 1000000),
+				 prio);
 	if (storms)
-		judge_say(j, REASON_STORM, (int)i, VERDICT_NOWHERE,
-			  "%s: its NIC saw %llu pause storms", judge_host(j, i), LL(storms));
+		judge_add_reason(j, REASON_STORM, (int)i, VERDICT_NOWHERE,
+				 "%s: its NIC saw %llu pause storms", judge_host(j, i), LL(storms));
 }
 
 static void judge_host_side(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t downs = judge_grown(e, METRIC_LINK_DOWN, ALL);
-	uint64_t refused = judge_grown(e, METRIC_REFUSED_REQUESTS, ALL);
-	uint64_t ignored = judge_grown(e, METRIC_CNP_IGNORED, ALL);
+	uint64_t downs = judge_delta(e, METRIC_LINK_DOWN, ALL);
+	uint64_t refused = judge_delta(e, METRIC_REFUSED_REQUESTS, ALL);
+	uint64_t ignored = judge_delta(e, METRIC_CNP_IGNORED, ALL);
 
 	if (downs && !traffic_verdict_has(j->out, REASON_LINK_DOWN))
-		judge_say(j, REASON_LINK_DOWN, (int)i, VERDICT_NOWHERE,
-			  "%s lost its link %llu times", judge_host(j, i), LL(downs));
-	if (e->unsent && !judge_said(j, REASON_LOST_IN_SENDER, (int)i))
-		judge_say(j, REASON_SEND_ERRORS, (int)i, VERDICT_NOWHERE,
-			  "%s itself failed to send %llu times", judge_host(j, i), LL(e->unsent));
-	if (refused && !e->peer_gone && !traffic_verdict_has(j->out, REASON_QP_FAILED))
-		judge_say(j, REASON_REFUSED, (int)i, VERDICT_NOWHERE,
-			  "%s: %llu requests were refused", judge_host(j, i), LL(refused));
+		judge_add_reason(j, REASON_LINK_DOWN, (int)i, VERDICT_NOWHERE,
+				 "%s lost its link %llu times", judge_host(j, i), LL(downs));
+	if (e->unsent && !judge_has_reason(j, REASON_LOST_IN_SENDER, (int)i))
+		judge_add_reason(j, REASON_SEND_ERRORS, (int)i, VERDICT_NOWHERE,
+				 "%s itself failed to send %llu times", judge_host(j, i),
+				 LL(e->unsent));
+	if (refused && !e->remote_gone && !traffic_verdict_has(j->out, REASON_QP_FAILED))
+		judge_add_reason(j, REASON_REFUSED, (int)i, VERDICT_NOWHERE,
+				 "%s: %llu requests were refused", judge_host(j, i), LL(refused));
 	if (ignored)
-		judge_say(j, REASON_CNP_IGNORED, (int)i, VERDICT_NOWHERE,
-			  "%s ignored %llu congestion notifications", judge_host(j, i),
-			  LL(ignored));
+		judge_add_reason(j, REASON_CNP_IGNORED, (int)i, VERDICT_NOWHERE,
+				 "%s ignored %llu congestion notifications", judge_host(j, i),
+				 LL(ignored));
 }
 
 /* The same signs before our traffic: somebody else's. */
@@ -229,10 +238,11 @@ static void judge_idle(struct judge *j, unsigned int i)
 		return;
 	loss_count(&idle, j->end[i].seen->soft, -1, &loss);
 	if (loss.gaps || loss.naks || loss.responses)
-		judge_say(j, REASON_IDLE_LOSS, (int)i, VERDICT_NOWHERE,
-			  "%s counted %llu gaps, %llu sequence NAKs, %llu missing answers before "
-			  "our traffic began",
-			  judge_host(j, i), LL(loss.gaps), LL(loss.naks), LL(loss.responses));
+		judge_add_reason(
+			j, REASON_IDLE_LOSS, (int)i, VERDICT_NOWHERE,
+			"%s counted %llu gaps, %llu sequence NAKs, %llu missing answers before "
+			"our traffic began",
+			judge_host(j, i), LL(loss.gaps), LL(loss.naks), LL(loss.responses));
 }
 
 void judge_counters(struct judge *j)

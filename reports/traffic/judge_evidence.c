@@ -7,7 +7,7 @@
  */
 #include <stdio.h>
 
-#include "reports/traffic/judge.h"
+#include "reports/traffic/verdict_priv.h"
 
 #define LL(n)		((unsigned long long)(n))
 #define FLOOR_PC	90u
@@ -43,10 +43,10 @@ static void judge_known(struct judge *j, unsigned int i)
 	size_t used = 0;
 
 	if (by_counters(j, i) && (!e->known || (!e->loss.gaps_known && !e->loss.naks_known)))
-		judge_say(j, REASON_NO_COUNTERS, (int)i, VERDICT_NOWHERE,
-			  e->known ? "%s counts neither sequence gaps nor sequence NAKs"
-				   : "the counters of %s around the load were not read",
-			  judge_host(j, i));
+		judge_add_reason(j, REASON_NO_COUNTERS, (int)i, VERDICT_NOWHERE,
+				 e->known ? "%s counts neither sequence gaps nor sequence NAKs"
+					  : "the counters of %s around the load were not read",
+				 judge_host(j, i));
 	if (!observe_delta(e->seen, READ_LOAD_BEFORE, &load, reset))
 		return;
 	for (unsigned int m = 0; m < METRIC_COUNT; m++)
@@ -54,8 +54,8 @@ static void judge_known(struct judge *j, unsigned int i)
 			used += (size_t)snprintf(names + used, sizeof(names) - used, " %s",
 						 metric_table[m].name);
 	if (used)
-		judge_say(j, REASON_RESET, (int)i, VERDICT_NOWHERE,
-			  "%s: counters went backwards:%s", judge_host(j, i), names);
+		judge_add_reason(j, REASON_RESET, (int)i, VERDICT_NOWHERE,
+				 "%s: counters went backwards:%s", judge_host(j, i), names);
 }
 
 /* Bytes on the wire, at most, in both directions of one port. */
@@ -143,9 +143,9 @@ static uint64_t at_most(uint64_t value)
 /* Each time that queue pairs of this port, or for it, began anew. */
 static uint64_t restarts(const struct judged_end *e)
 {
-	return at_most(judge_grown(e, METRIC_RETRANSMITS, 0xff)) +
-	       at_most(judge_grown(e, METRIC_ACK_TIMEOUT, 0xff)) +
-	       at_most(judge_grown(e, METRIC_ADAPTIVE_RETRANSMITS, 0xff)) + at_most(e->loss.naks) +
+	return at_most(judge_delta(e, METRIC_RETRANSMITS, 0xff)) +
+	       at_most(judge_delta(e, METRIC_ACK_TIMEOUT, 0xff)) +
+	       at_most(judge_delta(e, METRIC_ADAPTIVE_RETRANSMITS, 0xff)) + at_most(e->loss.naks) +
 	       at_most(e->loss.gaps) + at_most(e->loss.rnr);
 }
 
@@ -165,7 +165,7 @@ static uint64_t repeated(const struct judge *j, unsigned int end)
 			bytes = larger(bytes, traffic_class_under_way(&pair->spec->class[i]));
 	}
 	return times * (bytes < UNDER_WAY_BYTES ? bytes : UNDER_WAY_BYTES) +
-	       at_most(judge_grown(&j->end[end], METRIC_DUPLICATE_REQUEST, 0xff)) * COPY_BYTES;
+	       at_most(judge_delta(&j->end[end], METRIC_DUPLICATE_REQUEST, 0xff)) * COPY_BYTES;
 }
 
 static void judge_foreign(struct judge *j, unsigned int i)
@@ -174,19 +174,21 @@ static void judge_foreign(struct judge *j, unsigned int i)
 	struct volume ours;
 
 	for (unsigned int u = 0; u < e->seen->user_count && u < OBSERVE_USERS_MAX; u++)
-		judge_say(j, REASON_USERS, (int)i, VERDICT_NOWHERE, "%s %s is also used by %s",
-			  judge_host(j, i), e->seen->netdev, e->seen->user[u]);
+		judge_add_reason(j, REASON_USERS, (int)i, VERDICT_NOWHERE,
+				 "%s %s is also used by %s", judge_host(j, i), e->seen->netdev,
+				 e->seen->user[u]);
 	if (!e->known)
 		return;
 	take_volume(j, i, &ours);
 	ours.in += repeated(j, i);
 	ours.out += repeated(j, i);
 	if (beyond(e, METRIC_RX_BYTES, ours.in) || beyond(e, METRIC_TX_BYTES, ours.out))
-		judge_say(j, REASON_FOREIGN, (int)i, VERDICT_NOWHERE,
-			  "%s %s moved %llu bytes in and %llu out, ours were at most %llu and "
-			  "%llu",
-			  judge_host(j, i), e->seen->netdev, LL(e->load.value[METRIC_RX_BYTES][0]),
-			  LL(e->load.value[METRIC_TX_BYTES][0]), LL(ours.in), LL(ours.out));
+		judge_add_reason(
+			j, REASON_FOREIGN, (int)i, VERDICT_NOWHERE,
+			"%s %s moved %llu bytes in and %llu out, ours were at most %llu and "
+			"%llu",
+			judge_host(j, i), e->seen->netdev, LL(e->load.value[METRIC_RX_BYTES][0]),
+			LL(e->load.value[METRIC_TX_BYTES][0]), LL(ours.in), LL(ours.out));
 }
 
 static bool any_tcp(const struct verdict_input *in)
@@ -218,16 +220,17 @@ static void judge_stress(struct judge *j)
 			uint8_t has = j->end[i].known ? j->end[i].load.has[signs[k]] : 0;
 
 			counted |= has & (metric_table[signs[k]].by_prio ? prios : 0xff);
-			seen += judge_grown(&j->end[i], signs[k], prios);
+			seen += judge_delta(&j->end[i], signs[k], prios);
 		}
 	}
 	if (j->in->incast && !seen)
-		judge_say(j, REASON_NOT_STRESSED, VERDICT_NOWHERE, VERDICT_NOWHERE, "%s",
-			  counted ? "not stressed: no pause of the classes' priorities and no "
-				    "congestion notification was seen anywhere"
-				  : "no port counts pauses of the classes' priorities or "
-				    "congestion notifications: whether it was stressed is not "
-				    "known");
+		judge_add_reason(
+			j, REASON_NOT_STRESSED, VERDICT_NOWHERE, VERDICT_NOWHERE, "%s",
+			counted ? "not stressed: no pause of the classes' priorities and no "
+				  "congestion notification was seen anywhere"
+				: "no port counts pauses of the classes' priorities or "
+				  "congestion notifications: whether it was stressed is not "
+				  "known");
 }
 
 void judge_evidence(struct judge *j)
@@ -238,8 +241,8 @@ void judge_evidence(struct judge *j)
 	}
 	judge_stress(j);
 	if (j->in->aborted)
-		judge_say(j, REASON_ABORTED, VERDICT_NOWHERE, VERDICT_NOWHERE,
-			  "stopped before its time");
+		judge_add_reason(j, REASON_ABORTED, VERDICT_NOWHERE, VERDICT_NOWHERE,
+				 "stopped before its time");
 }
 
 /* WARN on hardware; Soft-RoCE shares its processor with everything. */
@@ -255,23 +258,23 @@ static void judge_latency(struct judge *j, unsigned int end, unsigned int class,
 	uint64_t late = histogram_percentile(h, HISTOGRAM_P99_9);
 
 	if (h->count >= 1000 && late > TAIL_TIMES * typical)
-		judge_say_as(j, shape_verdict(j, end, REASON_TAIL), REASON_TAIL, (int)end,
-			     (int)class,
-			     "%s: of class %u 0.1 %% took longer than %llu us, half of it %llu us",
-			     judge_host(j, end), class, LL(late / 1000), LL(typical / 1000));
+		judge_add_reason_as(
+			j, shape_verdict(j, end, REASON_TAIL), REASON_TAIL, (int)end, (int)class,
+			"%s: of class %u 0.1 %% took longer than %llu us, half of it %llu us",
+			judge_host(j, end), class, LL(late / 1000), LL(typical / 1000));
 }
 
 static void judge_steady(struct judge *j, unsigned int end, unsigned int class,
-			 const struct intervals_stats *s)
+			 const struct rate_series_stats *s)
 {
 	if (s->whole >= INTERVALS_LEAST && s->min < s->median / 100 * STEADY_PC)
-		judge_say_as(j, shape_verdict(j, end, REASON_UNSTEADY), REASON_UNSTEADY, (int)end,
-			     (int)class,
-			     "%s: class %u fell to %.1f MB/s for %llu ms, %.1f s after its start "
-			     "(median %.1f MB/s)",
-			     judge_host(j, end), class, (double)s->min / 1e6,
-			     LL(s->width_ns / 1000000), (double)s->min_at_ns / 1e9,
-			     (double)s->median / 1e6);
+		judge_add_reason_as(
+			j, shape_verdict(j, end, REASON_UNSTEADY), REASON_UNSTEADY, (int)end,
+			(int)class,
+			"%s: class %u fell to %.1f MB/s for %llu ms, %.1f s after its start "
+			"(median %.1f MB/s)",
+			judge_host(j, end), class, (double)s->min / 1e6, LL(s->width_ns / 1000000),
+			(double)s->min_at_ns / 1e9, (double)s->median / 1e6);
 }
 
 static void judge_pace(struct judge *j, unsigned int end, unsigned int class,
@@ -281,27 +284,27 @@ static void judge_pace(struct judge *j, unsigned int end, unsigned int class,
 	uint64_t link = seen->speed_mbps * UINT64_C(125000);
 
 	if (asked->rate_bytes_per_s && rate < asked->rate_bytes_per_s / 100 * FLOOR_PC)
-		judge_say(j, REASON_PACE, (int)end, (int)class,
-			  "%s: class %u reached %.1f of %.1f MB/s asked", judge_host(j, end), class,
-			  (double)rate / 1e6, (double)asked->rate_bytes_per_s / 1e6);
+		judge_add_reason(j, REASON_PACE, (int)end, (int)class,
+				 "%s: class %u reached %.1f of %.1f MB/s asked", judge_host(j, end),
+				 class, (double)rate / 1e6, (double)asked->rate_bytes_per_s / 1e6);
 	else if (!asked->rate_bytes_per_s && !seen->soft && link && j->in->pair_count == 1 &&
 		 j->in->pair[0].spec->class_count == 1 && !j->in->pair[0].spec->tcp_count &&
 		 asked->message_bytes >= LARGE_MESSAGE && rate < link / 100 * FLOOR_PC)
-		judge_say(j, REASON_SLOW, (int)end, (int)class,
-			  "%s: %.1f MB/s flat out, the link does %.1f MB/s", judge_host(j, end),
-			  (double)rate / 1e6, (double)link / 1e6);
+		judge_add_reason(j, REASON_SLOW, (int)end, (int)class,
+				 "%s: %.1f MB/s flat out, the link does %.1f MB/s",
+				 judge_host(j, end), (double)rate / 1e6, (double)link / 1e6);
 }
 
 static void judge_requester(struct judge *j, unsigned int end, unsigned int class,
 			    const struct traffic_class *asked, const struct traffic_report *report)
 {
 	const struct traffic_class_result *r = class_of(report, class);
-	struct intervals_stats s;
+	struct rate_series_stats s;
 
 	if (!r || !r->messages)
 		return;
 	judge_latency(j, end, class, &r->latency);
-	intervals_stats(&r->goodput, &s);
+	rate_series_stats(&r->goodput, &s);
 	if (asked->probe || !s.duration_ns)
 		return;
 	judge_steady(j, end, class, &s);
@@ -319,9 +322,9 @@ static void judge_moved(struct judge *j, const struct verdict_pair *pair)
 		bytes += reports[i]->total.bytes;
 	}
 	if (!bytes)
-		judge_say(j, REASON_NOTHING, (int)pair->client, VERDICT_NOWHERE,
-			  "%s -> %s: no byte moved", judge_host(j, pair->client),
-			  judge_host(j, pair->server));
+		judge_add_reason(j, REASON_NOTHING, (int)pair->client, VERDICT_NOWHERE,
+				 "%s -> %s: no byte moved", judge_host(j, pair->client),
+				 judge_host(j, pair->server));
 }
 
 void judge_shape(struct judge *j)

@@ -3,16 +3,16 @@
  * What the queue pairs of a pair say of their marking, and the marking echo of its way, as reasons
  * of the verdict.
  */
-#include "reports/traffic/judge.h"
+#include "reports/traffic/verdict_priv.h"
 
 #include <inttypes.h>
 
-static const enum reason_kind reasons[ECHO_KINDS] = {
-	[ECHO_DSCP] = REASON_REMARKED,	  [ECHO_ECT_CLEARED] = REASON_REMARKED,
-	[ECHO_CE] = REASON_CE_IDLE,	  [ECHO_ECN] = REASON_REMARKED,
-	[ECHO_LOST] = REASON_WAY_LOSES,	  [ECHO_DEAF] = REASON_WAY_LOSES,
-	[ECHO_WRONG] = REASON_WRONG_DATA, [ECHO_UNREAD] = REASON_UNSEEN,
-	[ECHO_MTU] = REASON_WAY_MTU,
+static const enum reason_kind reasons[MARKING_KINDS] = {
+	[MARKING_DSCP] = REASON_REMARKED,	[MARKING_ECT_CLEARED] = REASON_REMARKED,
+	[MARKING_CE] = REASON_CE_IDLE,		[MARKING_ECN] = REASON_REMARKED,
+	[MARKING_LOST] = REASON_DATAGRAMS_LOST, [MARKING_BLACKHOLE] = REASON_DATAGRAMS_LOST,
+	[MARKING_WRONG] = REASON_WRONG_DATA,	[MARKING_UNREAD] = REASON_UNSEEN,
+	[MARKING_MTU] = REASON_PATH_MTU,
 };
 
 /* What the queue pairs of rdma_cm have is not what was asked for: it went in another class. */
@@ -26,11 +26,12 @@ static void judge_set(struct judge *j, const struct verdict_pair *pair, unsigned
 		if (!r->tos_other || i >= pair->spec->class_count)
 			continue;
 		asked = pair->spec->class[i].tos;
-		judge_say(j, REASON_NOT_MARKED, (int)end, (int)i,
-			  "%s: %" PRIu64 " of %" PRIu64 " queue pairs that rdma_cm set up have ToS "
-			  "%" PRIu64 " (DSCP %" PRIu64 "), asked was %u (DSCP %u)",
-			  judge_host(j, end), r->tos_other, r->tos_read, r->tos_found,
-			  r->tos_found >> 2, asked, asked >> 2);
+		judge_add_reason(j, REASON_NOT_MARKED, (int)end, (int)i,
+				 "%s: %" PRIu64 " of %" PRIu64
+				 " queue pairs that rdma_cm set up have ToS "
+				 "%" PRIu64 " (DSCP %" PRIu64 "), asked was %u (DSCP %u)",
+				 judge_host(j, end), r->tos_other, r->tos_read, r->tos_found,
+				 r->tos_found >> 2, asked, asked >> 2);
 	}
 }
 
@@ -43,17 +44,18 @@ void judge_marking(struct judge *j)
 		judge_set(j, pair, pair->client, pair->client_report);
 		judge_set(j, pair, pair->server, pair->server_report);
 		if (pair->echo_failed)
-			judge_say(j, REASON_UNSEEN, VERDICT_NOWHERE, VERDICT_NOWHERE,
-				  "the marking echo was not done to its end: %s",
-				  pair->echo_failed);
+			judge_add_reason(j, REASON_UNSEEN, VERDICT_NOWHERE, VERDICT_NOWHERE,
+					 "the marking echo was not done to its end: %s",
+					 pair->echo_failed);
 		for (unsigned int i = 0; pair->echo && i < pair->echo->count; i++) {
-			const struct echo_finding *f = &pair->echo->finding[i];
+			const struct marking_finding *f = &pair->echo->finding[i];
 			char text[240];
 
-			echo_finding_text(f, text, sizeof(text));
-			judge_say(j, reasons[f->kind],
-				  (int)(f->way == ECHO_FORTH ? pair->server : pair->client),
-				  VERDICT_NOWHERE, "%s", text);
+			marking_finding_text(f, text, sizeof(text));
+			judge_add_reason(j, reasons[f->kind],
+					 (int)(f->direction == MARKING_FORWARD ? pair->server
+									       : pair->client),
+					 VERDICT_NOWHERE, "%s", text);
 		}
 	}
 }

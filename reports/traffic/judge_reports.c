@@ -4,7 +4,7 @@
  * events, not statistics: one is enough. What an RNR, a full receive queue, a dead peer or this
  * host's own dropping explains is not the fabric's.
  */
-#include "reports/traffic/judge.h"
+#include "reports/traffic/verdict_priv.h"
 
 #define LL(n) ((unsigned long long)(n))
 
@@ -20,13 +20,13 @@ static void say_lost(struct judge *j, unsigned int sender, unsigned int receiver
 	const struct judged_end *from = &j->end[sender];
 
 	if (from->unsent)
-		judge_say(j, REASON_LOST_IN_SENDER, (int)sender, class,
-			  "%s -> %s: %s; %s itself failed to send %llu times",
-			  judge_host(j, sender), judge_host(j, receiver), what,
-			  judge_host(j, sender), LL(from->unsent));
+		judge_add_reason(j, REASON_LOST_IN_SENDER, (int)sender, class,
+				 "%s -> %s: %s; %s itself failed to send %llu times",
+				 judge_host(j, sender), judge_host(j, receiver), what,
+				 judge_host(j, sender), LL(from->unsent));
 	else
-		judge_say(j, REASON_LOST, (int)receiver, class, "%s -> %s: %s",
-			  judge_host(j, sender), judge_host(j, receiver), what);
+		judge_add_reason(j, REASON_LOST, (int)receiver, class, "%s -> %s: %s",
+				 judge_host(j, sender), judge_host(j, receiver), what);
 }
 
 /* A request was lost, or its answer: where one of the two could not send, that one lost it. */
@@ -38,9 +38,9 @@ static void say_unanswered(struct judge *j, unsigned int requester, unsigned int
 	else if (j->end[responder].unsent)
 		say_lost(j, responder, requester, class, what);
 	else
-		judge_say(j, REASON_LOST, VERDICT_NOWHERE, class,
-			  "between %s and %s (request or answer): %s", judge_host(j, requester),
-			  judge_host(j, responder), what);
+		judge_add_reason(j, REASON_LOST, VERDICT_NOWHERE, class,
+				 "between %s and %s (request or answer): %s",
+				 judge_host(j, requester), judge_host(j, responder), what);
 }
 
 /* rdma_rxe ends a queue pair that may not repeat on an RNR as well: what comes behind the RNR is
@@ -65,7 +65,7 @@ static void judge_strict(struct judge *j, const struct verdict_pair *pair, unsig
 	uint64_t lost = without(r->losses, rnr_losses(j, pair));
 	char what[120];
 
-	if (!lost || judge_peer_gone(pair))
+	if (!lost || judge_remote_gone(pair))
 		return;
 	snprintf(what, sizeof(what), "%llu packets of class %u were lost without repeat (strict)",
 		 LL(lost), class);
@@ -81,20 +81,21 @@ static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigne
 		       unsigned int class, const struct traffic_class_result *r)
 {
 	struct judged_end *at = &j->end[end];
-	uint64_t no_buffer = judge_grown(at, METRIC_OUT_OF_BUFFER, 0xff);
+	uint64_t no_buffer = judge_delta(at, METRIC_OUT_OF_BUFFER, 0xff);
 	uint64_t lost = without(r->gaps, at->excused);
 	char what[120], name[JUDGE_NAME_MAX];
 
 	if (r->reordered)
-		judge_say(j, REASON_REORDERED, (int)end, (int)class,
-			  "%s: %llu messages of class %u came after a later one",
-			  judge_name(j, pair, end, name), LL(r->reordered), class);
+		judge_add_reason(j, REASON_REORDERED, (int)end, (int)class,
+				 "%s: %llu messages of class %u came after a later one",
+				 judge_name(j, pair, end, name), LL(r->reordered), class);
 	if (r->gaps && no_buffer)
-		judge_say(j, REASON_RNR, (int)end, (int)class,
-			  "%s: %llu messages of class %u are missing, and %llu packets found no "
-			  "receive buffer",
-			  judge_name(j, pair, end, name), LL(r->gaps), class, LL(no_buffer));
-	if (judge_peer_gone(pair))
+		judge_add_reason(
+			j, REASON_RNR, (int)end, (int)class,
+			"%s: %llu messages of class %u are missing, and %llu packets found no "
+			"receive buffer",
+			judge_name(j, pair, end, name), LL(r->gaps), class, LL(no_buffer));
+	if (judge_remote_gone(pair))
 		return;
 	at->excused = without(at->excused, r->gaps);
 	if (!lost)
@@ -113,9 +114,10 @@ static void judge_classes(struct judge *j, const struct verdict_pair *pair, unsi
 		const struct traffic_class_result *r = &report->class[i];
 
 		if (r->mismatches)
-			judge_say(j, REASON_WRONG_DATA, (int)end, (int)i,
-				  "%s: %llu messages of class %u arrived with wrong contents",
-				  judge_name(j, pair, end, name), LL(r->mismatches), i);
+			judge_add_reason(
+				j, REASON_WRONG_DATA, (int)end, (int)i,
+				"%s: %llu messages of class %u arrived with wrong contents",
+				judge_name(j, pair, end, name), LL(r->mismatches), i);
 		judge_strict(j, pair, end, i, r);
 		judge_gaps(j, pair, end, i, r);
 	}
@@ -132,7 +134,7 @@ static const struct {
 	[CAUSE_REMOTE] = {true, true, REASON_QP_FAILED},
 	[CAUSE_LOCAL] = {true, true, REASON_QP_FAILED},
 	[CAUSE_PORT_DOWN] = {true, false, REASON_LINK_DOWN},
-	[CAUSE_PEER_GONE] = {true, false, REASON_PEER_GONE},
+	[CAUSE_REMOTE_GONE] = {true, false, REASON_REMOTE_GONE},
 	[CAUSE_DATA] = {true, false, REASON_WRONG_DATA},
 	[CAUSE_TIMEOUT] = {true, false, REASON_STALLED},
 	[CAUSE_UNFINISHED] = {true, true, REASON_ABORTED},
@@ -160,9 +162,9 @@ static bool could_not_send(const struct judge *j, const struct verdict_pair *pai
 	const struct traffic_report *own = judge_report_of(pair, end);
 	const struct traffic_report *other = judge_report_of(pair, judge_other(pair, end));
 
-	if (!own || !other || other->total.cause != CAUSE_PEER_GONE || !j->end[end].unsent)
+	if (!own || !other || other->total.cause != CAUSE_REMOTE_GONE || !j->end[end].unsent)
 		return false;
-	return own->total.cause == CAUSE_PEER_GONE || own->total.cause == CAUSE_LOCAL ||
+	return own->total.cause == CAUSE_REMOTE_GONE || own->total.cause == CAUSE_LOCAL ||
 	       own->total.cause == CAUSE_RETRY_EXCEEDED || own->total.cause == CAUSE_TIMEOUT;
 }
 
@@ -177,7 +179,7 @@ static bool sender_failed(struct judge *j, const struct verdict_pair *pair, unsi
 		sender = end;
 	if (!could_not_send(j, pair, sender))
 		return false;
-	if (!judge_said(j, REASON_LOST_IN_SENDER, (int)sender))
+	if (!judge_has_reason(j, REASON_LOST_IN_SENDER, (int)sender))
 		say_lost(j, sender, judge_other(pair, sender), VERDICT_NOWHERE, words_of(report));
 	return true;
 }
@@ -194,12 +196,13 @@ static bool both_reported(struct judge *j, const struct verdict_pair *pair, unsi
 	if (!other || (unsigned int)other->total.cause >= CAUSE_COUNT ||
 	    !by_cause[other->total.cause].said)
 		return false;
-	if (other->total.cause == CAUSE_PEER_GONE && end == pair->client)
-		judge_say(j, REASON_LOST, VERDICT_NOWHERE, VERDICT_NOWHERE,
-			  "%s and %s: RDMA fell silent, though both programs and their control "
-			  "connection live (%s: %s; %s: %s)",
-			  judge_host(j, end), judge_host(j, away), judge_host(j, end),
-			  words_of(report), judge_host(j, away), words_of(other));
+	if (other->total.cause == CAUSE_REMOTE_GONE && end == pair->client)
+		judge_add_reason(
+			j, REASON_LOST, VERDICT_NOWHERE, VERDICT_NOWHERE,
+			"%s and %s: RDMA fell silent, though both programs and their control "
+			"connection live (%s: %s; %s: %s)",
+			judge_host(j, end), judge_host(j, away), judge_host(j, end),
+			words_of(report), judge_host(j, away), words_of(other));
 	return true;
 }
 
@@ -211,7 +214,7 @@ static void say_dead(struct judge *j, const struct verdict_pair *pair, unsigned 
 	unsigned int other = judge_other(pair, end);
 	unsigned int failing = j->end[end].unsent ? end : other;
 
-	if (j->end[failing].unsent && judge_said(j, REASON_LOST_IN_SENDER, (int)failing))
+	if (j->end[failing].unsent && judge_has_reason(j, REASON_LOST_IN_SENDER, (int)failing))
 		return;
 	if (kind == REASON_LOST)
 		say_unanswered(j, end, other, VERDICT_NOWHERE, what);
@@ -227,14 +230,14 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 	enum reason_kind kind;
 
 	if ((unsigned int)cause >= CAUSE_COUNT || !by_cause[cause].said ||
-	    (by_cause[cause].by_death && judge_peer_gone(pair)))
+	    (by_cause[cause].by_death && judge_remote_gone(pair)))
 		return;
 	if (cause == CAUSE_DATA && mismatches(report))
 		return; /* said by class */
-	if ((cause == CAUSE_PEER_GONE || cause == CAUSE_TIMEOUT) &&
+	if ((cause == CAUSE_REMOTE_GONE || cause == CAUSE_TIMEOUT) &&
 	    sender_failed(j, pair, end, report))
 		return;
-	if (cause == CAUSE_PEER_GONE && both_reported(j, pair, end, report))
+	if (cause == CAUSE_REMOTE_GONE && both_reported(j, pair, end, report))
 		return;
 	kind = by_cause[cause].kind;
 	if (kind == REASON_LOST && rnr_losses(j, pair) && pair->spec->mode == TRAFFIC_STRICT)
@@ -244,8 +247,8 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 		say_dead(j, pair, end, kind, words_of(report));
 		return;
 	}
-	judge_say(j, kind, (int)end, VERDICT_NOWHERE, "%s: %s", judge_name(j, pair, end, name),
-		  words_of(report));
+	judge_add_reason(j, kind, (int)end, VERDICT_NOWHERE, "%s: %s",
+			 judge_name(j, pair, end, name), words_of(report));
 }
 
 /* Nothing is known of a row that is not there, unless the end says why it stopped. */
@@ -258,10 +261,10 @@ static void judge_rows(struct judge *j, const struct verdict_pair *pair, unsigne
 	if (report->total.cause ||
 	    (report->class_count == asked->class_count && report->tcp_count == asked->tcp_count))
 		return;
-	judge_say(j, REASON_UNACCOUNTED, (int)end, VERDICT_NOWHERE,
-		  "%s reports %u of %u classes and %u of %u TCP backgrounds",
-		  judge_name(j, pair, end, name), report->class_count, asked->class_count,
-		  report->tcp_count, asked->tcp_count);
+	judge_add_reason(j, REASON_UNACCOUNTED, (int)end, VERDICT_NOWHERE,
+			 "%s reports %u of %u classes and %u of %u TCP backgrounds",
+			 judge_name(j, pair, end, name), report->class_count, asked->class_count,
+			 report->tcp_count, asked->tcp_count);
 }
 
 static void judge_report(struct judge *j, const struct verdict_pair *pair, unsigned int end,
@@ -270,8 +273,8 @@ static void judge_report(struct judge *j, const struct verdict_pair *pair, unsig
 	char name[JUDGE_NAME_MAX];
 
 	if (!report) {
-		judge_say(j, REASON_PEER_GONE, (int)end, VERDICT_NOWHERE, "%s gave no result",
-			  judge_name(j, pair, end, name));
+		judge_add_reason(j, REASON_REMOTE_GONE, (int)end, VERDICT_NOWHERE,
+				 "%s gave no result", judge_name(j, pair, end, name));
 		return;
 	}
 	judge_classes(j, pair, end, report);
@@ -294,11 +297,12 @@ static void judge_way(struct judge *j, const struct verdict_pair *pair, unsigned
 		missing = without(sent->class[i].messages, came->class[i].arrived);
 		missing = without(missing, came->class[i].gaps);
 		if (missing)
-			judge_say(j, REASON_UNACCOUNTED, (int)to, (int)i,
-				  "%s -> %s: of %llu messages of class %u %llu neither arrived nor "
-				  "are known to be missing",
-				  judge_host(j, judge_other(pair, to)), judge_host(j, to),
-				  LL(sent->class[i].messages), i, LL(missing));
+			judge_add_reason(
+				j, REASON_UNACCOUNTED, (int)to, (int)i,
+				"%s -> %s: of %llu messages of class %u %llu neither arrived nor "
+				"are known to be missing",
+				judge_host(j, judge_other(pair, to)), judge_host(j, to),
+				LL(sent->class[i].messages), i, LL(missing));
 	}
 }
 
@@ -318,13 +322,13 @@ static void judge_arrival(struct judge *j, unsigned int end, const struct prio_a
 	for (unsigned int i = 0; i < a->class_count; i++) {
 		if (a->class[i].arrival != ARRIVAL_WRONG)
 			continue;
-		judge_say(j, REASON_WRONG_PRIORITY, (int)end, (int)a->class[i].class, "%s: %s",
-			  judge_host(j, end), a->text);
+		judge_add_reason(j, REASON_WRONG_PRIORITY, (int)end, (int)a->class[i].class,
+				 "%s: %s", judge_host(j, end), a->text);
 		return;
 	}
 	if (a->known && a->text[0])
-		judge_say(j, REASON_ALIKE, (int)end, VERDICT_NOWHERE, "%s: %s", judge_host(j, end),
-			  a->text);
+		judge_add_reason(j, REASON_ALIKE, (int)end, VERDICT_NOWHERE, "%s: %s",
+				 judge_host(j, end), a->text);
 }
 
 void judge_reports(struct judge *j)

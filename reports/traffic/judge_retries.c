@@ -5,7 +5,7 @@
  * progress (rxe_comp.c). There both ends count every packet, and two sums tell: what was sent and
  * what came.
  */
-#include "reports/traffic/judge.h"
+#include "reports/traffic/verdict_priv.h"
 
 #define LL(n)		((unsigned long long)(n))
 #define TIMEOUT_TRUSTED 18    /* 1.07 s: below it Soft-RoCE repeats though nothing is late */
@@ -92,20 +92,22 @@ static void say_soft(struct judge *j, unsigned int i, const struct account *a)
 	const struct judged_end *e = &j->end[i];
 
 	if (a->valid && a->equal)
-		judge_say(
+		judge_add_reason(
 			j, REASON_ACCOUNTED, (int)i, VERDICT_NOWHERE,
 			"%s: %llu retries and copies, but all %llu packets sent by both ends came",
-			judge_host(j, i), LL(e->loss.suspects), LL(a->sent));
+			judge_host(j, i), LL(e->loss.unexplained), LL(a->sent));
 	else if (e->timeout >= TIMEOUT_TRUSTED && !a->equal && waited_so_long(j, i))
-		judge_say(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			  "%s: %llu retries and copies, and a message that waited for the whole "
-			  "ACK timeout: the end of a stream or an answer was lost",
-			  judge_host(j, i), LL(e->loss.suspects));
+		judge_add_reason(
+			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
+			"%s: %llu retries and copies, and a message that waited for the whole "
+			"ACK timeout: the end of a stream or an answer was lost",
+			judge_host(j, i), LL(e->loss.unexplained));
 	else
-		judge_say(j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
-			  "%s: %llu retries and copies without a gap: Soft-RoCE's timer (code %u) "
-			  "fires without loss too",
-			  judge_host(j, i), LL(e->loss.suspects), e->timeout);
+		judge_add_reason(
+			j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
+			"%s: %llu retries and copies without a gap: Soft-RoCE's timer (code %u) "
+			"fires without loss too",
+			judge_host(j, i), LL(e->loss.unexplained), e->timeout);
 }
 
 static void say_device(struct judge *j, unsigned int i)
@@ -113,14 +115,16 @@ static void say_device(struct judge *j, unsigned int i)
 	const struct judged_end *e = &j->end[i];
 
 	if (e->paused)
-		judge_say(j, REASON_SPURIOUS_PAUSE, (int)i, VERDICT_NOWHERE,
-			  "%s: %llu retries without a gap while it was paused: answers came late",
-			  judge_host(j, i), LL(e->loss.suspects));
+		judge_add_reason(
+			j, REASON_SPURIOUS_PAUSE, (int)i, VERDICT_NOWHERE,
+			"%s: %llu retries without a gap while it was paused: answers came late",
+			judge_host(j, i), LL(e->loss.unexplained));
 	else
-		judge_say(j, REASON_TIMEOUTS, (int)i, VERDICT_NOWHERE,
-			  "%s: %llu retries without a gap: the end of a stream or an ACK was lost, "
-			  "or an answer was late",
-			  judge_host(j, i), LL(e->loss.suspects));
+		judge_add_reason(
+			j, REASON_TIMEOUTS, (int)i, VERDICT_NOWHERE,
+			"%s: %llu retries without a gap: the end of a stream or an ACK was lost, "
+			"or an answer was late",
+			judge_host(j, i), LL(e->loss.unexplained));
 }
 
 static uint64_t retries(const struct judge *j)
@@ -128,14 +132,14 @@ static uint64_t retries(const struct judge *j)
 	uint64_t sum = 0;
 
 	for (unsigned int i = 0; i < j->in->end_count; i++)
-		sum += j->end[i].known ? j->end[i].loss.suspects : 0;
+		sum += j->end[i].known ? j->end[i].loss.unexplained : 0;
 	return sum;
 }
 
 static bool anybody_gone(const struct judge *j)
 {
 	for (unsigned int i = 0; i < j->in->end_count; i++)
-		if (j->end[i].peer_gone)
+		if (j->end[i].remote_gone)
 			return true;
 	return false;
 }
@@ -150,14 +154,14 @@ static void judge_account(struct judge *j, const struct account *a)
 	if (!a->valid || a->equal || loss_said(j) || anybody_gone(j))
 		return;
 	if (j->in->end_count == 2)
-		judge_say(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
-			  "of %llu packets %llu from %s to %s and %llu back never came%s",
-			  LL(a->sent), LL(a->there), judge_host(j, 0), judge_host(j, 1),
-			  LL(a->back), why);
+		judge_add_reason(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
+				 "of %llu packets %llu from %s to %s and %llu back never came%s",
+				 LL(a->sent), LL(a->there), judge_host(j, 0), judge_host(j, 1),
+				 LL(a->back), why);
 	else
-		judge_say(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
-			  "of %llu packets %llu never came%s", LL(a->sent), LL(a->sent - a->came),
-			  why);
+		judge_add_reason(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
+				 "of %llu packets %llu never came%s", LL(a->sent),
+				 LL(a->sent - a->came), why);
 }
 
 void judge_retries(struct judge *j)
@@ -172,7 +176,7 @@ void judge_retries(struct judge *j)
 		const struct judged_end *e = &j->end[i];
 
 		/* What died repeated its last words until it gave up. */
-		if (!e->known || !e->loss.suspects || lost || e->peer_gone)
+		if (!e->known || !e->loss.unexplained || lost || e->remote_gone)
 			continue;
 		if (e->seen->soft)
 			say_soft(j, i, &a);

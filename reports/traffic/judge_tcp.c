@@ -3,8 +3,8 @@
  * The TCP backgrounds of a run: what they put on the wire, which is ours, and whether they were
  * there at all.
  */
-#include "reports/engine/background.h"
-#include "reports/traffic/judge.h"
+#include "reports/engine/tcp_share.h"
+#include "reports/traffic/verdict_priv.h"
 
 static const struct traffic_tcp_result *tcp_of(const struct traffic_report *r, unsigned int i)
 {
@@ -19,8 +19,8 @@ void judge_tcp_volume(const struct verdict_pair *pair, bool at_client, uint64_t 
 	for (unsigned int i = 0; i < pair->spec->tcp_count; i++) {
 		const struct traffic_tcp_result *a = tcp_of(here, i), *b = tcp_of(there, i);
 
-		background_volume(a, b, out, in);
-		background_volume(b, a, in, out);
+		tcp_share_bytes(a, b, out, in);
+		tcp_share_bytes(b, a, in, out);
 	}
 }
 
@@ -33,9 +33,9 @@ static void judge_end(struct judge *j, const struct verdict_pair *pair, bool cli
 
 	if (!r) /* judge_reports() says so */
 		return;
-	if (background_missing(&pair->spec->tcp[i], i, client, r, text, sizeof(text)))
-		judge_say(j, REASON_BACKGROUND, (int)end, VERDICT_NOWHERE, "%s: %s",
-			  judge_name(j, pair, end, name), text);
+	if (tcp_share_missing(&pair->spec->tcp[i], i, client, r, text, sizeof(text)))
+		judge_add_reason(j, REASON_BACKGROUND, (int)end, VERDICT_NOWHERE, "%s: %s",
+				 judge_name(j, pair, end, name), text);
 }
 
 void judge_tcp(struct judge *j)
@@ -43,7 +43,8 @@ void judge_tcp(struct judge *j)
 	for (unsigned int p = 0; p < j->in->pair_count; p++) {
 		const struct verdict_pair *pair = &j->in->pair[p];
 
-		for (unsigned int i = 0; i < pair->spec->tcp_count && !judge_peer_gone(pair); i++) {
+		for (unsigned int i = 0; i < pair->spec->tcp_count && !judge_remote_gone(pair);
+		     i++) {
 			judge_end(j, pair, true, i);
 			judge_end(j, pair, false, i);
 		}

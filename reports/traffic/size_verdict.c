@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* What ended it between two sizes no size can say. */
-static void judge_end(const struct two_ended *t, struct size_verdicts *v)
+static void size_judge_abort(const struct two_ended *t, struct size_verdicts *v)
 {
 	struct verdict_reason *r = &v->own.reason[0];
 
@@ -47,7 +47,7 @@ int size_verdicts_make(const struct two_ended *t, struct size_verdicts **out, st
 		free(v);
 		return err;
 	}
-	judge_end(t, v);
+	size_judge_abort(t, v);
 	*out = v;
 	return 0;
 }
@@ -58,7 +58,7 @@ void size_verdicts_free(struct size_verdicts *v)
 }
 
 /* bytes 0: of the sweep itself. */
-static void add_reasons(json_t *to, const json_t *verdict, uint32_t bytes)
+static void size_add_reasons(json_t *to, const json_t *verdict, uint32_t bytes)
 {
 	size_t i;
 	json_t *reason;
@@ -78,13 +78,14 @@ json_t *size_verdicts_to_json(const struct size_verdicts *v, json_t *rows)
 	json_t *own = traffic_verdict_to_json(&v->own, &nothing), *reasons = json_array();
 	unsigned int more = 0;
 
-	add_reasons(reasons, own, 0);
+	size_add_reasons(reasons, own, 0);
 	json_decref(own);
 	for (unsigned int i = 0; i < v->count; i++) {
 		const struct two_ended_verdict *of = &v->size[i].of;
 		json_t *one = traffic_verdict_to_json(&of->v, &of->in);
 
-		add_reasons(reasons, one, v->size[i].view.spec[SIDE_CLIENT].class[0].message_bytes);
+		size_add_reasons(reasons, one,
+				 v->size[i].view.spec[SIDE_CLIENT].class[0].message_bytes);
 		more += of->v.more;
 		if (json_object_set_new(json_array_get(rows, i), "verdict", one)) {
 			json_decref(reasons);

@@ -13,7 +13,7 @@
 
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
-#include "reports/traffic/judge.h"
+#include "reports/traffic/verdict_priv.h"
 
 #define FIND_DROP  "find the hop that drops: PFC of every hop, and the switches' drop counters"
 #define FIND_HOST  "look at CPU, PCIe and receive buffers of that host, not at the fabric"
@@ -45,9 +45,9 @@ const struct reason_info reason_table[REASON_COUNT] = {
 			       "the driver's own traffic class"},
 	[REASON_REMARKED] = {"marking-changed", "wrong-marking", VERDICT_FAIL, NULL,
 			     "make the hops of that way trust DSCP and keep DSCP and ECN bits"},
-	[REASON_WAY_LOSES] = {"datagrams-lost", "fabric-loss", VERDICT_FAIL, NULL, FIND_DROP},
-	[REASON_WAY_MTU] = {"path-mtu", "path-mtu", VERDICT_FAIL, NULL,
-			    "raise the MTU of every hop, or lower that of both ports"},
+	[REASON_DATAGRAMS_LOST] = {"datagrams-lost", "fabric-loss", VERDICT_FAIL, NULL, FIND_DROP},
+	[REASON_PATH_MTU] = {"path-mtu", "path-mtu", VERDICT_FAIL, NULL,
+			     "raise the MTU of every hop, or lower that of both ports"},
 	[REASON_RNR] = {"receiver-not-ready", "receiver-not-ready", VERDICT_WARN, "RC-TRN-004",
 			FIND_HOST},
 	[REASON_SPURIOUS_PAUSE] = {"timeouts-under-pause", "spurious-timeout", VERDICT_WARN,
@@ -102,8 +102,8 @@ const struct reason_info reason_table[REASON_COUNT] = {
 			       "RC-META-002", "look at routes, firewalls and shapers on TCP's way"},
 	[REASON_UNACCOUNTED] = {"unaccounted", "evidence", VERDICT_INCONCLUSIVE, NULL,
 				"use the same build at both ends, and run again"},
-	[REASON_PEER_GONE] = {"peer-gone", "peer-death", VERDICT_INCONCLUSIVE, NULL,
-			      "the program or host at the other end vanished: run again"},
+	[REASON_REMOTE_GONE] = {"peer-gone", "peer-death", VERDICT_INCONCLUSIVE, NULL,
+				"the program or host at the other end vanished: run again"},
 	[REASON_ABORTED] = {"aborted", "evidence", VERDICT_INCONCLUSIVE, NULL,
 			    "let it run to its end"},
 	[REASON_UNSEEN] = {"marking-unseen", "evidence", VERDICT_INCONCLUSIVE, NULL,
@@ -113,7 +113,7 @@ const struct reason_info reason_table[REASON_COUNT] = {
 };
 
 /* How grave, for the verdict of the whole. */
-static unsigned int weight(enum verdict v)
+static unsigned int verdict_weight(enum verdict v)
 {
 	static const unsigned int weights[] = {
 		[VERDICT_PASS] = 0,	    [VERDICT_SKIP] = 0, [VERDICT_WARN] = 1,
@@ -123,13 +123,13 @@ static unsigned int weight(enum verdict v)
 	return weights[v];
 }
 
-static void add(struct judge *j, enum verdict verdict, enum reason_kind kind, int end, int class,
-		const char *text)
+static void verdict_add_reason(struct judge *j, enum verdict verdict, enum reason_kind kind,
+			       int end, int class, const char *text)
 {
 	struct traffic_verdict *v = j->out;
 	struct verdict_reason *r;
 
-	if (weight(verdict) > weight(v->verdict))
+	if (verdict_weight(verdict) > verdict_weight(v->verdict))
 		v->verdict = verdict;
 	if (v->count == VERDICT_REASONS_MAX) {
 		v->more++;
@@ -143,7 +143,8 @@ static void add(struct judge *j, enum verdict verdict, enum reason_kind kind, in
 	snprintf(r->text, sizeof(r->text), "%s", text);
 }
 
-void judge_say(struct judge *j, enum reason_kind kind, int end, int class, const char *fmt, ...)
+void judge_add_reason(struct judge *j, enum reason_kind kind, int end, int class, const char *fmt,
+		      ...)
 {
 	char text[sizeof(j->out->reason[0].text)];
 	va_list args;
@@ -151,11 +152,11 @@ void judge_say(struct judge *j, enum reason_kind kind, int end, int class, const
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	add(j, reason_table[kind].verdict, kind, end, class, text);
+	verdict_add_reason(j, reason_table[kind].verdict, kind, end, class, text);
 }
 
-void judge_say_as(struct judge *j, enum verdict verdict, enum reason_kind kind, int end, int class,
-		  const char *fmt, ...)
+void judge_add_reason_as(struct judge *j, enum verdict verdict, enum reason_kind kind, int end,
+			 int class, const char *fmt, ...)
 {
 	char text[sizeof(j->out->reason[0].text)];
 	va_list args;
@@ -163,10 +164,10 @@ void judge_say_as(struct judge *j, enum verdict verdict, enum reason_kind kind, 
 	va_start(args, fmt);
 	vsnprintf(text, sizeof(text), fmt, args);
 	va_end(args);
-	add(j, verdict, kind, end, class, text);
+	verdict_add_reason(j, verdict, kind, end, class, text);
 }
 
-bool judge_said(const struct judge *j, enum reason_kind kind, int end)
+bool judge_has_reason(const struct judge *j, enum reason_kind kind, int end)
 {
 	for (unsigned int i = 0; i < j->out->count; i++)
 		if (j->out->reason[i].kind == kind && j->out->reason[i].end == end)
@@ -174,7 +175,7 @@ bool judge_said(const struct judge *j, enum reason_kind kind, int end)
 	return false;
 }
 
-uint64_t judge_grown(const struct judged_end *e, enum metric m, uint8_t prios)
+uint64_t judge_delta(const struct judged_end *e, enum metric m, uint8_t prios)
 {
 	uint64_t sum = 0;
 
@@ -216,33 +217,34 @@ const struct traffic_report *judge_report_of(const struct verdict_pair *pair, un
 	return end == pair->client ? pair->client_report : pair->server_report;
 }
 
-bool judge_peer_gone(const struct verdict_pair *pair)
+bool judge_remote_gone(const struct verdict_pair *pair)
 {
 	return !pair->client_report || !pair->server_report;
 }
 
-static bool hung_unheard(const struct traffic_report *hung, const struct traffic_report *other)
+static bool verdict_hung_unheard(const struct traffic_report *hung,
+				 const struct traffic_report *other)
 {
-	return hung->total.cause == CAUSE_TIMEOUT && other->total.cause == CAUSE_PEER_GONE;
+	return hung->total.cause == CAUSE_TIMEOUT && other->total.cause == CAUSE_REMOTE_GONE;
 }
 
 /* What hung is killed by its agent, which reports for it: to its queue pairs that is a death. */
-static bool program_died(const struct verdict_pair *pair)
+static bool verdict_program_died(const struct verdict_pair *pair)
 {
 	const struct traffic_report *a = pair->client_report, *b = pair->server_report;
 
-	return judge_peer_gone(pair) || hung_unheard(a, b) || hung_unheard(b, a);
+	return judge_remote_gone(pair) || verdict_hung_unheard(a, b) || verdict_hung_unheard(b, a);
 }
 
-static uint64_t dropped(const struct judged_end *e, unsigned int prios)
+static uint64_t verdict_dropped(const struct judged_end *e, unsigned int prios)
 {
-	return judge_grown(e, METRIC_PRIO_RX_DISCARDS, (uint8_t)prios) +
-	       judge_grown(e, METRIC_PRIO_RX_CONGESTED, (uint8_t)prios);
+	return judge_delta(e, METRIC_PRIO_RX_DISCARDS, (uint8_t)prios) +
+	       judge_delta(e, METRIC_PRIO_RX_CONGESTED, (uint8_t)prios);
 }
 
 /* What is known of one port before anything is said. */
-static void prepare_end(const struct verdict_input *in, const struct observation *seen,
-			struct judged_end *e)
+static void verdict_prepare_end(const struct verdict_input *in, const struct observation *seen,
+				struct judged_end *e)
 {
 	uint8_t prios = in->lossless ? in->lossless : 0xff;
 
@@ -252,17 +254,17 @@ static void prepare_end(const struct verdict_input *in, const struct observation
 	if (!e->known)
 		return;
 	loss_count(&e->net, seen->soft, -1, &e->loss);
-	e->corrupted = judge_grown(e, METRIC_ICRC_ERRORS, prios) +
-		       judge_grown(e, METRIC_RX_CRC_ERRORS, prios);
-	e->discarded = dropped(e, prios & ~in->tcp) +
-		       judge_grown(e, METRIC_RDMA_RX_DISCARDS, prios);
-	e->either = dropped(e, prios & in->tcp);
-	e->excused = judge_grown(e, METRIC_OUT_OF_BUFFER, 0xff) + e->discarded + e->corrupted;
-	e->unsent = judge_grown(e, METRIC_SEND_ERRORS, prios) +
-		    judge_grown(e, METRIC_TX_DISCARDS, prios);
-	e->paused = judge_grown(e, METRIC_PFC_RX_FRAMES, 0xff) +
-		    judge_grown(e, METRIC_PFC_RX_PAUSE_US, 0xff) +
-		    judge_grown(e, METRIC_GLOBAL_PAUSE_RX, 0xff);
+	e->corrupted = judge_delta(e, METRIC_ICRC_ERRORS, prios) +
+		       judge_delta(e, METRIC_RX_CRC_ERRORS, prios);
+	e->discarded = verdict_dropped(e, prios & ~in->tcp) +
+		       judge_delta(e, METRIC_RDMA_RX_DISCARDS, prios);
+	e->either = verdict_dropped(e, prios & in->tcp);
+	e->excused = judge_delta(e, METRIC_OUT_OF_BUFFER, 0xff) + e->discarded + e->corrupted;
+	e->unsent = judge_delta(e, METRIC_SEND_ERRORS, prios) +
+		    judge_delta(e, METRIC_TX_DISCARDS, prios);
+	e->paused = judge_delta(e, METRIC_PFC_RX_FRAMES, 0xff) +
+		    judge_delta(e, METRIC_PFC_RX_PAUSE_US, 0xff) +
+		    judge_delta(e, METRIC_GLOBAL_PAUSE_RX, 0xff);
 }
 
 #define TIMEOUT_STRICT 14
@@ -271,7 +273,7 @@ static void prepare_end(const struct verdict_input *in, const struct observation
 #define TIMEOUT_CM     17 /* rdma_cm's own at the least, twice its packet lifetime (linux cma.c) */
 
 /* The code that the generator takes when none is asked for. */
-static unsigned int timeout_of(const struct traffic_spec *spec, bool soft)
+static unsigned int verdict_ack_timeout(const struct traffic_spec *spec, bool soft)
 {
 	if (spec->timeout)
 		return spec->timeout;
@@ -282,26 +284,26 @@ static unsigned int timeout_of(const struct traffic_spec *spec, bool soft)
 	return soft ? TIMEOUT_SOFT : TIMEOUT_DEVICE;
 }
 
-static void prepare(struct judge *j)
+static void verdict_prepare(struct judge *j)
 {
 	for (unsigned int i = 0; i < j->in->end_count; i++)
-		prepare_end(j->in, j->in->end[i], &j->end[i]);
+		verdict_prepare_end(j->in, j->in->end[i], &j->end[i]);
 	for (unsigned int i = 0; i < j->in->pair_count; i++) {
 		const struct verdict_pair *pair = &j->in->pair[i];
 		struct judged_end *ends[] = {&j->end[pair->client], &j->end[pair->server]};
 
 		for (unsigned int k = 0; k < ARRAY_SIZE(ends); k++) {
-			unsigned int timeout = timeout_of(pair->spec, ends[k]->seen->soft);
+			unsigned int timeout = verdict_ack_timeout(pair->spec, ends[k]->seen->soft);
 
 			if (!ends[k]->timeout || timeout < ends[k]->timeout)
 				ends[k]->timeout = timeout;
 			ends[k]->strict |= pair->spec->mode == TRAFFIC_STRICT;
-			ends[k]->peer_gone |= program_died(pair);
+			ends[k]->remote_gone |= verdict_program_died(pair);
 		}
 	}
 }
 
-static int check_indices(const struct verdict_input *in, struct err *e)
+static int verdict_check_indices(const struct verdict_input *in, struct err *e)
 {
 	if (in->end_count > VERDICT_ENDS_MAX)
 		return err_set(e, -EINVAL, "verdict: %u ports, at most %d", in->end_count,
@@ -315,13 +317,14 @@ static int check_indices(const struct verdict_input *in, struct err *e)
 }
 
 /* The gravest first; those alike stay in their order. */
-static void order(struct traffic_verdict *v)
+static void verdict_sort(struct traffic_verdict *v)
 {
 	for (unsigned int i = 1; i < v->count; i++) {
 		struct verdict_reason r = v->reason[i];
 		unsigned int k = i;
 
-		for (; k && weight(v->reason[k - 1].verdict) < weight(r.verdict); k--)
+		for (; k && verdict_weight(v->reason[k - 1].verdict) < verdict_weight(r.verdict);
+		     k--)
 			v->reason[k] = v->reason[k - 1];
 		v->reason[k] = r;
 	}
@@ -330,7 +333,7 @@ static void order(struct traffic_verdict *v)
 int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict *v, struct err *e)
 {
 	struct judge j = {.in = in, .out = v};
-	int err = check_indices(in, e);
+	int err = verdict_check_indices(in, e);
 
 	if (err)
 		return err;
@@ -339,7 +342,7 @@ int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict 
 		return err_sys(e, -ENOMEM, "verdict");
 	memset(v, 0, sizeof(*v));
 	v->verdict = VERDICT_PASS;
-	prepare(&j);
+	verdict_prepare(&j);
 	judge_reports(&j);
 	judge_counters(&j);
 	judge_retries(&j);
@@ -347,14 +350,14 @@ int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict 
 	judge_evidence(&j);
 	judge_tcp(&j);
 	judge_shape(&j);
-	order(v);
+	verdict_sort(v);
 	free(j.end);
 	return 0;
 }
 
 enum verdict traffic_verdict_graver(enum verdict a, enum verdict b)
 {
-	return weight(b) > weight(a) ? b : a;
+	return verdict_weight(b) > verdict_weight(a) ? b : a;
 }
 
 bool traffic_verdict_has(const struct traffic_verdict *v, enum reason_kind kind)
@@ -365,7 +368,8 @@ bool traffic_verdict_has(const struct traffic_verdict *v, enum reason_kind kind)
 	return false;
 }
 
-static json_t *reason_to_json(const struct verdict_reason *r, const struct verdict_input *in)
+static json_t *verdict_reason_to_json(const struct verdict_reason *r,
+				      const struct verdict_input *in)
 {
 	const struct reason_info *info = &reason_table[r->kind];
 	const struct observation *seen = r->end < 0 ? NULL : in->end[r->end];
@@ -383,7 +387,7 @@ json_t *traffic_verdict_to_json(const struct traffic_verdict *v, const struct ve
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < v->count; i++) {
-		if (json_array_append_new(list, reason_to_json(&v->reason[i], in))) {
+		if (json_array_append_new(list, verdict_reason_to_json(&v->reason[i], in))) {
 			json_decref(list);
 			return NULL;
 		}

@@ -9,10 +9,10 @@
 #ifndef REPORTS_TRAFFIC_VERDICT_H
 #define REPORTS_TRAFFIC_VERDICT_H
 
-#include "probe/marking/echo_judge.h"
+#include "probe/marking/marking_findings.h"
 #include "probe/record/observe.h"
 #include "probe/traffic/traffic.h"
-#include "reports/engine/rules.h"
+#include "reports/engine/rule.h"
 #include "reports/rules/prio_arrival.h"
 
 #define VERDICT_ENDS_MAX    64
@@ -33,8 +33,8 @@ enum reason_kind {
 	REASON_STALLED,	       /* our own deadline passed */
 	REASON_NOT_MARKED,     /* rdma_cm gave the queue pair another ToS than was asked for */
 	REASON_REMARKED,       /* DSCP or ECN bits were changed on the way */
-	REASON_WAY_LOSES,      /* datagrams of the marking echo did not come */
-	REASON_WAY_MTU,	       /* the way has a smaller MTU than both ports */
+	REASON_DATAGRAMS_LOST, /* datagrams of the marking echo did not come */
+	REASON_PATH_MTU,       /* the way has a smaller MTU than both ports */
 	/* worth a look */
 	REASON_RNR,	       /* the receiver was not ready */
 	REASON_SPURIOUS_PAUSE, /* retries while the port was paused, nothing out of sequence */
@@ -65,7 +65,7 @@ enum reason_kind {
 	REASON_NOTHING,	    /* no byte moved */
 	REASON_BACKGROUND,  /* the TCP that was wished beside it was not there */
 	REASON_UNACCOUNTED, /* an end tells of less than was asked for, or sent */
-	REASON_PEER_GONE,
+	REASON_REMOTE_GONE,
 	REASON_ABORTED,
 	REASON_UNSEEN, /* the marking as it arrived could not be read */
 	/* said, and no more */
@@ -102,8 +102,8 @@ struct verdict_pair {
 	const struct traffic_spec *spec;
 	unsigned int client, server; /* indices of ends */
 	const struct traffic_report *client_report, *server_report;
-	const struct echo_findings *echo; /* NULL: no marking echo, or none to judge */
-	const char *echo_failed;	  /* why it was not done; NULL = it was, or not wished */
+	const struct marking_findings *echo; /* NULL: no marking echo, or none to judge */
+	const char *echo_failed;	     /* why it was not done; NULL = it was, or not wished */
 };
 
 /* Borrowed for the call. */

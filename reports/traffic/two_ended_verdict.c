@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "reports/engine/background.h"
+#include "reports/engine/tcp_share.h"
 
 #define HEADERS_MAX 98u /* of a packet: Ethernet, a tag, IPv6, UDP, BTH, RETH or AETH, ICRC */
 
@@ -40,7 +40,7 @@ static unsigned int control_class(const struct traffic_spec *spec)
 /* Each message of this end may be acknowledged by a packet, credits as well; those of the other end
  * come themselves. */
 static void add_beside(const struct two_ended *t, unsigned int side, unsigned int i,
-		       struct prio_flow *flow)
+		       struct prio_volume *flow)
 {
 	const struct traffic_report *own = &t->report[side], *other = &t->report[!side];
 
@@ -63,13 +63,13 @@ static void add_beside(const struct two_ended *t, unsigned int side, unsigned in
 }
 
 void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
-		       struct prio_flow *flow)
+		       struct prio_volume *flow)
 {
 	const struct traffic_class *class = &t->spec[!side].class[i];
 	const struct traffic_report *r = &t->report[side];
 	uint64_t messages = 0;
 
-	*flow = (struct prio_flow){
+	*flow = (struct prio_volume){
 		.prio = prio_at(t, side, i), .dscp = class->tos >> 2, .class = i};
 	if (!t->has_report[side] || i >= r->class_count)
 		return;
@@ -104,7 +104,7 @@ uint8_t two_ended_tcp_prios(const struct two_ended *t)
 
 	for (unsigned int side = 0; side < SIDES; side++)
 		for (unsigned int i = 0; i < t->spec[side].tcp_count; i++)
-			prios |= background_prios(&t->ends.port[side]->qos, &t->spec[side].tcp[i]);
+			prios |= tcp_share_prios(&t->ends.port[side]->qos, &t->spec[side].tcp[i]);
 	return prios;
 }
 
@@ -114,7 +114,7 @@ static void hide(struct counters *growth, uint8_t prios)
 	growth->has[METRIC_PRIO_RX_BYTES] &= (uint8_t)~prios;
 }
 
-static bool any_beside(const struct prio_flow *flow, unsigned int count, uint8_t tcp)
+static bool any_beside(const struct prio_volume *flow, unsigned int count, uint8_t tcp)
 {
 	for (unsigned int i = 0; i < count; i++)
 		if (flow[i].prio >= 0 && flow[i].prio < QOS_PRIOS && !(tcp & 1u << flow[i].prio) &&
@@ -125,7 +125,7 @@ static bool any_beside(const struct prio_flow *flow, unsigned int count, uint8_t
 
 /* Without TCP's priorities nothing of the classes was counted, with them something was: all of them
  * may be there, or this port does not count RoCE by priority. */
-bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct prio_flow *flow,
+bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct prio_volume *flow,
 		       unsigned int count, struct prio_arrival *a)
 {
 	struct counters net, whole, beside;
@@ -151,7 +151,7 @@ bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct
 static void judge_arrival(const struct two_ended *t, unsigned int side,
 			  struct two_ended_verdict *out)
 {
-	struct prio_flow flow[TRAFFIC_CLASSES_MAX];
+	struct prio_volume flow[TRAFFIC_CLASSES_MAX];
 	unsigned int count = t->spec[side].class_count;
 
 	for (unsigned int i = 0; i < count; i++)
@@ -166,7 +166,7 @@ static void judge_arrival(const struct two_ended *t, unsigned int side,
 static void judge_echo(const struct two_ended *t, struct two_ended_verdict *out)
 {
 	const struct two_ended_echo *x = t->echo;
-	struct echo_ends ends;
+	struct marking_endpoints ends;
 	struct err e = {0};
 
 	if (!x)
@@ -175,7 +175,7 @@ static void judge_echo(const struct two_ended *t, struct two_ended_verdict *out)
 	two_ended_echo_ends(x, &ends);
 	if (!x->has_result[SIDE_CLIENT])
 		return;
-	if (echo_judge(&ends, &out->echo, &e))
+	if (marking_findings_make(&ends, &out->echo, &e))
 		out->pair.echo_failed = "the ends do not agree on what was sent";
 	else
 		out->pair.echo = &out->echo;

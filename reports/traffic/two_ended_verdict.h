@@ -15,7 +15,7 @@ struct two_ended_verdict {
 	struct prio_arrival arrival[SIDES];
 	const struct prio_arrival *arrivals[SIDES];
 	struct verdict_pair pair;
-	struct echo_findings echo;
+	struct marking_findings echo;
 	struct traffic_verdict v;
 };
 
@@ -25,7 +25,7 @@ int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, st
 /* What class i moved inwards through the port of a side: what arrived at a responder, and what a
  * READ brought. */
 void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
-		       struct prio_flow *flow);
+		       struct prio_volume *flow);
 
 /* Priorities that TCP backgrounds of the probe have part in, at either port; all when one is not
  * known. */
@@ -34,7 +34,7 @@ uint8_t two_ended_tcp_prios(const struct two_ended *t);
 /* prio_arrival_check() of what came in, where packets in the priorities `tcp` are not known to be
  * RoCE: classes of these are not looked for, and others are not found there. False: the counters
  * around the load were not read. */
-bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct prio_flow *flow,
+bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct prio_volume *flow,
 		       unsigned int count, struct prio_arrival *a);
 
 /* Priorities of all classes at both ports; 0 when one is not known. */

@@ -10,12 +10,12 @@
 #include <string.h>
 
 #include "profiles/base/text.h"
-#include "reports/engine/order.h"
+#include "reports/engine/finding_sort.h"
 #include "reports/rules/app_env.h"
 #include "reports/write/writer.h"
 
 /* Takes both; NULL when one is missing or memory is, so that a short list never looks complete. */
-static json_t *append(json_t *list, json_t *one)
+static json_t *json_append(json_t *list, json_t *one)
 {
 	if (list && !json_array_append_new(list, one))
 		return list;
@@ -29,7 +29,7 @@ static json_t *prios_json(uint8_t set)
 
 	for (int prio = 0; prio < QOS_PRIOS; prio++)
 		if (set & 1 << prio)
-			list = append(list, json_integer(prio));
+			list = json_append(list, json_integer(prio));
 	return list;
 }
 
@@ -40,20 +40,22 @@ static json_t *evidence_json(const struct finding *f)
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
 		char kind[] = {f->evidence[i].kind, '\0'};
 
-		list = append(list, json_pack("{s:o, s:o}", "kind", text_to_json(kind), "text",
-					      text_to_json(f->evidence[i].text)));
+		list = json_append(list, json_pack("{s:o, s:o}", "kind", text_to_json(kind), "text",
+						   text_to_json(f->evidence[i].text)));
 	}
 	return list;
 }
 
-static json_t *wish_json(const struct finding *f)
+static json_t *expected_json(const struct finding *f)
 {
-	if (!f->wish_path[0])
+	if (!f->expected_path[0])
 		return json_null();
-	return json_pack("{s:o, s:i}", "path", text_to_json(f->wish_path), "line", f->wish_line);
+	return json_pack("{s:o, s:i}", "path", text_to_json(f->expected_path), "line",
+			 f->expected_line);
 }
 
-static json_t *finding_json(const struct report *r, const struct order *o, const struct finding *f)
+static json_t *finding_json(const struct report *r, const struct finding_order *o,
+			    const struct finding *f)
 {
 	json_t *caused = f->caused_by < 0 ? json_null()
 					  : json_integer((json_int_t)o->place[f->caused_by]);
@@ -63,16 +65,16 @@ static json_t *finding_json(const struct report *r, const struct order *o, const
 			 "verdict", verdict_word(f->verdict), "host", text_to_json(f->host), "port",
 			 text_to_json(f->port), "prio", prios_json(f->prio_set), "title",
 			 f->rule->title, "text", text_to_json(f->text), "advice", f->rule->advice,
-			 "evidence", evidence_json(f), "wish", wish_json(f), "caused_by", caused,
-			 "blocks", finding_blocks(f, r->allow, r->allow_count));
+			 "evidence", evidence_json(f), "wish", expected_json(f), "caused_by",
+			 caused, "blocks", finding_blocks(f, r->allow, r->allow_count));
 }
 
-static json_t *findings_json(const struct report *r, const struct order *o)
+static json_t *findings_json(const struct report *r, const struct finding_order *o)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < o->count; i++)
-		list = append(list, finding_json(r, o, &r->findings->list[o->at[i]]));
+		list = json_append(list, finding_json(r, o, &r->findings->list[o->at[i]]));
 	return list;
 }
 
@@ -96,11 +98,11 @@ static json_t *hosts_json(const struct run *run)
 		json_t *ports = json_array();
 
 		for (unsigned int p = 0; p < h->port_count; p++)
-			ports = append(ports, text_to_json(h->port[p].netdev));
-		list = append(list, json_pack("{s:o, s:b, s:o, s:o, s:o}", "name",
-					      text_to_json(h->name), "reached", h->reached, "error",
-					      text_to_json(h->error), "agent_version",
-					      text_to_json(h->agent_version), "ports", ports));
+			ports = json_append(ports, text_to_json(h->port[p].netdev));
+		list = json_append(list, json_pack("{s:o, s:b, s:o, s:o, s:o}", "name",
+						   text_to_json(h->name), "reached", h->reached,
+						   "error", text_to_json(h->error), "agent_version",
+						   text_to_json(h->agent_version), "ports", ports));
 	}
 	return list;
 }
@@ -110,7 +112,7 @@ static json_t *allow_json(const struct report *r)
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < r->allow_count; i++)
-		list = append(list, text_to_json(r->allow[i]));
+		list = json_append(list, text_to_json(r->allow[i]));
 	return list;
 }
 
@@ -125,7 +127,7 @@ static json_t *profile_json(const struct report *r)
 			 text_to_json(p->path), "intent", profile_intent_word(p->intent));
 }
 
-static json_t *report_json(const struct report *r, const struct order *o)
+static json_t *report_json(const struct report *r, const struct finding_order *o)
 {
 	return json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:o, s:s, s:i, "
 			 "s:o, s:o, s:o, s:o}",
@@ -141,12 +143,12 @@ static json_t *report_json(const struct report *r, const struct order *o)
 
 int write_json(const struct report *r, FILE *out, struct err *e)
 {
-	struct order order;
+	struct finding_order order;
 	char *document;
 	json_t *json;
 	int err;
 
-	err = order_make(r->findings, &order);
+	err = findings_sort(r->findings, &order);
 	if (err)
 		return err_sys(e, err, "report");
 	json = report_json(r, &order);
@@ -157,13 +159,13 @@ int write_json(const struct report *r, FILE *out, struct err *e)
 	}
 	document = json ? json_dumps(json, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
 	if (document)
-		err = writer_put(out, document, strlen(document), e);
+		err = writer_emit(out, document, strlen(document), e);
 	else
 		err = err_sys(e, -ENOMEM, "report");
 	if (!err)
-		err = writer_put(out, "\n", 1, e);
+		err = writer_emit(out, "\n", 1, e);
 	free(document);
 	json_decref(json);
-	order_clear(&order);
+	finding_order_clear(&order);
 	return err;
 }

@@ -14,7 +14,7 @@
 
 #define GROUP_MAX 8 /* "META" */
 
-struct sheet {
+struct junit {
 	const struct report *r;
 	const struct finding **sorted; /* by host, then rule and port */
 	size_t count;
@@ -23,7 +23,7 @@ struct sheet {
 };
 
 /* Between "RC-" and the next dash. */
-static void group_of(const struct finding *f, char group[GROUP_MAX])
+static void junit_group(const struct finding *f, char group[GROUP_MAX])
 {
 	const char *start = f->rule->id + strlen("RC-");
 	size_t length = strcspn(start, "-");
@@ -31,7 +31,7 @@ static void group_of(const struct finding *f, char group[GROUP_MAX])
 	snprintf(group, GROUP_MAX, "%.*s", (int)length, start);
 }
 
-static int by_suite(const void *a, const void *b)
+static int junit_suite_compare(const void *a, const void *b)
 {
 	const struct finding *x = *(const struct finding *const *)a;
 	const struct finding *y = *(const struct finding *const *)b;
@@ -46,72 +46,73 @@ static int by_suite(const void *a, const void *b)
 	return difference;
 }
 
-static bool same_suite(const struct finding *a, const struct finding *b)
+static bool junit_same_suite(const struct finding *a, const struct finding *b)
 {
 	char x[GROUP_MAX], y[GROUP_MAX];
 
-	group_of(a, x);
-	group_of(b, y);
+	junit_group(a, x);
+	junit_group(b, y);
 	return !strcmp(a->host, b->host) && !strcmp(x, y);
 }
 
-static void check(struct sheet *s, int result)
+static void junit_check(struct junit *s, int result)
 {
 	if (result < 0 && !s->err)
 		s->err = -ENOMEM;
 }
 
-static void raw(struct sheet *s, const char *markup)
+static void junit_write_raw(struct junit *s, const char *markup)
 {
 	if (!s->err)
-		check(s, xmlTextWriterWriteRaw(s->xml, BAD_CAST markup));
+		junit_check(s, xmlTextWriterWriteRaw(s->xml, BAD_CAST markup));
 }
 
 /* Encoded here: xmlTextWriterWriteString() leaves out what it has no memory to encode, and calls
  * that a success (libxml2 2.9.14). */
-static void text(struct sheet *s, const char *value)
+static void junit_write_text(struct junit *s, const char *value)
 {
 	char *copy = text_copy(value, TEXT_FIELD);
 	xmlChar *encoded = copy ? xmlEncodeSpecialChars(NULL, BAD_CAST copy) : NULL;
 
-	check(s, encoded ? 0 : -1);
-	raw(s, (const char *)encoded);
+	junit_check(s, encoded ? 0 : -1);
+	junit_write_raw(s, (const char *)encoded);
 	xmlFree(encoded);
 	free(copy);
 }
 
-static void attribute(struct sheet *s, const char *name, const char *value)
+static void junit_write_attribute(struct junit *s, const char *name, const char *value)
 {
 	if (!s->err)
-		check(s, xmlTextWriterStartAttribute(s->xml, BAD_CAST name));
-	text(s, value);
+		junit_check(s, xmlTextWriterStartAttribute(s->xml, BAD_CAST name));
+	junit_write_text(s, value);
 	if (!s->err)
-		check(s, xmlTextWriterEndAttribute(s->xml));
+		junit_check(s, xmlTextWriterEndAttribute(s->xml));
 }
 
-static void attribute_count(struct sheet *s, const char *name, size_t value)
+static void junit_write_count(struct junit *s, const char *name, size_t value)
 {
 	char digits[24];
 
 	snprintf(digits, sizeof(digits), "%zu", value);
-	attribute(s, name, digits);
+	junit_write_attribute(s, name, digits);
 }
 
-static void start(struct sheet *s, const char *name)
+static void junit_start_element(struct junit *s, const char *name)
 {
 	if (!s->err)
-		check(s, xmlTextWriterStartElement(s->xml, BAD_CAST name));
+		junit_check(s, xmlTextWriterStartElement(s->xml, BAD_CAST name));
 }
 
-/* Tells as well of an element that start() could not keep: for the last one nothing is open. */
-static void end(struct sheet *s)
+/* Tells as well of an element that junit_start_element() could not keep: for the last one nothing
+ * is open. */
+static void junit_end_element(struct junit *s)
 {
 	if (!s->err)
-		check(s, xmlTextWriterEndElement(s->xml));
+		junit_check(s, xmlTextWriterEndElement(s->xml));
 }
 
 /* The element of a case that did not simply pass; NULL when it did. */
-static const char *outcome(const struct sheet *s, const struct finding *f)
+static const char *junit_outcome(const struct junit *s, const struct finding *f)
 {
 	if (f->verdict == VERDICT_FAIL)
 		return "failure";
@@ -120,39 +121,40 @@ static const char *outcome(const struct sheet *s, const struct finding *f)
 	return f->verdict == VERDICT_PASS || f->verdict == VERDICT_WARN ? NULL : "skipped";
 }
 
-static size_t outcome_count(const struct sheet *s, size_t first, size_t end_at, const char *word)
+static size_t junit_count_outcome(const struct junit *s, size_t first, size_t end_at,
+				  const char *word)
 {
 	size_t count = 0;
 
 	for (size_t i = first; i < end_at; i++) {
-		const char *got = outcome(s, s->sorted[i]);
+		const char *got = junit_outcome(s, s->sorted[i]);
 
 		count += got && !strcmp(got, word);
 	}
 	return count;
 }
 
-static void body(struct sheet *s, const struct finding *f)
+static void junit_write_body(struct junit *s, const struct finding *f)
 {
 	char kind[] = "[?] ";
 
-	text(s, verdict_word(f->verdict));
-	text(s, ": ");
-	text(s, f->text);
+	junit_write_text(s, verdict_word(f->verdict));
+	junit_write_text(s, ": ");
+	junit_write_text(s, f->text);
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
 		kind[1] = f->evidence[i].kind;
-		raw(s, "\n");
-		text(s, kind);
-		text(s, f->evidence[i].text);
+		junit_write_raw(s, "\n");
+		junit_write_text(s, kind);
+		junit_write_text(s, f->evidence[i].text);
 	}
 	if (f->caused_by >= 0) {
-		raw(s, "\ncaused by ");
-		text(s, s->r->findings->list[f->caused_by].rule->id);
+		junit_write_raw(s, "\ncaused by ");
+		junit_write_text(s, s->r->findings->list[f->caused_by].rule->id);
 	}
 }
 
 /* Names the case; the n-th of one rule, host and port is numbered. */
-static void case_name(struct sheet *s, size_t i)
+static void junit_write_case_name(struct junit *s, size_t i)
 {
 	const struct finding *f = s->sorted[i];
 	unsigned int twin = 1;
@@ -168,71 +170,72 @@ static void case_name(struct sheet *s, size_t i)
 		 f->port[0] ? " " : "", f->port);
 	if (twin > 1)
 		snprintf(name + strlen(name), sizeof(name) - strlen(name), " #%u", twin);
-	attribute(s, "name", name);
+	junit_write_attribute(s, "name", name);
 }
 
-static void put_case(struct sheet *s, size_t i)
+static void junit_write_case(struct junit *s, size_t i)
 {
 	const struct finding *f = s->sorted[i];
-	const char *word = outcome(s, f);
+	const char *word = junit_outcome(s, f);
 	char group[GROUP_MAX], class[128];
 
-	group_of(f, group);
+	junit_group(f, group);
 	snprintf(class, sizeof(class), "rocecheck.%s.%s", group, f->host[0] ? f->host : "fabric");
-	start(s, "testcase");
-	case_name(s, i);
-	attribute(s, "classname", class);
-	start(s, word ? word : "system-out");
+	junit_start_element(s, "testcase");
+	junit_write_case_name(s, i);
+	junit_write_attribute(s, "classname", class);
+	junit_start_element(s, word ? word : "system-out");
 	if (word && strcmp(word, "skipped"))
-		attribute(s, "type", f->rule->id);
+		junit_write_attribute(s, "type", f->rule->id);
 	if (word)
-		attribute(s, "message", f->verdict == VERDICT_FAIL ? f->rule->advice : f->text);
-	body(s, f);
-	end(s);
-	end(s);
+		junit_write_attribute(s, "message",
+				      f->verdict == VERDICT_FAIL ? f->rule->advice : f->text);
+	junit_write_body(s, f);
+	junit_end_element(s);
+	junit_end_element(s);
 }
 
-static void put_suite(struct sheet *s, size_t first, size_t end_at)
+static void junit_write_suite(struct junit *s, size_t first, size_t end_at)
 {
 	char group[GROUP_MAX], name[128];
 
-	group_of(s->sorted[first], group);
+	junit_group(s->sorted[first], group);
 	snprintf(name, sizeof(name), "%s %s", group,
 		 s->sorted[first]->host[0] ? s->sorted[first]->host : "fabric");
-	start(s, "testsuite");
-	attribute(s, "name", name);
-	attribute_count(s, "tests", end_at - first);
-	attribute_count(s, "failures", outcome_count(s, first, end_at, "failure"));
-	attribute_count(s, "errors", outcome_count(s, first, end_at, "error"));
-	attribute_count(s, "skipped", outcome_count(s, first, end_at, "skipped"));
+	junit_start_element(s, "testsuite");
+	junit_write_attribute(s, "name", name);
+	junit_write_count(s, "tests", end_at - first);
+	junit_write_count(s, "failures", junit_count_outcome(s, first, end_at, "failure"));
+	junit_write_count(s, "errors", junit_count_outcome(s, first, end_at, "error"));
+	junit_write_count(s, "skipped", junit_count_outcome(s, first, end_at, "skipped"));
 	for (size_t i = first; i < end_at; i++)
-		put_case(s, i);
-	end(s);
+		junit_write_case(s, i);
+	junit_end_element(s);
 }
 
-static void put_sheet(struct sheet *s)
+static void junit_write_document(struct junit *s)
 {
-	check(s, xmlTextWriterSetIndent(s->xml, 1));
-	check(s, xmlTextWriterStartDocument(s->xml, NULL, "UTF-8", NULL));
-	start(s, "testsuites");
-	attribute(s, "name", s->r->fabric->name);
-	attribute_count(s, "tests", s->count);
-	attribute_count(s, "failures", outcome_count(s, 0, s->count, "failure"));
-	attribute_count(s, "errors", outcome_count(s, 0, s->count, "error"));
+	junit_check(s, xmlTextWriterSetIndent(s->xml, 1));
+	junit_check(s, xmlTextWriterStartDocument(s->xml, NULL, "UTF-8", NULL));
+	junit_start_element(s, "testsuites");
+	junit_write_attribute(s, "name", s->r->fabric->name);
+	junit_write_count(s, "tests", s->count);
+	junit_write_count(s, "failures", junit_count_outcome(s, 0, s->count, "failure"));
+	junit_write_count(s, "errors", junit_count_outcome(s, 0, s->count, "error"));
 	for (size_t i = 0; i < s->count;) {
 		size_t end_at = i + 1;
 
-		while (end_at < s->count && same_suite(s->sorted[i], s->sorted[end_at]))
+		while (end_at < s->count && junit_same_suite(s->sorted[i], s->sorted[end_at]))
 			end_at++;
-		put_suite(s, i, end_at);
+		junit_write_suite(s, i, end_at);
 		i = end_at;
 	}
-	end(s);
+	junit_end_element(s);
 	if (!s->err) /* nothing is open any more: this tells how the flush went */
-		check(s, xmlTextWriterEndDocument(s->xml));
+		junit_check(s, xmlTextWriterEndDocument(s->xml));
 }
 
-static int sort_findings(struct sheet *s)
+static int junit_sort(struct junit *s)
 {
 	s->count = s->r->findings->count;
 	s->sorted = calloc(s->count + 1, sizeof(const struct finding *));
@@ -240,48 +243,48 @@ static int sort_findings(struct sheet *s)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->count; i++)
 		s->sorted[i] = &s->r->findings->list[i];
-	qsort(s->sorted, s->count, sizeof(const struct finding *), by_suite);
+	qsort(s->sorted, s->count, sizeof(const struct finding *), junit_suite_compare);
 	return 0;
 }
 
 /* libxml2 prints on stderr what it has told by its result. */
-static void say_nothing(void *context, const char *format, ...)
+static void junit_ignore_error(void *context, const char *format, ...)
 {
 	(void)context;
 	(void)format;
 }
 
-static int make_sheet(struct sheet *s, xmlBufferPtr buffer)
+static int junit_make(struct junit *s, xmlBufferPtr buffer)
 {
-	int err = sort_findings(s);
+	int err = junit_sort(s);
 
 	if (err)
 		return err;
 	s->xml = buffer ? xmlNewTextWriterMemory(buffer, 0) : NULL;
 	if (!s->xml)
 		return -ENOMEM;
-	put_sheet(s);
+	junit_write_document(s);
 	xmlFreeTextWriter(s->xml);
 	return s->err;
 }
 
 int write_junit(const struct report *r, FILE *out, struct err *e)
 {
-	xmlGenericErrorFunc say = xmlGenericError;
+	xmlGenericErrorFunc before = xmlGenericError;
 	void *context = xmlGenericErrorContext;
-	struct sheet s = {.r = r};
+	struct junit s = {.r = r};
 	xmlBufferPtr buffer;
 	int err;
 
-	xmlSetGenericErrorFunc(NULL, say_nothing);
+	xmlSetGenericErrorFunc(NULL, junit_ignore_error);
 	buffer = xmlBufferCreate();
-	err = make_sheet(&s, buffer);
-	xmlSetGenericErrorFunc(context, say);
+	err = junit_make(&s, buffer);
+	xmlSetGenericErrorFunc(context, before);
 	if (err)
 		err = err_sys(e, err, "report");
 	else
-		err = writer_put(out, (const char *)xmlBufferContent(buffer),
-				 (size_t)xmlBufferLength(buffer), e);
+		err = writer_emit(out, (const char *)xmlBufferContent(buffer),
+				  (size_t)xmlBufferLength(buffer), e);
 	xmlBufferFree(buffer);
 	free(s.sorted);
 	return err;

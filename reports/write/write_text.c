@@ -10,7 +10,7 @@
 
 #include "probe/record/run_tcp.h"
 #include "profiles/base/text.h"
-#include "reports/engine/order.h"
+#include "reports/engine/finding_sort.h"
 #include "reports/rules/app_env.h"
 #include "reports/write/writer.h"
 
@@ -22,11 +22,11 @@
 struct page {
 	const struct report *r;
 	const struct findings *f;
-	struct order order, hosts;
+	struct finding_order order, hosts;
 	FILE *out;
 };
 
-static const char *colour_of(enum verdict v)
+static const char *text_colour_of(enum verdict v)
 {
 	static const char *const colours[] = {
 		[VERDICT_PASS] = TEXT_GREEN,	    [VERDICT_SKIP] = TEXT_DIM,
@@ -37,15 +37,15 @@ static const char *colour_of(enum verdict v)
 	return colours[v];
 }
 
-static void put_coloured(const struct page *p, enum verdict v, const char *word)
+static void write_coloured(const struct page *p, enum verdict v, const char *word)
 {
 	if (p->r->colour)
-		fprintf(p->out, "%s%s" TEXT_RESET, colour_of(v), word);
+		fprintf(p->out, "%s%s" TEXT_RESET, text_colour_of(v), word);
 	else
 		fputs(word, p->out);
 }
 
-static void put_subject(const struct page *p, const struct finding *f)
+static void write_host_port(const struct page *p, const struct finding *f)
 {
 	text_print(p->out, f->host[0] ? f->host : "fabric", TEXT_FIELD);
 	if (f->port[0])
@@ -54,7 +54,7 @@ static void put_subject(const struct page *p, const struct finding *f)
 }
 
 /* What went beside the RDMA of all pairs, added up. */
-static void put_tcp(const struct page *p)
+static void write_tcp(const struct page *p)
 {
 	const struct run *run = p->r->run;
 
@@ -76,7 +76,7 @@ static void put_tcp(const struct page *p)
 	}
 }
 
-static void put_run(const struct page *p)
+static void write_run(const struct page *p)
 {
 	const struct profile *profile = &p->r->fabric->profile;
 
@@ -89,10 +89,10 @@ static void put_run(const struct page *p)
 	fputc('\n', p->out);
 	if (!p->r->run->traffic)
 		fputs("      configuration alone: no traffic was run\n", p->out);
-	put_tcp(p);
+	write_tcp(p);
 }
 
-static void put_host(const struct page *p)
+static void write_host(const struct page *p)
 {
 	const struct profile *profile = &p->r->fabric->profile;
 	const struct snapshot *s = &p->r->run->host[0].before;
@@ -109,33 +109,33 @@ static void put_host(const struct page *p)
 	fputc('\n', p->out);
 }
 
-static void put_verdict(const struct page *p)
+static void write_verdict(const struct page *p)
 {
 	static const enum verdict as[] = {
 		[0] = VERDICT_PASS, [1] = VERDICT_FAIL, [4] = VERDICT_INCONCLUSIVE};
 	unsigned int code = (unsigned int)p->r->exit_code;
 
-	put_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
+	write_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
 	fputs("  ", p->out);
 	if (p->r->capture) {
 		fputs("capture ", p->out);
 		text_print(p->out, p->r->capture, TEXT_FIELD);
 		fputc('\n', p->out);
 	} else if (p->r->alone) {
-		put_host(p);
+		write_host(p);
 	} else {
-		put_run(p);
+		write_run(p);
 	}
 }
 
-static void put_line(const struct page *p, const char *label, const char *text)
+static void write_line(const struct page *p, const char *label, const char *text)
 {
 	fprintf(p->out, "      %-7s ", label);
 	text_print(p->out, text, TEXT_FIELD);
 	fputc('\n', p->out);
 }
 
-static void put_evidence(const struct page *p, const struct finding *f)
+static void write_evidence(const struct page *p, const struct finding *f)
 {
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
 		fprintf(p->out, "      [%c] ", f->evidence[i].kind);
@@ -144,13 +144,13 @@ static void put_evidence(const struct page *p, const struct finding *f)
 	}
 }
 
-static void put_heading(const struct page *p, const struct finding *f)
+static void write_heading(const struct page *p, const struct finding *f)
 {
 	char prios[64];
 
-	put_coloured(p, f->verdict, verdict_word(f->verdict));
+	write_coloured(p, f->verdict, verdict_word(f->verdict));
 	fprintf(p->out, "  %s  ", f->rule->id);
-	put_subject(p, f);
+	write_host_port(p, f);
 	if (f->prio_set) {
 		qos_prio_set_text(f->prio_set, prios, sizeof(prios));
 		fprintf(p->out, " prio %s", prios);
@@ -161,7 +161,7 @@ static void put_heading(const struct page *p, const struct finding *f)
 }
 
 /* The kinds of evidence a finding stands on, each once: "[HK]". */
-static void put_kinds(const struct page *p, const struct finding *f)
+static void write_evidence_kinds(const struct page *p, const struct finding *f)
 {
 	char kinds[8] = "";
 	size_t used = 0;
@@ -178,7 +178,7 @@ static void put_kinds(const struct page *p, const struct finding *f)
 
 /* What the finding at this place of the order explains: they follow it. One line each, because they
  * are the same fault seen by other evidence. */
-static void put_caused(const struct page *p, size_t place)
+static void write_caused(const struct page *p, size_t place)
 {
 	size_t lead = p->order.at[place], n = 0, i;
 
@@ -190,40 +190,40 @@ static void put_caused(const struct page *p, size_t place)
 		if (n++ >= CAUSED_SHOWN)
 			continue;
 		fprintf(p->out, "      %-6s  %s ", n == 1 ? "caused" : "", f->rule->id);
-		put_subject(p, f);
+		write_host_port(p, f);
 		fputs(": ", p->out);
 		text_print(p->out, f->text, TEXT_FIELD);
-		put_kinds(p, f);
+		write_evidence_kinds(p, f);
 		fputc('\n', p->out);
 	}
 	if (n > CAUSED_SHOWN)
 		fprintf(p->out, "              and %zu more\n", n - CAUSED_SHOWN);
 }
 
-static void put_lead(const struct page *p, size_t place)
+static void write_lead(const struct page *p, size_t place)
 {
 	const struct finding *f = &p->f->list[p->order.at[place]];
 
 	fputc('\n', p->out);
-	put_heading(p, f);
+	write_heading(p, f);
 	fprintf(p->out, "      %s\n", f->rule->title);
-	put_evidence(p, f);
-	if (f->wish_path[0]) {
+	write_evidence(p, f);
+	if (f->expected_path[0]) {
 		fputs("      wish    ", p->out);
-		text_print(p->out, f->wish_path, TEXT_FIELD);
-		fprintf(p->out, ":%d\n", f->wish_line);
+		text_print(p->out, f->expected_path, TEXT_FIELD);
+		fprintf(p->out, ":%d\n", f->expected_line);
 	}
-	put_line(p, "do", f->rule->advice);
-	put_caused(p, place);
+	write_line(p, "do", f->rule->advice);
+	write_caused(p, place);
 }
 
-static void put_violations(const struct page *p)
+static void write_violations(const struct page *p)
 {
 	for (size_t i = 0; i < p->order.count; i++) {
 		const struct finding *f = &p->f->list[p->order.at[i]];
 
 		if (finding_violated(f) && f->caused_by < 0)
-			put_lead(p, i);
+			write_lead(p, i);
 	}
 }
 
@@ -233,10 +233,10 @@ struct tally {
 	size_t blocking;
 };
 
-static struct tally tally_of(const struct page *p, const char *host, const char *port)
+static struct tally text_tally_port(const struct page *p, const char *host, const char *port)
 {
 	struct tally t = {{0}, 0};
-	size_t end, at = order_host(&p->hosts, p->f, host, &end);
+	size_t end, at = finding_order_host(&p->hosts, p->f, host, &end);
 
 	for (; at < end; at++) {
 		const struct finding *f = &p->f->list[p->hosts.at[at]];
@@ -249,7 +249,7 @@ static struct tally tally_of(const struct page *p, const char *host, const char 
 	return t;
 }
 
-static enum verdict worst_of(const struct tally *t)
+static enum verdict text_worst_verdict(const struct tally *t)
 {
 	if (t->by[VERDICT_FAIL])
 		return VERDICT_FAIL;
@@ -258,10 +258,10 @@ static enum verdict worst_of(const struct tally *t)
 	return t->by[VERDICT_WARN] ? VERDICT_WARN : VERDICT_PASS;
 }
 
-static void put_port(const struct page *p, const struct run_host *h, const char *name)
+static void write_port_row(const struct page *p, const struct run_host *h, const char *name)
 {
 	const struct port *port = h->has_before && name[0] ? snapshot_port(&h->before, name) : NULL;
-	struct tally t = tally_of(p, h->name, name);
+	struct tally t = text_tally_port(p, h->name, name);
 	char *host = text_copy(h->name, TEXT_FIELD), *netdev = text_copy(name, TEXT_FIELD);
 	char *ibdev = text_copy(port && port->ibdev[0] ? port->ibdev : "-", TEXT_FIELD);
 	char mtu[16] = "-";
@@ -271,14 +271,14 @@ static void put_port(const struct page *p, const struct run_host *h, const char 
 	fprintf(p->out, "%-16s %-15s %-12s %6s %5zu %5zu %5zu %5zu  ", host ? host : "?",
 		netdev && netdev[0] ? netdev : "-", ibdev ? ibdev : "?", mtu, t.by[VERDICT_PASS],
 		t.by[VERDICT_WARN], t.by[VERDICT_FAIL], t.by[VERDICT_INCONCLUSIVE]);
-	put_coloured(p, worst_of(&t), verdict_word(worst_of(&t)));
+	write_coloured(p, text_worst_verdict(&t), verdict_word(text_worst_verdict(&t)));
 	fputc('\n', p->out);
 	free(host);
 	free(netdev);
 	free(ibdev);
 }
 
-static void put_table(const struct page *p)
+static void write_port_table(const struct page *p)
 {
 	fprintf(p->out, "\n%-16s %-15s %-12s %6s %5s %5s %5s %5s  %s\n", "HOST", "PORT", "DEVICE",
 		"IB MTU", "PASS", "WARN", "FAIL", "OPEN", "VERDICT");
@@ -286,27 +286,27 @@ static void put_table(const struct page *p)
 		const struct run_host *h = &p->r->run->host[i];
 
 		for (unsigned int k = 0; k < h->port_count; k++)
-			put_port(p, h, h->port[k].netdev);
+			write_port_row(p, h, h->port[k].netdev);
 		for (unsigned int k = 0; !h->port_count && k < h->before.port_count; k++)
-			put_port(p, h, h->before.port[k].netdev);
+			write_port_row(p, h, h->before.port[k].netdev);
 		if (!h->port_count && !h->before.port_count)
-			put_port(p, h, "");
+			write_port_row(p, h, "");
 	}
 }
 
-static bool same_story(const struct finding *a, const struct finding *b)
+static bool text_same_finding(const struct finding *a, const struct finding *b)
 {
 	return a->rule == b->rule && a->verdict == b->verdict && a->text && b->text &&
 	       !strcmp(a->text, b->text);
 }
 
-static bool is_allowed(const struct report *r, const struct finding *f)
+static bool text_is_allowed(const struct report *r, const struct finding *f)
 {
 	return finding_blocks(f, NULL, 0) && !finding_blocks(f, r->allow, r->allow_count);
 }
 
 /* One line for neighbours in the order that say the same. Returns how many. */
-static size_t put_group(const struct page *p, size_t place)
+static size_t write_group(const struct page *p, size_t place)
 {
 	const struct finding *first = &p->f->list[p->order.at[place]];
 	size_t count = 0;
@@ -315,11 +315,11 @@ static size_t put_group(const struct page *p, size_t place)
 	while (place + count < p->order.count) {
 		const struct finding *f = &p->f->list[p->order.at[place + count]];
 
-		if (!same_story(first, f))
+		if (!text_same_finding(first, f))
 			break;
 		if (count < SUBJECTS_SHOWN) {
 			fputs(count ? ", " : "", p->out);
-			put_subject(p, f);
+			write_host_port(p, f);
 		}
 		count++;
 	}
@@ -329,13 +329,13 @@ static size_t put_group(const struct page *p, size_t place)
 	text_print(p->out, first->text, TEXT_FIELD);
 	if (finding_blocks(first, p->r->allow, p->r->allow_count))
 		fputs(" [gates]", p->out);
-	else if (is_allowed(p->r, first))
+	else if (text_is_allowed(p->r, first))
 		fputs(" [allowed]", p->out);
 	fputc('\n', p->out);
 	return count ? count : 1;
 }
 
-static void put_list(const struct page *p, enum verdict v, const char *title)
+static void write_list(const struct page *p, enum verdict v, const char *title)
 {
 	bool titled = false;
 
@@ -349,12 +349,12 @@ static void put_list(const struct page *p, enum verdict v, const char *title)
 		if (!titled)
 			fprintf(p->out, "\n%s\n", title);
 		titled = true;
-		i += put_group(p, i);
+		i += write_group(p, i);
 	}
 }
 
 /* Whether an earlier finding of the order was a SKIP for the same reason (and by the same rule). */
-static bool skipped_before(const struct page *p, size_t place, bool same_rule)
+static bool text_skipped_before(const struct page *p, size_t place, bool same_rule)
 {
 	const struct finding *f = &p->f->list[p->order.at[place]];
 
@@ -369,7 +369,7 @@ static bool skipped_before(const struct page *p, size_t place, bool same_rule)
 }
 
 /* The rules that are skipped for the reason of the finding at this place, and the reason. */
-static void put_skip(const struct page *p, size_t place)
+static void write_skip(const struct page *p, size_t place)
 {
 	const char *text = p->f->list[p->order.at[place]].text;
 	unsigned int n = 0;
@@ -378,7 +378,7 @@ static void put_skip(const struct page *p, size_t place)
 		const struct finding *f = &p->f->list[p->order.at[i]];
 
 		if (f->verdict != VERDICT_SKIP || strcmp(f->text, text) ||
-		    skipped_before(p, i, true))
+		    text_skipped_before(p, i, true))
 			continue;
 		fputs(n % SKIPPED_A_LINE ? " " : n ? "\n  " : "  ", p->out);
 		fputs(f->rule->id, p->out);
@@ -390,35 +390,35 @@ static void put_skip(const struct page *p, size_t place)
 }
 
 /* Of one host the reasons say more than the ports: most rules that are skipped share one. */
-static void put_skips(const struct page *p)
+static void write_skips(const struct page *p)
 {
 	bool titled = false;
 
 	for (size_t i = 0; i < p->order.count; i++) {
 		const struct finding *f = &p->f->list[p->order.at[i]];
 
-		if (f->verdict != VERDICT_SKIP || skipped_before(p, i, false))
+		if (f->verdict != VERDICT_SKIP || text_skipped_before(p, i, false))
 			continue;
 		if (!titled)
 			fputs("\nDoes not apply here:\n", p->out);
 		titled = true;
-		put_skip(p, i);
+		write_skip(p, i);
 	}
 }
 
-static void put_passes(const struct page *p)
+static void write_passes(const struct page *p)
 {
 	for (size_t i = 0; i < p->order.count; i++) {
 		const struct finding *f = &p->f->list[p->order.at[i]];
 
 		if (f->verdict != VERDICT_PASS)
 			continue;
-		put_heading(p, f);
-		put_evidence(p, f);
+		write_heading(p, f);
+		write_evidence(p, f);
 	}
 }
 
-static void put_count(const struct page *p)
+static void write_totals(const struct page *p)
 {
 	size_t fail = verdict_count(p->f, VERDICT_FAIL), warn = verdict_count(p->f, VERDICT_WARN);
 
@@ -430,26 +430,26 @@ static void put_count(const struct page *p)
 		p->r->exit_code);
 }
 
-static void put_page(const struct page *p)
+static void write_page(const struct page *p)
 {
-	put_verdict(p);
-	put_violations(p);
+	write_verdict(p);
+	write_violations(p);
 	if (!p->r->capture)
-		put_table(p);
-	put_list(p, VERDICT_INCONCLUSIVE, "Not judged, the evidence was not there:");
+		write_port_table(p);
+	write_list(p, VERDICT_INCONCLUSIVE, "Not judged, the evidence was not there:");
 	if (p->r->alone)
-		put_skips(p);
+		write_skips(p);
 	else
-		put_list(p, VERDICT_SKIP, "Does not apply here:");
+		write_list(p, VERDICT_SKIP, "Does not apply here:");
 	if (p->r->verbose) {
 		fputc('\n', p->out);
-		put_passes(p);
+		write_passes(p);
 	}
 	if (p->r->environment) {
 		fputs("\nEnvironment for applications:\n", p->out);
 		app_env_print(p->r->environment, p->out);
 	}
-	put_count(p);
+	write_totals(p);
 }
 
 int write_text(const struct report *r, FILE *out, struct err *e)
@@ -457,13 +457,13 @@ int write_text(const struct report *r, FILE *out, struct err *e)
 	struct page page = {.r = r, .f = r->findings};
 	char *document = NULL;
 	size_t size = 0;
-	int err = order_make(r->findings, &page.order);
+	int err = findings_sort(r->findings, &page.order);
 
 	if (!err)
-		err = order_make_hosts(r->findings, &page.hosts);
+		err = findings_sort_by_host(r->findings, &page.hosts);
 	page.out = err ? NULL : open_memstream(&document, &size);
 	if (page.out) {
-		put_page(&page);
+		write_page(&page);
 		err = ferror(page.out) ? -ENOMEM : 0;
 		if (fclose(page.out))
 			err = -ENOMEM;
@@ -471,9 +471,9 @@ int write_text(const struct report *r, FILE *out, struct err *e)
 	if (!page.out || err)
 		err = err_sys(e, -ENOMEM, "report");
 	else
-		err = writer_put(out, document, size, e);
+		err = writer_emit(out, document, size, e);
 	free(document);
-	order_clear(&page.order);
-	order_clear(&page.hosts);
+	finding_order_clear(&page.order);
+	finding_order_clear(&page.hosts);
 	return err;
 }

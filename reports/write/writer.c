@@ -32,15 +32,15 @@ const char *report_verdict(const struct report *r)
 	return code < ARRAY_SIZE(words) && words[code] ? words[code] : "ERROR";
 }
 
-int writer_put(FILE *out, const char *document, size_t size, struct err *e)
+int writer_emit(FILE *out, const char *document, size_t size, struct err *e)
 {
 	if (fwrite(document, 1, size, out) != size || fflush(out))
 		return err_sys(e, errno ? -errno : -EIO, "report");
 	return 0;
 }
 
-static int report_write(const struct report *r, const struct writer *w, struct file *f,
-			struct err *e)
+static int writer_write_report(const struct report *r, const struct writer *w, struct file *f,
+			       struct err *e)
 {
 	int err = w->write(r, f->stream, e);
 
@@ -56,7 +56,7 @@ int report_save(const struct report *r, const struct writer *w, const char *path
 	struct file f;
 	int err = file_open(path, 0, &f, e);
 
-	return err ? err : report_write(r, w, &f, e);
+	return err ? err : writer_write_report(r, w, &f, e);
 }
 
 int report_save_in(const struct report *r, const struct writer *w, const struct folder *folder,
@@ -65,5 +65,5 @@ int report_save_in(const struct report *r, const struct writer *w, const struct 
 	struct file f;
 	int err = file_open_in(folder, w->file, 0, &f, e);
 
-	return err ? err : report_write(r, w, &f, e);
+	return err ? err : writer_write_report(r, w, &f, e);
 }

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "reports/engine/rules.h"
+#include "reports/engine/rule.h"
 
 struct app_env;
 struct folder;
@@ -43,7 +43,7 @@ int write_junit(const struct report *r, FILE *out, struct err *e);
 
 /* How a writer writes: a whole document at once, so that errno is the stream's. -errno, -ENOSPC on
  * a full disk. */
-int writer_put(FILE *out, const char *document, size_t size, struct err *e);
+int writer_emit(FILE *out, const char *document, size_t size, struct err *e);
 
 /* "PASS", "FAIL", "INCOMPLETE": the run's verdict by its exit code. */
 const char *report_verdict(const struct report *r);

@@ -68,7 +68,7 @@ static void load(struct profile *p)
 static int run(const char *dir)
 {
 	const struct dcb_roots roots = {.sysfs = dir, .configfs = dir, .debugfs = dir};
-	const struct plan_run how = {.at = {dir, dir}, .wait_link_s = 1};
+	const struct apply_options how = {.at = {dir, dir}, .wait_link_s = 1};
 	struct plan *plans = calloc(PORTS, sizeof(*plans));
 	char tx[JOURNAL_ID_MAX];
 	enum apply_outcome outcome;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/wait.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "tests/unit/fixture/fake_objects.h"
 
 #define LAB	     "tests/bench/probe-lab.sh"
@@ -52,7 +52,7 @@ static void die(const char *what)
 /* What traffic_run() would have made. */
 static struct worker *make_worker(void)
 {
-	struct traffic_peer *self = calloc(1, sizeof(*self));
+	struct traffic_endpoint *self = calloc(1, sizeof(*self));
 	struct traffic_spec spec;
 	struct traffic *t = NULL;
 	struct err e = {0};
@@ -64,15 +64,15 @@ static struct worker *make_worker(void)
 	spec.ib_port = 1;
 	if (!self || traffic_open(&spec, &t, &e))
 		die(e.text);
-	traffic_self(t, self);
+	traffic_get_endpoint(t, self);
 	if (traffic_connect(t, self, &e))
 		die(e.text);
 	free(self);
 	t->report = calloc(1, sizeof(*t->report));
 	t->start_ns = monotonic_ns();
 	t->end_ns = t->deadline_ns = UINT64_MAX;
-	intervals_begin(&t->worker->result->goodput, t->start_ns);
-	flow_aim(t->worker->flow);
+	rate_series_init(&t->worker->result->goodput, t->start_ns);
+	qp_flow_set_remote(t->worker->flow);
 	t->ctx->ops.post_send = count_send;
 	t->ctx->ops.poll_cq = count_poll;
 	return t->worker;
@@ -83,7 +83,7 @@ static int move(uint64_t messages)
 	struct worker *w = make_worker();
 
 	while (w->result->messages < messages) {
-		w->heard_ns = w->told_ns = w->progress_ns = monotonic_ns();
+		w->heard_ns = w->control_sent_ns = w->progress_ns = monotonic_ns();
 		worker_turn(w);
 	}
 	return w->over;
@@ -119,7 +119,8 @@ static int count_instructions(const char *self)
 		printf("probe.host.instructions_per_message %.1f n <=%d %s\n", each, INSTRUCTIONS,
 		       ok ? "ok" : "short");
 	else
-		puts("probe.host.instructions_per_message - n - not measured (valgrind did not run it)");
+		puts("probe.host.instructions_per_message - n - not measured (valgrind did not run "
+		     "it)");
 	fflush(stdout);
 	return one && two > one && !ok;
 }

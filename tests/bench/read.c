@@ -33,7 +33,7 @@ static void fill_port(struct port *p, const struct qos *qos, unsigned int number
 	snprintf(p->bus, sizeof(p->bus), "0000:%02x:00.0", number);
 	snprintf(p->mac, sizeof(p->mac), "b8:ce:f6:00:00:%02x", number);
 	snprintf(p->address[0], sizeof(p->address[0]), "198.18.%u.1", number);
-	snprintf(p->peer_name, sizeof(p->peer_name), "leaf%u", number);
+	snprintf(p->lldp_name, sizeof(p->lldp_name), "leaf%u", number);
 	p->address_count = 1;
 	p->ib_port = 1;
 	p->up = p->ib_active = p->dcb = true;
@@ -46,7 +46,7 @@ static void fill_port(struct port *p, const struct qos *qos, unsigned int number
 		g->type = p->gid_count % 2 ? GID_ROCE_V2 : GID_ROCE_V1;
 		memset(g->raw, p->gid_count, sizeof(g->raw));
 	}
-	p->qos = p->peer = *qos;
+	p->qos = p->lldp_qos = *qos;
 	counters_clear(&p->counters);
 	p->counters.when_ns = 1;
 	for (unsigned int m = 0; m < METRIC_COUNT; m++) {
@@ -58,7 +58,7 @@ static void fill_port(struct port *p, const struct qos *qos, unsigned int number
 
 static char *make_text(void)
 {
-	struct snapshot s = {.host = "gpu001", .kernel = "6.8.0-45-generic", .taken_unix_ns = 1};
+	struct snapshot s = {.host = "gpu001", .kernel = "6.8.0-45-generic", .read_unix_ns = 1};
 	static struct port ports[PORTS];
 	struct profile profile;
 	struct err e = {0};

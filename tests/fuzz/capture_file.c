@@ -38,15 +38,15 @@ static void check_error(int code, const struct err *e)
 	HOLDS(memchr(e->text, 0, sizeof(e->text)) && memchr(e->hint, 0, sizeof(e->hint)));
 }
 
-static void check_progress(const struct source *s)
+static void check_progress(const struct input *s)
 {
 	uint64_t done, size;
 
-	if (source_progress(s, &done, &size))
+	if (input_progress(s, &done, &size))
 		HOLDS(done <= size);
 }
 
-static void read_frames(struct source *s, struct said *w)
+static void read_frames(struct input *s, struct said *w)
 {
 	uint32_t cap_len, wire_len;
 	const uint8_t *data;
@@ -55,8 +55,8 @@ static void read_frames(struct source *s, struct said *w)
 	struct packet p;
 	int got;
 
-	w->dlt = source_link(s);
-	while ((got = source_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e)) == 1) {
+	w->dlt = input_dlt(s);
+	while ((got = input_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e)) == 1) {
 		w->digest = digest_of(w->digest, data, cap_len);
 		w->digest = digest_of(w->digest, &wire_len, sizeof(wire_len));
 		w->digest = digest_of(w->digest, &time_ns, sizeof(time_ns));
@@ -70,24 +70,24 @@ static void read_frames(struct source *s, struct said *w)
 	if (got < 0)
 		check_error(got, &e);
 	if (got <= 0)
-		HOLDS(source_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e) == 0);
-	w->drops = source_drops(s, &w->dropped);
+		HOLDS(input_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e) == 0);
+	w->drops = input_drops(s, &w->dropped);
 	HOLDS(w->drops == DROPS_SOME || !w->dropped);
 }
 
 static void read_path(const char *path, struct said *w)
 {
 	struct err e = {0};
-	struct source *s;
+	struct input *s;
 
 	memset(w, 0, sizeof(*w));
-	w->opened = source_open_file(path, &s, &e);
+	w->opened = input_open_file(path, &s, &e);
 	if (w->opened) {
 		check_error(w->opened, &e);
 		return;
 	}
 	read_frames(s, w);
-	source_close(s);
+	input_close(s);
 }
 
 static void check_same(const struct said *a, const struct said *b)
@@ -108,11 +108,11 @@ static void check_reader(const char *path, const struct said *said)
 	struct capture_summary summary;
 	struct err e = {0};
 	struct reader r;
-	struct source *s;
+	struct input *s;
 	const struct packet *p;
 	int ended;
 
-	HOLDS(!source_open_file(path, &s, &e) && !reader_init(&r, s, MAX_FLOWS, &e));
+	HOLDS(!input_open_file(path, &s, &e) && !reader_init(&r, s, MAX_FLOWS, &e));
 	do
 		ended = reader_next(&r, -1, &p, &e);
 	while (ended > 0 && r.frames < FRAMES_MAX);

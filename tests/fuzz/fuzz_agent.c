@@ -16,8 +16,8 @@
 #include <unistd.h>
 
 #include "dcb/kernel/dcb.h"
-#include "probe/agent/agent_ops.h"
-#include "probe/io/lines.h"
+#include "probe/agent/agent_priv.h"
+#include "probe/io/line_buffer.h"
 #include "probe/io/loop.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/tree.h"
@@ -35,7 +35,7 @@ struct loop_timer {
 struct loop_process {
 	const struct loop_process_events *events;
 	void *arg;
-	struct lines lines;
+	struct line_buffer lines;
 	bool traffic, ended, closed;
 };
 
@@ -148,7 +148,7 @@ int loop_spawn(struct loop *l, const char *const *argv, const struct loop_proces
 	*p = &processes[process_count++];
 	**p = (struct loop_process){
 		.events = events, .arg = arg, .traffic = !strcmp(argv[1], "agent")};
-	lines_init(&(*p)->lines, LOOP_LINE_MAX);
+	line_buffer_init(&(*p)->lines, LOOP_LINE_MAX);
 	return 0;
 }
 
@@ -192,9 +192,10 @@ static void on_engine_line(char *line, size_t length, void *arg)
 		fuzz_reach(FUZZ_PARSED);
 
 	/* Nothing is captured here, and nobody looks for who else uses this machine's ports. */
-	if (!a->over && !(netdev && if_nametoindex(netdev)) && !(line && strstr(line, "users"))) {
+	if (!a->stopped && !(netdev && if_nametoindex(netdev)) &&
+	    !(line && strstr(line, "users"))) {
 		requests++;
-		agent_line(a, line, length);
+		agent_handle_line(a, line, length);
 	}
 	json_decref(doc);
 }
@@ -220,9 +221,9 @@ static void hear_process(struct loop_process *p, const uint8_t *data, size_t siz
 	if (p->closed || p->ended || !size)
 		return;
 	if (!complaint)
-		HOLDS(!lines_push(&p->lines, (const char *)data, size, on_process_line, p));
-	else if (p->events->complaint)
-		p->events->complaint((const char *)data, size, p->arg);
+		HOLDS(!line_buffer_push(&p->lines, (const char *)data, size, on_process_line, p));
+	else if (p->events->stderr_text)
+		p->events->stderr_text((const char *)data, size, p->arg);
 }
 
 static void run_out(struct loop_timer *t)
@@ -234,7 +235,7 @@ static void run_out(struct loop_timer *t)
 		t->fn(t->arg);
 }
 
-static void happen(struct agent *a, struct lines *engine, size_t piece, uint8_t kind,
+static void happen(struct agent *a, struct line_buffer *engine, size_t piece, uint8_t kind,
 		   const uint8_t *data, size_t size)
 {
 	unsigned int which = kind >> 3;
@@ -243,7 +244,7 @@ static void happen(struct agent *a, struct lines *engine, size_t piece, uint8_t 
 	case 0:
 		for (size_t n; size; data += n, size -= n) {
 			n = piece && piece < size ? piece : size;
-			HOLDS(!lines_push(engine, (const char *)data, n, on_engine_line, a));
+			HOLDS(!line_buffer_push(engine, (const char *)data, n, on_engine_line, a));
 		}
 		break;
 	case 1:
@@ -287,13 +288,13 @@ static void check_answers(int fd)
 	off_t size = lseek(fd, 0, SEEK_CUR);
 	unsigned int answers = 0;
 	char *text = malloc((size_t)size + 1);
-	struct lines l;
+	struct line_buffer l;
 
 	HOLDS(text && pread(fd, text, (size_t)size, 0) == size);
-	lines_init(&l, LOOP_LINE_MAX);
-	HOLDS(!lines_push(&l, text, (size_t)size, on_answer, &answers));
+	line_buffer_init(&l, LOOP_LINE_MAX);
+	HOLDS(!line_buffer_push(&l, text, (size_t)size, on_answer, &answers));
 	HOLDS(!l.used && answers == requests);
-	lines_clear(&l);
+	line_buffer_clear(&l);
 	free(text);
 }
 
@@ -301,13 +302,13 @@ static void end_all(struct agent *a)
 {
 	for (unsigned int i = 0; i < process_count; i++)
 		end_process(&processes[i], 0, SIGKILL);
-	HOLDS(!a->over || a->end == AGENT_QUIT);
+	HOLDS(!a->stopped || a->stop_reason == AGENT_QUIT);
 	HOLDS(!a->command);
 	agent_traffic_stop_all(a);
 	agent_capture_stop_all(a);
 	for (unsigned int i = 0; i < process_count; i++) {
 		HOLDS(processes[i].closed);
-		lines_clear(&processes[i].lines);
+		line_buffer_clear(&processes[i].lines);
 	}
 }
 
@@ -400,7 +401,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const uint8_t *head, *body;
 	static struct dcb *dcb;
 	static int fd = -1;
-	struct lines engine;
+	struct line_buffer engine;
 	struct err e;
 	size_t len;
 	uint8_t flags;
@@ -420,11 +421,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	config.probe_only = flags & 1;
 	config.out_fd = fd;
 	a.dcb = dcb;
-	lines_init(&engine, LOOP_LINE_MAX);
+	line_buffer_init(&engine, LOOP_LINE_MAX);
 	while (fuzz_record(&data, &size, HEAD_LEN, &head, &body, &len))
 		happen(&a, &engine, flags >> 2, head[0], body, len);
 	end_all(&a);
 	check_answers(fd);
-	lines_clear(&engine);
+	line_buffer_clear(&engine);
 	return 0;
 }

@@ -12,9 +12,9 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "probe/coord/agent_link.h"
-#include "probe/io/gate.h"
-#include "probe/io/lines.h"
+#include "probe/coord/agent_conn.h"
+#include "probe/io/handshake.h"
+#include "probe/io/line_buffer.h"
 #include "reports/traffic/two_ended_verdict.h"
 #include "tests/fuzz/mutate.h"
 
@@ -32,11 +32,11 @@ static void check_error(int got, const struct err *e)
 /* What can be read from a document, and told again. */
 union thing {
 	struct traffic_spec spec;
-	struct traffic_peer peer;
+	struct traffic_endpoint peer;
 	struct traffic_result sums;
 	struct traffic_report report;
-	struct echo_spec echo;
-	struct echo_result marking;
+	struct marking_spec echo;
+	struct marking_result marking;
 	struct counters reading;
 };
 
@@ -51,11 +51,11 @@ union thing {
 	}
 
 READER(traffic_spec, spec)
-READER(traffic_peer, peer)
+READER(traffic_endpoint, peer)
 READER(traffic_result, sums)
 READER(traffic_report, report)
-READER(echo_spec, echo)
-READER(echo_result, marking)
+READER(marking_spec, echo)
+READER(marking_result, marking)
 READER(counters, reading)
 
 /* A probe of which these documents tell. */
@@ -124,11 +124,11 @@ static const struct reader {
 	void (*clear)(union thing *v);
 } readers[] = {
 	{sizeof(struct traffic_spec), spec_take, spec_tell, keep_spec, NULL},
-	{sizeof(struct traffic_peer), peer_take, peer_tell, NULL, NULL},
+	{sizeof(struct traffic_endpoint), peer_take, peer_tell, NULL, NULL},
 	{sizeof(struct traffic_result), sums_take, sums_tell, NULL, NULL},
 	{sizeof(struct traffic_report), report_take, report_tell, keep_report, clear_report},
-	{sizeof(struct echo_spec), echo_take, echo_tell, keep_echo, NULL},
-	{sizeof(struct echo_result), marking_take, marking_tell, keep_marking, NULL},
+	{sizeof(struct marking_spec), echo_take, echo_tell, keep_echo, NULL},
+	{sizeof(struct marking_result), marking_take, marking_tell, keep_marking, NULL},
 	{sizeof(struct counters), reading_take, reading_tell, keep_counters, NULL},
 };
 
@@ -177,19 +177,19 @@ static void take_document(struct scene *s, const json_t *doc)
 }
 
 /* The one talk of which a proof could be right. */
-static const struct gate_talk gate_sample = {
+static const struct handshake gate_sample = {
 	.client = "198.18.0.1 port 40000",
 	.server = "198.18.0.2 port 18515",
-	.greeting = {[GATE_CLIENT] = "client\n", [GATE_SERVER] = "server\n"},
+	.greeting = {[HANDSHAKE_CLIENT] = "client\n", [HANDSHAKE_SERVER] = "server\n"},
 };
 
 /* A door opens for the one right proof alone, and a greeting is taken whole or not. */
-static void check_gate(const char *line, size_t length, enum gate_role other)
+static void check_gate(const char *line, size_t length, enum handshake_role other)
 {
-	char *exact = (char *)fuzz_exact((const uint8_t *)line, length), right[GATE_LINE_MAX];
-	struct gate_talk talk = gate_sample;
+	char *exact = (char *)fuzz_exact((const uint8_t *)line, length), right[HANDSHAKE_LINE_MAX];
+	struct handshake talk = gate_sample;
 	struct err e = {0};
-	int got = gate_greeting_take(exact, length, other, &talk, &e);
+	int got = handshake_greeting_parse(exact, length, other, &talk, &e);
 
 	if (got) {
 		check_error(got, &e);
@@ -200,8 +200,8 @@ static void check_gate(const char *line, size_t length, enum gate_role other)
 	}
 	HOLDS(!strcmp(talk.client, gate_sample.client));
 	memset(&e, 0, sizeof(e));
-	got = gate_proof_check(exact, length, other, &gate_sample, TOKEN, &e);
-	gate_proof(&gate_sample, other, TOKEN, right);
+	got = handshake_proof_check(exact, length, other, &gate_sample, TOKEN, &e);
+	handshake_proof_make(&gate_sample, other, TOKEN, right);
 	if (got)
 		check_error(got, &e);
 	else
@@ -216,8 +216,8 @@ static void on_line(char *line, size_t length, void *arg)
 	if (!line)
 		return;
 	HOLDS(!line[length]);
-	check_gate(line, length, GATE_CLIENT);
-	check_gate(line, length, GATE_SERVER);
+	check_gate(line, length, HANDSHAKE_CLIENT);
+	check_gate(line, length, HANDSHAKE_SERVER);
 	doc = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
 	if (json_is_object(doc)) {
 		fuzz_reach(FUZZ_PARSED);
@@ -266,19 +266,19 @@ static void judge(struct scene *s)
 static void read_lines(const uint8_t *data, size_t size, size_t piece)
 {
 	static struct scene s;
-	struct lines l;
+	struct line_buffer l;
 
 	open_scene(&s);
-	lines_init(&l, LINE_MOST);
+	line_buffer_init(&l, LINE_MOST);
 	for (size_t n; size; data += n, size -= n) {
 		uint8_t *exact;
 
 		n = piece && piece < size ? piece : size;
 		exact = fuzz_exact(data, n);
-		HOLDS(!lines_push(&l, (const char *)exact, n, on_line, &s));
+		HOLDS(!line_buffer_push(&l, (const char *)exact, n, on_line, &s));
 		free(exact);
 	}
-	lines_clear(&l);
+	line_buffer_clear(&l);
 	judge(&s);
 	for (unsigned int i = 0; i < SIDES; i++)
 		traffic_report_clear(&s.t.report[i]);
@@ -286,14 +286,14 @@ static void read_lines(const uint8_t *data, size_t size, size_t piece)
 
 /* A client, and the other end of its connection. */
 struct talk {
-	struct agent_link link;
+	struct agent_conn link;
 	int fd;
 	const uint8_t *data;
 	size_t size, piece;
 	unsigned int asked, events;
 };
 
-static void on_event(struct agent_link *k, const json_t *doc, void *arg)
+static void on_event(struct agent_conn *k, const json_t *doc, void *arg)
 {
 	struct talk *t = arg;
 
@@ -323,10 +323,10 @@ static bool is_over(void *arg)
 {
 	struct talk *t = arg;
 
-	if (t->link.state == LINK_READY && !link_busy(&t->link) && t->asked++ < QUESTIONS)
-		link_ask(&t->link, "counters", NULL, WAIT_MS);
+	if (t->link.state == CONN_READY && !agent_conn_busy(&t->link) && t->asked++ < QUESTIONS)
+		agent_conn_ask(&t->link, "counters", NULL, WAIT_MS);
 	say_more(t);
-	return t->link.state == LINK_LOST;
+	return t->link.state == CONN_LOST;
 }
 
 static void talk(const uint8_t *data, size_t size, size_t piece)
@@ -340,7 +340,7 @@ static void talk(const uint8_t *data, size_t size, size_t piece)
 		HOLDS(!loop_open(&loop, &e));
 	HOLDS(!socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair));
 	t.fd = pair[1];
-	link_open_stream(&t.link, loop, "peer", pair[0], WAIT_MS, WAIT_MS);
+	agent_conn_open_stream(&t.link, loop, "peer", pair[0], WAIT_MS, WAIT_MS);
 	t.link.event = on_event;
 	t.link.event_arg = &t;
 	loop_run_until(loop, is_over, &t);
@@ -351,7 +351,7 @@ static void talk(const uint8_t *data, size_t size, size_t piece)
 		fuzz_reach(FUZZ_TAKEN);
 	HOLDS(t.link.err.code < 0 && *t.link.err.text && !t.link.reply && !t.link.op);
 	HOLDS(memchr(t.link.build, 0, sizeof(t.link.build)));
-	link_close(&t.link);
+	agent_conn_close(&t.link);
 	close(t.fd);
 }
 

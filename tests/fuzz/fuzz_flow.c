@@ -51,7 +51,7 @@ static struct flow_table *one_by_one(const uint8_t *data, size_t size, FILE *f)
 	struct packet p;
 
 	HOLDS(t && fwrite(head, sizeof(head), 1, f) == 1);
-	flow_table_link(t, PAUSE_LINK_MBPS, PAUSE_LINK_ASSUMED);
+	flow_table_set_link_speed(t, PAUSE_DEFAULT_MBPS, PAUSE_SPEED_ASSUMED);
 	frame_input_begin(&in, data, size);
 	in.dlt = DLT_EN10MB;
 	while (frame_input_next(&in, &p)) {
@@ -78,12 +78,12 @@ static json_t *by_reader(const char *path)
 {
 	struct capture_summary summary;
 	struct err e = {0};
-	struct source *s;
+	struct input *s;
 	const struct packet *p;
 	struct reader r;
 	json_t *o;
 
-	HOLDS(!source_open_file(path, &s, &e) && !reader_init(&r, s, MAX_FLOWS, &e));
+	HOLDS(!input_open_file(path, &s, &e) && !reader_init(&r, s, MAX_FLOWS, &e));
 	while (reader_next(&r, -1, &p, &e) > 0)
 		;
 	HOLDS(!capture_summary_make(r.flows, NULL, DROPS_UNKNOWN, 0, &summary));

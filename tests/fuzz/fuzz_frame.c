@@ -6,9 +6,9 @@
  */
 #include "capture/decode/lldp.h"
 #include "capture/decode/opcode.h"
-#include "capture/file/source.h"
-#include "capture/flow/views.h"
-#include "capture/flow/witness.h"
+#include "capture/file/input.h"
+#include "capture/flow/breakdown.h"
+#include "capture/flow/samples.h"
 #include "reports/engine/findings.h"
 #include "reports/rules/check_capture.h"
 #include "reports/rules/flow_verdict.h"
@@ -20,9 +20,9 @@ struct capture {
 	struct frame_input in;
 	struct flow_table *flows;
 	struct lldp_peer peer;
-	struct capture_views views;
-	struct view_hosts hosts;
-	struct witnesses witnesses;
+	struct breakdown views;
+	struct breakdown_hosts hosts;
+	struct samples witnesses;
 };
 
 static void check_texts(const struct packet *p)
@@ -96,7 +96,7 @@ static void check_all_shorter(const struct capture *c, const struct packet *p, c
 static void check_cut(const struct capture *c, const struct packet *p, const uint8_t *data)
 {
 	uint8_t *exact = fuzz_exact(data, p->cap_len), *kept;
-	uint32_t keep = capture_cut(p, exact, p->cap_len);
+	uint32_t keep = trim_frame(p, exact, p->cap_len);
 	struct packet s;
 
 	HOLDS(keep <= p->cap_len);
@@ -114,7 +114,7 @@ static void check_cut(const struct capture *c, const struct packet *p, const uin
 		HOLDS(!s.atomiceth.rkey);
 	if (s.headers & HDR_IETH)
 		HOLDS(!s.ieth_rkey);
-	HOLDS(capture_cut(&s, kept, keep) == keep);
+	HOLDS(trim_frame(&s, kept, keep) == keep);
 	free(kept);
 }
 
@@ -145,12 +145,12 @@ static void take_frame(struct capture *c, struct packet *p)
 	check_cut(c, p, c->in.data);
 	HOLDS(!flow_table_add(c->flows, p));
 	check_events(flow_table_events(c->flows));
-	witness_add(&c->witnesses, p, flow_table_events(c->flows));
-	capture_views_add(&c->views, p, flow_table_events(c->flows));
-	HOLDS(!view_hosts_add(&c->hosts, p, flow_table_events(c->flows)));
+	samples_add(&c->witnesses, p, flow_table_events(c->flows));
+	breakdown_add(&c->views, p, flow_table_events(c->flows));
+	HOLDS(!breakdown_hosts_add(&c->hosts, p, flow_table_events(c->flows)));
 }
 
-static uint64_t packets_of(const struct view_row *row, unsigned int count)
+static uint64_t packets_of(const struct breakdown_row *row, unsigned int count)
 {
 	uint64_t packets = 0;
 
@@ -162,16 +162,16 @@ static uint64_t packets_of(const struct view_row *row, unsigned int count)
 /* Each view counts each packet once. */
 static void check_views(struct capture *c)
 {
-	const struct capture_views *v = &c->views;
+	const struct breakdown *v = &c->views;
 	uint64_t packets = packets_of(v->opcode, ARRAY_SIZE(v->opcode));
 
 	HOLDS(packets_of(v->dscp, ARRAY_SIZE(v->dscp)) == packets);
 	HOLDS(packets_of(v->slot, ARRAY_SIZE(v->slot)) == packets);
-	view_hosts_sort(&c->hosts);
+	breakdown_hosts_sort(&c->hosts);
 	for (unsigned int i = 0; i < c->hosts.count; i++)
 		packets -= c->hosts.host[i].row.packets;
 	HOLDS(packets == c->hosts.others.packets);
-	view_hosts_clear(&c->hosts);
+	breakdown_hosts_clear(&c->hosts);
 }
 
 static void check_verdicts(const struct capture_summary *s)
@@ -208,7 +208,7 @@ static void check_rules(const struct capture *c, const struct capture_summary *s
 {
 	static struct fabric fabric;
 	static struct run run;
-	const struct capture_case one = {.name = "fuzz", .summary = s, .witnesses = &c->witnesses};
+	const struct capture_case one = {.name = "fuzz", .summary = s, .samples = &c->witnesses};
 	struct findings findings = {0};
 
 	HOLDS(!rules_run_capture(&fabric, &run, &one, &findings));

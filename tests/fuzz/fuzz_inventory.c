@@ -7,7 +7,7 @@
 
 #include "probe/coord/schedule.h"
 #include "probe/record/run.h"
-#include "profiles/yaml/schema.h"
+#include "profiles/yaml/yaml_schema.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/yaml_file.h"
 

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "capture/decode/lldp.h"
-#include "dcb/lldpad/agent.h"
+#include "dcb/lldpad/lldp_agent.h"
 #include "dcb/lldpad/lldpad.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/tree.h"
@@ -49,7 +49,7 @@ static void take_answer(const uint8_t *data, size_t size)
 	int n;
 
 	HOLDS(lldpad_neighbour_text("va", request, sizeof(request)) > 0);
-	n = lldpad_answer(answer, size, request, &rest, &e);
+	n = lldpad_parse_answer(answer, size, request, &rest, &e);
 	if (n) {
 		HOLDS(n < 0 && *e.text);
 		free(answer);
@@ -74,7 +74,7 @@ static bool has_shares(const uint8_t bw[QOS_TCS])
 /* Shares of which there are none are written as 100 % of TC 0: lldpad takes no others. */
 static void check_same(const struct qos *a, const struct qos *b)
 {
-	uint64_t same = agent_fields();
+	uint64_t same = lldp_agent_fields();
 
 	if (!has_shares(a->tc_tx_bw))
 		same &= ~QOS_BIT(QOS_TC_TX_BW);
@@ -95,7 +95,7 @@ static void take_file(const uint8_t *data, size_t size)
 		return;
 	}
 	fuzz_reach(FUZZ_PARSED);
-	if (lldpad_conf_write(path, PORT, &q, agent_fields(), &e)) {
+	if (lldpad_conf_write(path, PORT, &q, lldp_agent_fields(), &e)) {
 		HOLDS(*e.text);
 		return;
 	}

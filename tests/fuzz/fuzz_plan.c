@@ -6,7 +6,7 @@
  */
 #include "cmd/apply/plan_file.h"
 #include "probe/rollout/rollout.h"
-#include "profiles/profile_doc.h"
+#include "profiles/profile_json.h"
 #include "tests/fuzz/mutate.h"
 
 FUZZ_MUTATE(json)
@@ -15,14 +15,14 @@ FUZZ_CROSS(json)
 static void check_profile(const struct profile *p)
 {
 	static struct profile back;
-	json_t *o = profile_doc(p), *again;
+	json_t *o = profile_to_json(p), *again;
 	struct err e = {0};
 
 	memset(&back, 0, sizeof(back));
 	HOLDS(o);
-	if (profile_take(o, &back, &e))
+	if (profile_from_json(o, &back, &e))
 		fuzz_broken(__FILE__, __LINE__, e.text);
-	again = profile_doc(&back);
+	again = profile_to_json(&back);
 	HOLDS(again && json_equal(o, again));
 	json_decref(o);
 	json_decref(again);
@@ -35,7 +35,7 @@ static void check_against(const json_t *doc)
 		.has = QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_MTU), .pfc_enabled = 8, .mtu = 9000};
 	struct qos have = {.has = want.has, .pfc_enabled = 0, .mtu = 1500};
 	static struct plan plan;
-	static struct port_use use;
+	static struct port_users use;
 	int line[QOS_FIELD_COUNT] = {0};
 	struct err e = {0};
 	int err;
@@ -52,13 +52,13 @@ static void check_rollout(const json_t *doc)
 	struct fabric_host host = {.name = "h1", .port = &port, .port_count = 1};
 	struct fabric fabric = {.host = &host, .host_count = 1, .failure_group = GROUP_RAIL};
 	struct rollout_facts facts;
-	struct rollout_unit unit = {0};
+	struct rollout_entry unit = {0};
 	struct err e = {0};
 
-	if (rollout_take_facts(doc, &facts, &e))
+	if (rollout_read_facts(doc, &facts, &e))
 		HOLDS(*e.text);
 	else
-		rollout_take_groups(doc, &fabric, 0, &unit);
+		rollout_read_groups(doc, &fabric, 0, &unit);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)

@@ -5,7 +5,7 @@
  */
 #include <errno.h>
 
-#include "profiles/profile_doc.h"
+#include "profiles/profile_json.h"
 #include "tests/fuzz/mutate.h"
 #include "tests/fuzz/yaml_file.h"
 
@@ -15,14 +15,14 @@ FUZZ_CROSS(yaml)
 static void check_profile(const struct profile *p)
 {
 	static struct profile back;
-	json_t *o = profile_doc(p), *again;
+	json_t *o = profile_to_json(p), *again;
 	struct err e = {0};
 
 	memset(&back, 0, sizeof(back));
 	HOLDS(o);
-	if (profile_take(o, &back, &e))
+	if (profile_from_json(o, &back, &e))
 		fuzz_broken(__FILE__, __LINE__, e.text);
-	again = profile_doc(&back);
+	again = profile_to_json(&back);
 	HOLDS(again && json_equal(o, again));
 	HOLDS(profile_roce_prio(p) < 8 && profile_roce_tos(p) < 256);
 	(void)profile_selects(p, "roce0");

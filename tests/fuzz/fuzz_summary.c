@@ -15,8 +15,8 @@ static void check_rules(const struct capture_summary *s)
 {
 	static struct fabric fabric;
 	static struct run run;
-	static struct witnesses none;
-	const struct capture_case one = {.name = "fuzz", .summary = s, .witnesses = &none};
+	static struct samples none;
+	const struct capture_case one = {.name = "fuzz", .summary = s, .samples = &none};
 	struct findings findings = {0};
 
 	HOLDS(!rules_run_capture(&fabric, &run, &one, &findings));

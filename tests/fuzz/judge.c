@@ -4,7 +4,7 @@
  */
 #include "tests/fuzz/judge.h"
 
-#include "reports/engine/rules.h"
+#include "reports/engine/rule.h"
 #include "reports/write/writer.h"
 #include "tests/fuzz/fuzz.h"
 

@@ -121,7 +121,7 @@ commands() {
 	cp -r Makefile profiles dcb capture probe reports cmd tests "$tmp/tree/"
 	run tests/layers.sh "$tmp/tree"
 	[ "$status" -eq 0 ]
-	printf '#include "reports/engine/rules.h"\n' >>"$tmp/tree/dcb/plan/plan.c"
+	printf '#include "reports/engine/rule.h"\n' >>"$tmp/tree/dcb/plan/plan.c"
 	run tests/layers.sh "$tmp/tree"
 	[ "$status" -eq 1 ]
 	[[ $output == *"dcb/plan/plan.c"*"a file of dcb/plan/ may not include reports/engine/"* ]]
@@ -135,15 +135,37 @@ commands() {
 		[ -z "$error" ] || [[ $output == "$file:"*": $line: $error" ]]
 	done <<-'END'
 		cmd/main.c|#include <yaml.h>|yaml.h belongs to profiles/yaml
-		dcb/apply/last.c|#include <netlink/msg.h>|netlink/ belongs to dcb/kernel
-		dcb/apply/last.c|#include "dcb/drift/watch.h"|a file of dcb/apply/ may not include dcb/drift/
-		dcb/apply/last.c|#include "dcb/plan/plan.h"|
-		dcb/apply/last.c|#include "dcb/plan/plan_priv.h"|dcb/plan/plan_priv.h is for dcb/plan/ and tests alone
-		dcb/apply/last.c|#include "dcb/apply/plan_priv.h"|
-		dcb/apply/last.c|#include "dcb/new/new.h"|dcb/new/ is no room of tests/layers.txt
+		dcb/apply/saved.c|#include <netlink/msg.h>|netlink/ belongs to dcb/kernel
+		dcb/apply/saved.c|#include "dcb/drift/drift.h"|a file of dcb/apply/ may not include dcb/drift/
+		dcb/apply/saved.c|#include "dcb/plan/plan.h"|
+		dcb/apply/saved.c|#include "dcb/plan/plan_priv.h"|dcb/plan/plan_priv.h is for dcb/plan/ and tests alone
+		dcb/apply/saved.c|#include "dcb/apply/plan_priv.h"|
+		dcb/apply/saved.c|#include "dcb/new/new.h"|dcb/new/ is no room of tests/layers.txt
 		capture/reader.c|#include "dcb/kernel/dcb.h"|a file of capture/ may not include dcb/kernel/
 		cmd/apply/apply.c|#include "cmd/probe/probe.h"|a file of cmd/apply/ may not include cmd/probe/
 		probe/agent/agent.c|#include "cmd/cmd.h"|a file of probe/agent/ may not include cmd/
+	END
+}
+
+@test "layers: a retired word and a static function without the name of its file are rejected" {
+	cp -r tests "$tmp/"
+	mkdir -p "$tmp/probe/coord" "$tmp/dcb/plan"
+	while IFS='|' read -r file line error; do
+		printf '%b\n' "$line" >"$tmp/$file"
+		run env -C "$tmp" awk -f tests/words.awk tests/words.txt "$file"
+		echo "$file: $line: $output"
+		[ "$status" -eq "$([ "$error" ] && echo 1 || echo 0)" ]
+		[ -z "$error" ] || [[ $output == "$file:1: $error"* ]]
+	done <<-'END'
+		dcb/plan/plan.c|int plan_take(void);|plan_take: 'take' is retired, use one of: read,
+		dcb/plan/plan.c|#define PLAN_WISH 1|PLAN_WISH: 'wish' is retired
+		dcb/plan/plan.c|int plan_stake(void); /* take */|
+		dcb/plan/plan.c|/* one\\n take\\n*/ const char *said = "tell";|said: 'said' is retired
+		dcb/plan/plan.c|const char *text = "take \\" it";|
+		dcb/plan/plan.c|static int open_both(void)|open_both() does not carry the name of its file
+		dcb/plan/plan.c|static int plan_open(void)|
+		dcb/plan/plan.c|static void PRINTF_LIKE(1, 2) plan_print(const char *fmt, ...)|
+		probe/coord/two_ended.c|static int take(void)|
 	END
 }
 
@@ -184,6 +206,13 @@ small_tree() {
 		yes '	n++;' | head -n $(($2 - 4))
 		printf '	return n;\n}\n'
 	} >"$tmp/tree/profiles/deep.c"
+}
+
+@test "layers: two files of one name are rejected" {
+	small_tree 10 10
+	mkdir "$tmp/tree/profiles/base" && cp "$tmp/tree/profiles/long.c" "$tmp/tree/profiles/base/"
+	run -1 tests/layers.sh "$tmp/tree"
+	[ "$output" = "two files of one name: long.c" ]
 }
 
 @test "layers: 1,000 lines a file and 80 a function are taken, one more is not" {

@@ -5,7 +5,7 @@
 #ifndef TESTS_LAB_SWITCH_CONFIG_KEYS_H
 #define TESTS_LAB_SWITCH_CONFIG_KEYS_H
 
-#include "profiles/yaml/schema.h"
+#include "profiles/yaml/yaml_schema.h"
 #include "tests/lab/switch/config.h"
 
 extern const struct schema lab_keys, switch_keys, link_keys, fault_keys, host_keys;

@@ -61,7 +61,7 @@ static char *text_of(const struct confined_job *job)
 	if (confined_start(job, &c, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(confined_read_text(c.fd, 65536, WAIT_MS, &text), 0);
-	if (confined_end(&c, &e))
+	if (confined_close(&c, &e))
 		fail_msg("%s", e.text);
 	return text;
 }
@@ -142,7 +142,7 @@ static void given_file(void **state)
 
 	(void)state;
 	assert_int_equal(confined_start(&job, &c, &e), 0);
-	assert_int_equal(confined_end(&c, &e), 0);
+	assert_int_equal(confined_close(&c, &e), 0);
 	assert_int_equal(pread(fileno(f), bytes, 7, 0), 7);
 	assert_string_equal(bytes, "written");
 	fclose(f);
@@ -246,7 +246,7 @@ static void attacks_end_it(void **state)
 			continue;
 #endif
 		assert_int_equal(confined_start(&job, &c, &e), 0);
-		if (confined_end(&c, &e) != -EPIPE ||
+		if (confined_close(&c, &e) != -EPIPE ||
 		    !strstr(e.text, "was ended: its sandbox does not allow system call ") ||
 		    !strstr(e.text, attacks[i].call))
 			fail_msg("%s: '%s'", attacks[i].name, e.text);
@@ -295,8 +295,8 @@ static void stop(void **state)
 	assert_int_equal(confined_read_text(c.fd, 100, WAIT_MS, &text), 0);
 	assert_string_equal(text, "over");
 	free(text);
-	assert_int_equal(confined_end(&c, &e), 0);
-	assert_int_equal(confined_end(&c, &e), 0); /* once more is nothing */
+	assert_int_equal(confined_close(&c, &e), 0);
+	assert_int_equal(confined_close(&c, &e), 0); /* once more is nothing */
 }
 
 static void talk_without_end(void *arg, int parent)
@@ -321,7 +321,7 @@ static void endless(void **state)
 	assert_int_equal(confined_start(&job, &c, &e), 0);
 	assert_int_equal(confined_read_text(c.fd, 65536, WAIT_MS, &text), -EMSGSIZE);
 	assert_null(text);
-	assert_int_equal(confined_end(&c, &e), 0);
+	assert_int_equal(confined_close(&c, &e), 0);
 }
 
 /* 1: a terminal would answer with what it is, and be read. */
@@ -358,7 +358,7 @@ static void no_terminal(void **state)
 	(void)dup2(input, 0);
 	assert_int_equal(err, 0);
 	assert_int_equal(confined_read(c.fd, &terminals, 1, WAIT_MS), 0);
-	assert_int_equal(confined_end(&c, &e), 0);
+	assert_int_equal(confined_close(&c, &e), 0);
 #ifdef __SANITIZE_ADDRESS__
 	assert_int_equal(terminals, 1); /* for what it finds */
 #else
@@ -384,7 +384,7 @@ static void silent_recording(void **state)
 					   .interface = "lo",
 					   .filter = "roce",
 					   .duration_ms = i ? 0 : 100,
-					   .patience_ms = 300};
+					   .end_timeout_ms = 300};
 		struct record_live_result got;
 		struct confined c;
 		struct err e = {0};
@@ -434,7 +434,7 @@ static void files_without_end(void **state)
 		struct folder folder;
 		struct record_live live = {
 			.plan = {.path = path, .folder = &folder, .max_frames = 1},
-			.patience_ms = 500};
+			.end_timeout_ms = 500};
 		struct record_live_result got;
 		struct confined c;
 		struct err e = {0};

@@ -52,17 +52,17 @@ static void read_frame(const uint8_t *frame, uint32_t len, struct packet *p, str
 {
 	char path[] = "/tmp/test-reader-XXXXXX";
 	struct err e = {0};
-	struct source *s;
+	struct input *s;
 	const struct packet *next;
 	struct reader r;
 
 	write_file(path, frame, len);
-	assert_int_equal(source_open_file(path, &s, &e), 0);
+	assert_int_equal(input_open_file(path, &s, &e), 0);
 	unlink(path);
 	assert_int_equal(reader_init(&r, s, 0, &e), 0);
 	assert_int_equal(reader_next(&r, -1, &next, &e), 1);
 	*p = *next;
-	*peer = r.peer;
+	*peer = r.lldp_peer;
 	reader_clear(&r);
 }
 

@@ -175,7 +175,7 @@ static void truth_compare_pair(const struct truth_case *c, const struct capgen_t
 	bool answered = want->responses >= ANSWERS_SURE || back->responses >= ANSWERS_SURE;
 
 	if (have->paired)
-		truth_same(c, want->qpn, "peer_qpn", want->peer_qpn, have->peer_qpn);
+		truth_same(c, want->qpn, "peer_qpn", want->peer_qpn, have->reverse_qpn);
 	else if (want->peer_qpn && back->packets && (managed || answered))
 		truth_same(c, want->qpn, "paired", 1, 0);
 }
@@ -220,7 +220,7 @@ static void truth_compare_pauses(const struct truth_case *c, const struct capgen
 }
 
 static void truth_compare_mirrors(const struct truth_case *c, const struct capgen_mirrors *want,
-				  const struct mirror_totals *have)
+				  const struct erspan_seq_totals *have)
 {
 	truth_same(c, 0, "mirrored packets", want->packets, have->packets);
 	truth_same(c, 0, "mirror gaps", want->gaps, have->gaps);
@@ -521,7 +521,7 @@ static void check_file(bool pcapng, bool statistics)
 	struct capture_summary s;
 	struct capgen_truth truth;
 	struct err e = {0};
-	struct source *source;
+	struct input *source;
 	const struct packet *p;
 	struct reader r;
 	int fd = mkstemp(path), got;
@@ -533,7 +533,7 @@ static void check_file(bool pcapng, bool statistics)
 	o.mix = CAPGEN_MIX_ALL;
 	o.statistics = statistics;
 	assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
-	assert_int_equal(source_open_file(path, &source, &e), 0);
+	assert_int_equal(input_open_file(path, &source, &e), 0);
 	unlink(path);
 	assert_int_equal(reader_init(&r, source, 0, &e), 0);
 	while ((got = reader_next(&r, -1, &p, &e)) > 0)

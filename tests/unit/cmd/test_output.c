@@ -93,7 +93,7 @@ static void test_words(void **state)
 
 			in[at] = (char)byte;
 			in[24] = '\n'; /* nothing is left waiting */
-			clean = text_clean_bytes(want, in, sizeof(in), TEXT_BLOCK);
+			clean = text_sanitize_bytes(want, in, sizeof(in), TEXT_BLOCK);
 			n = pass(in, sizeof(in), sizeof(in), false, got, sizeof(got));
 			assert_int_equal(n, clean);
 			assert_memory_equal(got, want, n);
@@ -120,7 +120,7 @@ static void test_pieces(void **state)
 	in[used++] = '\n'; /* nothing is left waiting */
 	n = pass(in, used, used, false, whole, sizeof(whole) - 1);
 	whole[n] = '\0';
-	assert_true(text_is_clean(whole, TEXT_BLOCK));
+	assert_true(text_is_safe(whole, TEXT_BLOCK));
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		assert_int_equal(pass(in, used, steps[i], false, got, sizeof(got)), n);
 		assert_memory_equal(got, whole, n);

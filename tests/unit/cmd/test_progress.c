@@ -48,20 +48,20 @@ static void places(void **state)
 		uint64_t done = 0, size = 0, last = 0, ns;
 		uint32_t cap, wire;
 		const uint8_t *data;
-		struct source *s;
+		struct input *s;
 		struct err e = {0};
 		char path[128];
 
 		snprintf(path, sizeof(path), "tests/golden/capture/%s", files[i]);
-		assert_int_equal(source_open_file(path, &s, &e), 0);
-		while (source_next(s, -1, &data, &cap, &wire, &ns, &e) == 1) {
-			assert_true(source_progress(s, &done, &size));
+		assert_int_equal(input_open_file(path, &s, &e), 0);
+		while (input_next(s, -1, &data, &cap, &wire, &ns, &e) == 1) {
+			assert_true(input_progress(s, &done, &size));
 			assert_true(done >= last + cap && done <= size);
 			last = done;
 		}
-		assert_true(source_progress(s, &done, &size));
+		assert_true(input_progress(s, &done, &size));
 		assert_true(done == size);
-		source_close(s);
+		input_close(s);
 	}
 }
 

@@ -180,7 +180,7 @@ static void test_long_values(void **state)
 	(void)state;
 	fill_port(&port, "eth0");
 	for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++)
-		qos_param_put(&port.qos.cc_params, i, UINT32_MAX - i);
+		qos_param_set(&port.qos.cc_params, i, UINT32_MAX - i);
 	for (uint16_t i = 0; port.qos.app_count < QOS_APPS_MAX; i++)
 		assert_int_equal(
 			qos_app_add(&port.qos, (struct qos_app){QOS_APP_DGRAM, 3, UINT16_MAX - i}),

@@ -46,11 +46,11 @@ static void expect_tcp(const struct fabric *f)
 	assert_int_equal(f->tcp[0].tos, 32);
 	assert_int_equal(f->tcp[0].streams, 4);
 	assert_int_equal(f->tcp[0].rate_kbps, 2000000);
-	assert_int_equal(f->tcp[0].way, WAY_BOTH);
+	assert_int_equal(f->tcp[0].direction, FABRIC_TCP_BOTH);
 	assert_int_equal(f->tcp[1].tos, 0);
 	assert_int_equal(f->tcp[1].streams, 1);
 	assert_int_equal(f->tcp[1].rate_kbps, 0);
-	assert_int_equal(f->tcp[1].way, WAY_FORWARD);
+	assert_int_equal(f->tcp[1].direction, FABRIC_TCP_FORWARD);
 }
 
 static void test_everything(void **state)

@@ -284,7 +284,7 @@ static void the_longest_line(void **state)
 	memset(p.cm.ip_dst, 0xbb, sizeof(p.cm.ip_dst));
 	memset(&p.tunnel, 0xbb, sizeof(p.tunnel));
 	p.tunnel.kind = TUNNEL_ERSPAN_III;
-	p.tunnel.sequenced = p.tunnel.cut = p.fragment = p.fecn = p.becn = true;
+	p.tunnel.sequenced = p.tunnel.truncated = p.fragment = p.fecn = p.becn = true;
 	p.headers = 0x7ff;
 	p.vlan_count = 2;
 	p.fault = PACKET_TRUNCATED;

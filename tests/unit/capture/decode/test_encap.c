@@ -11,7 +11,7 @@
 #include <cmocka.h>
 #include <pcap/dlt.h>
 
-#include "capture/decode/encap.h"
+#include "capture/decode/tunnel.h"
 #include "tests/unit/fixture/tunnel_frames.h"
 
 static void decode(const struct frame *f, uint32_t cap, struct packet *p)
@@ -29,7 +29,7 @@ static void check_outer(const struct tunnel_spec *t, bool ipv6, const struct pac
 {
 	char src[64];
 
-	assert_string_equal(encap_tunnel_text(p), t->name);
+	assert_string_equal(tunnel_text(p), t->name);
 	packet_addr_text(p->tunnel.src, src, sizeof(src));
 	assert_string_equal(src, ipv6 ? "fd00::1" : "10.0.0.1");
 	packet_addr_text(p->tunnel.dst, src, sizeof(src));
@@ -41,7 +41,7 @@ static void check_outer(const struct tunnel_spec *t, bool ipv6, const struct pac
 	assert_int_equal(p->tunnel.vid, t->named ? 100 : 0);
 	assert_int_equal(p->tunnel.cos, t->named ? 3 : 0);
 	assert_int_equal(p->tunnel.egress, !strcmp(t->name, "erspan3"));
-	assert_false(p->tunnel.cut);
+	assert_false(p->tunnel.truncated);
 }
 
 /* The same as without the tunnel, but for the offsets, the lengths of the frame and what is told
@@ -253,11 +253,11 @@ static void headers_that_cannot_be(void **state)
 		decode(&f, f.len, &p);
 		if (p.kind != rows[i].kind || p.fault != rows[i].fault ||
 		    strcmp(p.note, rows[i].note) != 0 ||
-		    strcmp(encap_tunnel_text(&p), rows[i].tunnel_name) != 0)
+		    strcmp(tunnel_text(&p), rows[i].tunnel_name) != 0)
 			fail_msg("%s: kind %d fault %d tunnel %s note '%s'", rows[i].name, p.kind,
-				 p.fault, encap_tunnel_text(&p), p.note);
+				 p.fault, tunnel_text(&p), p.note);
 		if (p.tunnel.kind != TUNNEL_NONE)
-			assert_int_equal(p.tunnel.cut, !strcmp(rows[i].name, "cut"));
+			assert_int_equal(p.tunnel.truncated, !strcmp(rows[i].name, "cut"));
 	}
 }
 
@@ -274,7 +274,7 @@ static void tunnel_within_a_tunnel(void **state)
 	decode(&twice, twice.len, &p);
 	assert_int_equal(p.kind, PACKET_OTHER);
 	assert_int_equal(p.fault, PACKET_OK);
-	assert_string_equal(encap_tunnel_text(&p), "erspan3");
+	assert_string_equal(tunnel_text(&p), "erspan3");
 }
 
 /* The first fragment of a mirror packet holds the beginning of the frame, the others nothing. */
@@ -295,7 +295,7 @@ static void fragments_of_the_outer_packet(void **state)
 	f.bytes[18 + 7] = 1;
 	decode(&f, f.len, &p);
 	assert_int_equal(p.kind, PACKET_OTHER);
-	assert_string_equal(encap_tunnel_text(&p), "none");
+	assert_string_equal(tunnel_text(&p), "none");
 }
 
 static void told_in_text_and_json(void **state)

@@ -192,7 +192,7 @@ static void other_links(void **state)
 		memcpy(bytes, rows[i].header, rows[i].len);
 		memcpy(bytes + rows[i].len, f.bytes + 14, f.len - 14);
 		len = rows[i].len + f.len - 14;
-		assert_true(packet_link_supported(rows[i].dlt));
+		assert_true(packet_dlt_is_supported(rows[i].dlt));
 		for (cap = 0; cap < len; cap++)
 			decode(rows[i].dlt, bytes, cap, len, &p);
 		decode(rows[i].dlt, bytes, len, len, &p);
@@ -200,7 +200,7 @@ static void other_links(void **state)
 		assert_int_equal(p.icrc, ICRC_GOOD);
 		assert_int_equal(p.opcode, 6);
 	}
-	assert_false(packet_link_supported(DLT_IEEE802_11));
+	assert_false(packet_dlt_is_supported(DLT_IEEE802_11));
 	decode(DLT_IEEE802_11, bytes, 100, 100, &p);
 	assert_int_equal(p.kind, PACKET_OTHER);
 	assert_int_equal(p.fault, PACKET_MALFORMED);
@@ -434,10 +434,10 @@ static void answer_kinds(void **state)
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		p.aeth.syndrome = rows[i].syndrome;
-		assert_int_equal(packet_answer_kind(&p), rows[i].want);
+		assert_int_equal(packet_aeth_kind(&p), rows[i].want);
 	}
 	p.headers = 0;
-	assert_int_equal(packet_answer_kind(&p), AETH_ACK);
+	assert_int_equal(packet_aeth_kind(&p), AETH_ACK);
 }
 
 /* Receivers drop another version than 0. */

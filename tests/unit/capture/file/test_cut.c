@@ -16,7 +16,7 @@
 #include <cmocka.h>
 
 #include "capture/decode/lldp.h"
-#include "capture/file/source.h"
+#include "capture/file/input.h"
 
 #define FOLDER "tests/golden/capture"
 
@@ -31,7 +31,7 @@ static void use(const struct packet *p, uint8_t *data, uint32_t cap)
 	assert_non_null(o);
 	json_decref(o);
 	(void)lldp_decode_packet(p, data, &peer, NULL);
-	assert_true(capture_cut(p, data, cap) <= cap);
+	assert_true(trim_frame(p, data, cap) <= cap);
 }
 
 /* What is told of the cut frame is what is told of the whole one. */
@@ -82,19 +82,19 @@ static unsigned int cut_file(const char *name)
 {
 	uint32_t cap_len, wire_len;
 	unsigned int frames = 0;
-	struct source *s = NULL;
+	struct input *s = NULL;
 	const uint8_t *data;
 	uint64_t time_ns;
 	char path[300];
 	struct err e;
 
 	snprintf(path, sizeof(path), FOLDER "/%s", name);
-	assert_int_equal(source_open_file(path, &s, &e), 0);
-	while (source_next(s, 0, &data, &cap_len, &wire_len, &time_ns, &e) == 1) {
-		cut(source_link(s), data, cap_len, wire_len);
+	assert_int_equal(input_open_file(path, &s, &e), 0);
+	while (input_next(s, 0, &data, &cap_len, &wire_len, &time_ns, &e) == 1) {
+		cut(input_dlt(s), data, cap_len, wire_len);
 		frames++;
 	}
-	source_close(s);
+	input_close(s);
 	return frames;
 }
 

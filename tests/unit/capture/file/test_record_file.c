@@ -48,20 +48,19 @@ static void read_all(const char *path, struct outcome *o)
 	uint32_t cap_len, wire_len;
 	struct err e = {0};
 	const uint8_t *data;
-	struct source *s;
+	struct input *s;
 	uint64_t time_ns;
 
 	memset(o, 0, sizeof(*o));
-	o->got = source_open_file(path, &s, &e);
+	o->got = input_open_file(path, &s, &e);
 	if (!o->got) {
-		while ((o->got = source_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e)) >
-		       0) {
+		while ((o->got = input_next(s, -1, &data, &cap_len, &wire_len, &time_ns, &e)) > 0) {
 			o->frames++;
 			o->digest = add(add(add(o->digest, cap_len), wire_len), time_ns);
 			for (uint32_t i = 0; i < cap_len; i++)
 				o->digest = add(o->digest, data[i]);
 		}
-		source_close(s);
+		input_close(s);
 	}
 	keep_text(&e, o);
 }
@@ -192,7 +191,7 @@ static void test_ordinary_is_taken(void **state)
 		struct record_file *r;
 		struct record record;
 		uint64_t frames = 0;
-		enum record_got got;
+		enum record_status got;
 		unsigned int count;
 
 		assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
@@ -208,7 +207,7 @@ static void test_ordinary_is_taken(void **state)
 		r = record_file_open(fd, 127);
 		while ((got = record_file_batch(r, &record, 1, &count)) == RECORD_FRAME)
 			assert_true(record.cap_len <= 127);
-		assert_int_equal(got, RECORD_ODD);
+		assert_int_equal(got, RECORD_FALLBACK);
 		record_file_close(r);
 	}
 	close(fd);
@@ -222,18 +221,18 @@ static void check_cut_while_read(const char *path, bool pcapng, bool at_record)
 		.seed = 5, .requesters = 4, .frames = 30000, .pmtu = 1024, .snap = 128};
 	struct capgen_truth truth;
 	struct err e = {0};
-	struct source *s;
+	struct input *s;
 	const struct packet *p;
 	struct reader r;
 	uint64_t done, size;
 	int got;
 
 	assert_int_equal(capgen_write(&o, path, pcapng, &truth), 0);
-	assert_int_equal(source_open_file(path, &s, &e), 0);
+	assert_int_equal(input_open_file(path, &s, &e), 0);
 	assert_int_equal(reader_init(&r, s, 0, &e), 0);
 	while (r.frames < 2000)
 		assert_int_equal(reader_next(&r, -1, &p, &e), 1);
-	assert_true(source_progress(s, &done, &size));
+	assert_true(input_progress(s, &done, &size));
 	assert_in_range(done, 100001, size - 1);
 	assert_int_equal(truncate(path, at_record ? (off_t)done : 100000), 0);
 	while ((got = reader_next(&r, -1, &p, &e)) > 0)
@@ -283,7 +282,7 @@ static void test_given_up(void **state)
 	const struct capgen_options o = {.seed = 5, .requesters = 4, .frames = 100, .pmtu = 256};
 	struct capgen_truth truth;
 	struct err e = {0};
-	struct source *s;
+	struct input *s;
 	const struct packet *p;
 	struct reader r;
 	char path[64];
@@ -293,7 +292,7 @@ static void test_given_up(void **state)
 	assert_int_equal(capgen_write(&o, path, false, &truth), 0);
 	capgen_truth_clear(&truth);
 	for (unsigned int frames = 0; frames < 40; frames++) {
-		assert_int_equal(source_open_file(path, &s, &e), 0);
+		assert_int_equal(input_open_file(path, &s, &e), 0);
 		assert_int_equal(reader_init(&r, s, 0, &e), 0);
 		for (unsigned int i = 0; i < frames; i++)
 			assert_int_equal(reader_next(&r, -1, &p, &e), 1);
@@ -303,9 +302,9 @@ static void test_given_up(void **state)
 	close(fd);
 }
 
-#define CHANGED_MS  400
-#define PATIENCE_MS 20000
-#define SNAP_MOST   262144
+#define CHANGED_MS     400
+#define END_TIMEOUT_MS 20000
+#define SNAP_MOST      262144
 
 /* Where the frames begin; the lengths of the record stand in the eight bytes before. */
 static size_t find_frames(const uint8_t *file, size_t size, bool pcapng, uint32_t *at, size_t max)
@@ -358,27 +357,27 @@ static unsigned int read_while_changed(const char *path)
 	unsigned int broken = 0;
 
 	/* The writer may have to wait for a processor. */
-	for (; now < begun + CHANGED_MS || (!broken && now < begun + PATIENCE_MS);
+	for (; now < begun + CHANGED_MS || (!broken && now < begun + END_TIMEOUT_MS);
 	     now = monotonic_ms()) {
 		uint32_t cap_len, wire_len;
 		const uint8_t *data;
 		struct err e = {0};
-		struct source *s;
+		struct input *s;
 		struct packet p;
 		uint64_t ns, frames = 0;
-		int got = source_open_file(path, &s, &e);
+		int got = input_open_file(path, &s, &e);
 
 		if (got)
 			continue; /* its first block was another one just then */
-		while ((got = source_next(s, -1, &data, &cap_len, &wire_len, &ns, &e)) > 0) {
+		while ((got = input_next(s, -1, &data, &cap_len, &wire_len, &ns, &e)) > 0) {
 			assert_in_range(cap_len, 0, SNAP_MOST);
-			packet_decode(source_link(s), data, cap_len, wire_len, ++frames, ns, &p);
+			packet_decode(input_dlt(s), data, cap_len, wire_len, ++frames, ns, &p);
 			assert_in_range(p.cap_end, 0, cap_len);
 			broken += p.fault == PACKET_MALFORMED;
 		}
 		assert_true(!got || (got == -EPROTO && e.text[0]));
 		broken += got != 0;
-		source_close(s);
+		input_close(s);
 	}
 	return broken;
 }

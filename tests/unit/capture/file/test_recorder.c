@@ -66,7 +66,7 @@ static int next_file(void *arg, unsigned int n, struct err *e)
 		return err;
 	plan.folder = &folder;
 	files_made = n;
-	fd = recorder_file(&plan, n, e);
+	fd = recorder_create_file(&plan, n, e);
 	folder_close(&folder);
 	return fd;
 }
@@ -75,10 +75,10 @@ static int next_file(void *arg, unsigned int n, struct err *e)
 static unsigned int record(const struct record_plan *plan, const char *from)
 {
 	struct recorder *r;
-	struct source *s;
+	struct input *s;
 	struct err e = {0};
 
-	assert_int_equal(source_open_file(from, &s, &e), 0);
+	assert_int_equal(input_open_file(from, &s, &e), 0);
 	assert_int_equal(recorder_open(plan, s, next_file, (void *)plan, &r, &e), 0);
 	for (unsigned int i = 0; i < FRAMES; i++) {
 		struct packet p;
@@ -90,7 +90,7 @@ static unsigned int record(const struct record_plan *plan, const char *from)
 		assert_int_equal(p.icrc, ICRC_GOOD);
 	}
 	assert_int_equal(recorder_close(r, &e), 0);
-	source_close(s);
+	input_close(s);
 	return files_made;
 }
 
@@ -99,7 +99,7 @@ static unsigned int count(const struct record_plan *plan, unsigned int n, uint64
 			  enum capture_drops *drops, uint64_t *size)
 {
 	char name[80];
-	struct source *s;
+	struct input *s;
 	struct reader r;
 	const struct packet *p;
 	struct stat st;
@@ -111,7 +111,7 @@ static unsigned int count(const struct record_plan *plan, unsigned int n, uint64
 		return UINT32_MAX;
 	assert_int_equal(st.st_mode & 07777, 0600);
 	*size = (uint64_t)st.st_size;
-	assert_int_equal(source_open_file(name, &s, &e), 0);
+	assert_int_equal(input_open_file(name, &s, &e), 0);
 	assert_int_equal(reader_init(&r, s, 0, &e), 0);
 	while (reader_next(&r, -1, &p, &e) == 1) {
 		assert_int_equal(p->fault, PACKET_OK);
@@ -120,7 +120,7 @@ static unsigned int count(const struct record_plan *plan, unsigned int n, uint64
 	}
 	assert_string_equal(e.text, "");
 	frames = (unsigned int)r.frames;
-	*drops = source_drops(s, dropped);
+	*drops = input_drops(s, dropped);
 	reader_clear(&r);
 	return frames;
 }
@@ -207,13 +207,13 @@ static void drops_told(void **state)
 	struct record_plan plan = {.path = path, .max_frames = 5};
 	enum capture_drops drops;
 	uint64_t dropped, size, all;
-	struct source *s;
+	struct input *s;
 	struct err e = {0};
 
 	(void)state;
-	assert_int_equal(source_open_file("tests/golden/capture/drops.pcapng", &s, &e), 0);
-	assert_int_equal(source_drops(s, &all), DROPS_SOME);
-	source_close(s);
+	assert_int_equal(input_open_file("tests/golden/capture/drops.pcapng", &s, &e), 0);
+	assert_int_equal(input_drops(s, &all), DROPS_SOME);
+	input_close(s);
 	assert_int_equal(record(&plan, "tests/golden/capture/drops.pcapng"), 2);
 	assert_int_equal(count(&plan, 1, &dropped, &drops, &size), 5);
 	assert_int_equal(drops, DROPS_SOME);
@@ -232,7 +232,7 @@ static void overwrites_nothing(void **state)
 {
 	struct record_plan plan = {.path = path, .max_frames = 1};
 	struct recorder *r = NULL;
-	struct source *s;
+	struct input *s;
 	struct packet p;
 	struct frame f;
 	struct err e = {0};
@@ -241,7 +241,7 @@ static void overwrites_nothing(void **state)
 	(void)state;
 	assert_int_equal(recorder_name(&plan, 2, name, sizeof(name)), 0);
 	assert_int_equal(symlink("nowhere", name), 0);
-	assert_int_equal(source_open_file("tests/golden/capture/loss.pcap", &s, &e), 0);
+	assert_int_equal(input_open_file("tests/golden/capture/loss.pcap", &s, &e), 0);
 	assert_int_equal(recorder_open(&plan, s, next_file, &plan, &r, &e), 0);
 	frame_of_opcode(10, NET_IPV4, 0, &f);
 	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
@@ -253,7 +253,7 @@ static void overwrites_nothing(void **state)
 	assert_int_equal(recorder_open(&plan, s, next_file, &plan, &r, &e),
 			 -EEXIST); /* the first one, by now */
 	assert_null(r);
-	source_close(s);
+	input_close(s);
 	remove_files();
 }
 

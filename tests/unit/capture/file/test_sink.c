@@ -21,7 +21,7 @@
 #include "tests/unit/fixture/roce_frames.h"
 
 /* As the maker of the file and the one who writes it do between them. */
-static int sink_make(const char *path, int dlt, unsigned int snaplen, struct sink **k,
+static int sink_make(const char *path, int dlt, unsigned int snaplen, struct pcap_writer **k,
 		     struct err *e)
 {
 	struct folder folder;
@@ -29,9 +29,9 @@ static int sink_make(const char *path, int dlt, unsigned int snaplen, struct sin
 
 	if (err)
 		return err;
-	fd = sink_create(&folder, file_name_of(path), e);
+	fd = pcap_writer_create(&folder, file_name_of(path), e);
 	folder_close(&folder);
-	return fd < 0 ? fd : sink_open(fd, path, dlt, snaplen, k, e);
+	return fd < 0 ? fd : pcap_writer_open(fd, path, dlt, snaplen, k, e);
 }
 
 static void sink_and_back(void **state)
@@ -39,8 +39,8 @@ static void sink_and_back(void **state)
 	struct err e = {0};
 	const struct packet *p;
 	struct reader r;
-	struct source *s;
-	struct sink *k;
+	struct input *s;
+	struct pcap_writer *k;
 	struct stat st;
 	struct frame f;
 	char path[64], other[64];
@@ -49,11 +49,12 @@ static void sink_and_back(void **state)
 	path_of("sink.pcap", path);
 	frame_of_opcode(6, NET_IPV4, 1, &f);
 	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), 0);
-	assert_int_equal(sink_write(k, f.bytes, f.len, f.len + 100, 1700000000123456789, &e), 0);
-	assert_int_equal(sink_close(k, &e), 0);
+	assert_int_equal(pcap_writer_write(k, f.bytes, f.len, f.len + 100, 1700000000123456789, &e),
+			 0);
+	assert_int_equal(pcap_writer_close(k, &e), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(st.st_mode & 0777, 0600);
-	assert_int_equal(source_open_file(path, &s, &e), 0);
+	assert_int_equal(input_open_file(path, &s, &e), 0);
 	assert_int_equal(reader_init(&r, s, 0, &e), 0);
 	assert_int_equal(reader_next(&r, 0, &p, &e), 1);
 	assert_true(p->time_ns == 1700000000123456789);
@@ -68,14 +69,14 @@ static void sink_and_back(void **state)
 	assert_int_equal(symlink("nowhere", other), 0);
 	assert_true(sink_make(other, DLT_EN10MB, 0, &k, &e) < 0);
 	assert_int_equal(sink_make("/nonexistent/x", DLT_EN10MB, 0, &k, &e), -ENOENT);
-	assert_int_equal(sink_close(NULL, &e), 0);
+	assert_int_equal(pcap_writer_close(NULL, &e), 0);
 
 	path_of("raw.pcap", path);
 	assert_int_equal(sink_make(path, DLT_RAW, 128, &k, &e), 0);
-	assert_int_equal(sink_close(k, &e), 0);
-	assert_int_equal(source_open_file(path, &s, &e), 0);
-	assert_int_equal(source_link(s), DLT_RAW);
-	source_close(s);
+	assert_int_equal(pcap_writer_close(k, &e), 0);
+	assert_int_equal(input_open_file(path, &s, &e), 0);
+	assert_int_equal(input_dlt(s), DLT_RAW);
+	input_close(s);
 }
 
 /* Frames of every length modulo 4, times beyond 32 bits, and the drop counters. */
@@ -83,8 +84,8 @@ static void pcapng_and_back(void **state)
 {
 	uint64_t time_ns = 1700000000123456789, dropped;
 	struct err e = {0};
-	struct source *s;
-	struct sink *k;
+	struct input *s;
+	struct pcap_writer *k;
 	struct stat st;
 	struct frame f;
 	char path[64];
@@ -95,27 +96,28 @@ static void pcapng_and_back(void **state)
 	frame_of_opcode(6, NET_IPV4, 1, &f);
 	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), 0);
 	for (len = f.len - 4; len <= f.len; len++)
-		assert_int_equal(sink_write(k, f.bytes, len, f.len + 100, time_ns + len, &e), 0);
-	assert_int_equal(sink_statistics(k, time_ns, 5, UINT64_C(1) << 33, &e), 0);
-	dropped = sink_bytes(k);
-	assert_int_equal(sink_close(k, &e), 0);
+		assert_int_equal(pcap_writer_write(k, f.bytes, len, f.len + 100, time_ns + len, &e),
+				 0);
+	assert_int_equal(pcap_writer_statistics(k, time_ns, 5, UINT64_C(1) << 33, &e), 0);
+	dropped = pcap_writer_bytes(k);
+	assert_int_equal(pcap_writer_close(k, &e), 0);
 	assert_int_equal(stat(path, &st), 0);
 	assert_true(dropped == (uint64_t)st.st_size);
-	assert_int_equal(source_open_file(path, &s, &e), 0);
+	assert_int_equal(input_open_file(path, &s, &e), 0);
 	for (len = f.len - 4; len <= f.len; len++) {
 		uint32_t cap_len, wire_len;
 		const uint8_t *data;
 		uint64_t ns;
 
-		assert_int_equal(source_next(s, -1, &data, &cap_len, &wire_len, &ns, &e), 1);
+		assert_int_equal(input_next(s, -1, &data, &cap_len, &wire_len, &ns, &e), 1);
 		assert_int_equal(cap_len, len);
 		assert_int_equal(wire_len, f.len + 100);
 		assert_true(ns == time_ns + len);
 		assert_memory_equal(data, f.bytes, len);
 	}
-	assert_int_equal(source_drops(s, &dropped), DROPS_SOME);
+	assert_int_equal(input_drops(s, &dropped), DROPS_SOME);
 	assert_true(dropped == UINT64_C(1) << 33);
-	source_close(s);
+	input_close(s);
 }
 
 static uint32_t word_at(const uint8_t *p)
@@ -134,7 +136,7 @@ static void check_cut_frame(unsigned int i, enum frame_net net)
 
 	frame_of_opcode(i, net, 1, &f);
 	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &before);
-	len = capture_cut(&before, f.bytes, f.len);
+	len = trim_frame(&before, f.bytes, f.len);
 	assert_int_equal(len, o->payload || keyed ? before.data_offset : f.len);
 	for (at = f.bth; at + 4 <= len; at++)
 		assert_int_not_equal(word_at(f.bytes + at) & 0xfffffff0, 0xcafe0000);
@@ -177,9 +179,9 @@ static void foreign_frames(void)
 		frame[14 + 6] = rows[i].ip == 0x60 ? 6 : 0;
 		frame[14 + 9] = 6;
 		packet_decode(DLT_EN10MB, frame, sizeof(frame), sizeof(frame), 1, 0, &p);
-		if (capture_cut(&p, frame, sizeof(frame)) != rows[i].keep)
-			fail_msg("%s: %u", rows[i].name, capture_cut(&p, frame, sizeof(frame)));
-		assert_true(capture_cut(&p, frame, 14) <= 14);
+		if (trim_frame(&p, frame, sizeof(frame)) != rows[i].keep)
+			fail_msg("%s: %u", rows[i].name, trim_frame(&p, frame, sizeof(frame)));
+		assert_true(trim_frame(&p, frame, 14) <= 14);
 	}
 }
 
@@ -201,15 +203,15 @@ static void cutting(void **state)
 			check_cut_frame(i, (enum frame_net)net);
 	frame_build(&mad, &f); /* connection management stays whole */
 	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
-	assert_int_equal(capture_cut(&p, f.bytes, f.len), f.len);
+	assert_int_equal(trim_frame(&p, f.bytes, f.len), f.len);
 	frame_build(&vendor, &f); /* nobody knows where its data begins */
 	packet_decode(DLT_EN10MB, f.bytes, f.len, f.len, 1, 0, &p);
-	assert_int_equal(capture_cut(&p, f.bytes, f.len), f.bth + 12);
+	assert_int_equal(trim_frame(&p, f.bytes, f.len), f.bth + 12);
 	foreign_frames();
 	frame_of_opcode(10, NET_IPV4, 0, &f);
 	for (cap = 0; cap < f.len; cap++) { /* never longer than what is there */
 		packet_decode(DLT_EN10MB, f.bytes, cap, f.len, 1, 0, &p);
-		assert_true(capture_cut(&p, f.bytes, cap) <= cap);
+		assert_true(trim_frame(&p, f.bytes, cap) <= cap);
 	}
 }
 
@@ -218,7 +220,7 @@ static void full_disk(void **state)
 {
 	struct rlimit before, small;
 	struct err e = {0};
-	struct sink *k;
+	struct pcap_writer *k;
 	struct frame f;
 	char path[64];
 	int i, err = 0;
@@ -233,8 +235,8 @@ static void full_disk(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), 0);
 	for (i = 0; i < 100; i++)
-		assert_int_equal(sink_write(k, f.bytes, f.len, f.len, 0, &e), 0);
-	err = sink_close(k, &e);
+		assert_int_equal(pcap_writer_write(k, f.bytes, f.len, f.len, 0, &e), 0);
+	err = pcap_writer_close(k, &e);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(err, -EFBIG);
 	assert_non_null(strstr(e.text, path));
@@ -244,9 +246,9 @@ static void full_disk(void **state)
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
 	assert_int_equal(sink_make(path, DLT_EN10MB, 0, &k, &e), 0);
 	for (i = 0; i < 10000; i++)
-		err = sink_write(k, f.bytes, f.len, f.len, 0, &e);
+		err = pcap_writer_write(k, f.bytes, f.len, f.len, 0, &e);
 	assert_int_equal(err, -EFBIG);
-	err = sink_close(k, &e);
+	err = pcap_writer_close(k, &e);
 	assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
 	assert_int_equal(err, -EFBIG);
 }

@@ -158,13 +158,13 @@ static void put_file(const char *path, const void *bytes, size_t len)
 	assert_int_equal(fclose(f), 0);
 }
 
-/* Reads all frames; what source_next() said at the end. */
+/* Reads all frames; what input_next() said at the end. */
 static int read_all(const char *path, unsigned int *frames, uint64_t *last_ns, struct err *e)
 {
-	struct source *s;
+	struct input *s;
 	struct reader r;
 	const struct packet *p;
-	int err = source_open_file(path, &s, e);
+	int err = input_open_file(path, &s, e);
 
 	*frames = 0;
 	if (err)
@@ -215,16 +215,16 @@ static uint32_t step_of(const char *path, const struct out *o)
 	uint32_t cap_len, wire_len;
 	const uint8_t *data;
 	struct err e = {0};
-	struct source *s;
+	struct input *s;
 	uint64_t ns;
 	uint32_t step;
 
 	put_file(path, o->bytes, o->len);
-	assert_int_equal(source_open_file(path, &s, &e), 0);
-	while (source_next(s, -1, &data, &cap_len, &wire_len, &ns, &e) > 0)
+	assert_int_equal(input_open_file(path, &s, &e), 0);
+	while (input_next(s, -1, &data, &cap_len, &wire_len, &ns, &e) > 0)
 		;
-	step = source_step_ns(s);
-	source_close(s);
+	step = input_step_ns(s);
+	input_close(s);
 	return step;
 }
 
@@ -276,11 +276,11 @@ static uint32_t link_of(const char *path, const struct out *o)
 	assert_int_equal(system(command), 0);
 	for (unsigned int i = 0; i < 2; i++) {
 		struct err e = {0};
-		struct source *s;
+		struct input *s;
 
-		assert_int_equal(source_open_file(i ? packed : path, &s, &e), 0);
-		mbps[i] = source_link_mbps(s);
-		source_close(s);
+		assert_int_equal(input_open_file(i ? packed : path, &s, &e), 0);
+		mbps[i] = input_link_mbps(s);
+		input_close(s);
 	}
 	unlink(packed);
 	assert_int_equal(mbps[0], mbps[1]);
@@ -390,21 +390,21 @@ static void no_capture_files(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct source *s = NULL;
+		struct input *s = NULL;
 		struct err e = {0};
 
 		path_of(rows[i].name, path);
 		put_file(path, rows[i].bytes, rows[i].len);
-		assert_int_equal(source_open_file(path, &s, &e), rows[i].err);
+		assert_int_equal(input_open_file(path, &s, &e), rows[i].err);
 		assert_null(s);
 		if (!strstr(e.text, rows[i].text) || !strstr(e.hint, rows[i].hint))
 			fail_msg("%s: '%s' '%s'", rows[i].name, e.text, e.hint);
 	}
 	for (i = 0; i < 2; i++) {
-		struct source *s = NULL;
+		struct input *s = NULL;
 		struct err e = {0};
 
-		assert_int_equal(source_open_file(i ? dir : "/nonexistent/x.pcap", &s, &e),
+		assert_int_equal(input_open_file(i ? dir : "/nonexistent/x.pcap", &s, &e),
 				 i ? -EINVAL : -ENOENT);
 	}
 }
@@ -432,7 +432,7 @@ static void drop_counters(void **state)
 	path_of("drops", path);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		for (big = 0; big < 2; big++) {
-			struct source *s;
+			struct input *s;
 			struct err e = {0};
 			uint64_t dropped = 99;
 			struct out o;
@@ -442,10 +442,10 @@ static void drop_counters(void **state)
 				if (rows[i].ifdrop[k] != -2)
 					put_statistics(&o, 0, rows[i].ifdrop[k], rows[i].osdrop[k]);
 			put_file(path, o.bytes, o.len);
-			assert_int_equal(source_open_file(path, &s, &e), 0);
-			assert_int_equal(source_drops(s, &dropped), rows[i].want);
+			assert_int_equal(input_open_file(path, &s, &e), 0);
+			assert_int_equal(input_drops(s, &dropped), rows[i].want);
 			assert_true(dropped == rows[i].dropped);
-			source_close(s);
+			input_close(s);
 		}
 	}
 }

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 #include <pcap/pcap.h>
 
-#include "capture/file/source.h"
+#include "capture/file/input.h"
 #include "tests/unit/fixture/tunnel_frames.h"
 
 static void filters_compile(void **state)
@@ -22,18 +22,18 @@ static void filters_compile(void **state)
 
 	(void)state;
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		assert_non_null(source_filter(names[i]));
-		if (pcap_compile(dead, &program, source_filter(names[i]), 1, PCAP_NETMASK_UNKNOWN))
+		assert_non_null(input_filter(names[i]));
+		if (pcap_compile(dead, &program, input_filter(names[i]), 1, PCAP_NETMASK_UNKNOWN))
 			fail_msg("%s: %s", names[i], pcap_geterr(dead));
 		pcap_freecode(&program);
 	}
-	assert_null(source_filter("all"));
+	assert_null(input_filter("all"));
 
 	/* CNP: on each encapsulation, tagged or not, and no other opcode. Tagged RoCEv1 is left
 	 * out: ether[] counts from the frame's start, from which live the kernel has taken the tag.
 	 */
-	assert_int_equal(
-		pcap_compile(dead, &program, source_filter("cnp"), 1, PCAP_NETMASK_UNKNOWN), 0);
+	assert_int_equal(pcap_compile(dead, &program, input_filter("cnp"), 1, PCAP_NETMASK_UNKNOWN),
+			 0);
 	for (i = 0; i < frame_opcode_count * 6; i++) {
 		struct pcap_pkthdr h = {0};
 		unsigned int op = i / 6;
@@ -60,7 +60,7 @@ static void mirror_filter(void **state)
 
 	(void)state;
 	assert_int_equal(
-		pcap_compile(dead, &program, source_filter("mirror"), 1, PCAP_NETMASK_UNKNOWN), 0);
+		pcap_compile(dead, &program, input_filter("mirror"), 1, PCAP_NETMASK_UNKNOWN), 0);
 	frame_of_opcode(6, NET_IPV4, 0, &in);
 	for (unsigned int i = 0; i <= tunnel_spec_count; i++) {
 		for (unsigned int ipv6 = 0; ipv6 < 2; ipv6++) {

@@ -16,7 +16,7 @@
 #include <zlib.h>
 #include <zstd.h>
 
-#include "capture/file/unpack.h"
+#include "capture/file/decompress.h"
 #include "capture/reader.h"
 #include "tests/unit/fixture/roce_frames.h"
 
@@ -120,8 +120,8 @@ static int read_all(const char *from, unsigned int *frames, enum capture_drops *
 {
 	struct reader r;
 	const struct packet *p;
-	struct source *s;
-	int err = source_open_file(from, &s, e);
+	struct input *s;
+	int err = input_open_file(from, &s, e);
 
 	*frames = 0;
 	if (err)
@@ -130,7 +130,7 @@ static int read_all(const char *from, unsigned int *frames, enum capture_drops *
 	while ((err = reader_next(&r, -1, &p, e)) > 0)
 		assert_int_equal(p->icrc, ICRC_GOOD);
 	*frames = (unsigned int)r.frames;
-	*drops = source_drops(s, dropped);
+	*drops = input_drops(s, dropped);
 	reader_clear(&r);
 	return err;
 }
@@ -235,7 +235,7 @@ static void damaged(void **state)
 		packers[i].pack(in.at, in.len, &out);
 		for (size_t at = 0; at < out.len; at++) {
 			enum capture_drops drops;
-			struct source *s;
+			struct input *s;
 			struct err e = {0};
 			const uint8_t *data;
 			uint32_t cap, wire;
@@ -245,16 +245,16 @@ static void damaged(void **state)
 			out.at[at] ^= 0x55;
 			write_file(&out);
 			out.at[at] ^= 0x55;
-			if (source_open_file(path, &s, &e)) {
+			if (input_open_file(path, &s, &e)) {
 				told++;
 				continue;
 			}
 			while (got > 0)
-				got = source_next(s, -1, &data, &cap, &wire, &ns, &e);
-			drops = source_drops(s, &dropped);
+				got = input_next(s, -1, &data, &cap, &wire, &ns, &e);
+			drops = input_drops(s, &dropped);
 			assert_true(drops <= DROPS_SOME);
 			told += got < 0;
-			source_close(s);
+			input_close(s);
 		}
 		assert_true(told > out.len / 2);
 	}

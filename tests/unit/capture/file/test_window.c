@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "capture/file/window.h"
+#include "capture/file/mmap_window.h"
 
 #define FILE_BYTES 100003U
 #define WANT	   30000
@@ -39,10 +39,10 @@ static int make_file(size_t len)
 }
 
 /* What is there from `at` on, and that it goes on readable behind. */
-static void check(struct window *w, uint64_t at, size_t there)
+static void check(struct mmap_window *w, uint64_t at, size_t there)
 {
 	size_t have = SIZE_MAX;
-	const uint8_t *data = window_show(w, at, WANT, &have);
+	const uint8_t *data = mmap_window_map(w, at, WANT, &have);
 	unsigned int sum = 0;
 
 	assert_non_null(data);
@@ -58,7 +58,7 @@ static void check(struct window *w, uint64_t at, size_t there)
 static void test_shows_the_file(void **state)
 {
 	int fd = make_file(FILE_BYTES);
-	struct window *w = window_new(fd, WANT);
+	struct mmap_window *w = mmap_window_new(fd, WANT);
 
 	(void)state;
 	assert_non_null(w);
@@ -67,8 +67,8 @@ static void test_shows_the_file(void **state)
 	check(w, 4096, FILE_BYTES - 4096);
 	check(w, FILE_BYTES, 0);
 	check(w, UINT64_MAX, 0);
-	assert_false(window_is_torn(w));
-	window_free(w);
+	assert_false(mmap_window_is_truncated(w));
+	mmap_window_free(w);
 	close(fd);
 }
 
@@ -78,13 +78,13 @@ static void test_parts(void **state)
 {
 	size_t len = 11000003, have, parts = 0;
 	int fd = make_file(len);
-	struct window *w = window_new(fd, WANT);
+	struct mmap_window *w = mmap_window_new(fd, WANT);
 	const uint8_t *data;
 
 	(void)state;
 	assert_non_null(w);
 	for (uint64_t at = 0; at < len; at += have, parts++) {
-		data = window_show(w, at, WANT, &have);
+		data = mmap_window_map(w, at, WANT, &have);
 		assert_non_null(data);
 		assert_true(have >= WANT || have == len - at);
 		assert_true(have < len / 2);
@@ -95,13 +95,13 @@ static void test_parts(void **state)
 	assert_in_range(parts, 3, 6);
 	for (uint64_t at = 2 << 20; at < len; at += 2 << 20)
 		for (int off = -WANT - 1; off <= WANT + 1; off += 10000) {
-			data = window_show(w, at + off, WANT, &have);
+			data = mmap_window_map(w, at + off, WANT, &have);
 			assert_non_null(data);
 			assert_true(have >= WANT || have == len - (at + off));
 			assert_int_equal(data[have - 1], byte_at(at + off + have - 1));
 		}
-	assert_false(window_is_torn(w));
-	window_free(w);
+	assert_false(mmap_window_is_truncated(w));
+	mmap_window_free(w);
 	close(fd);
 }
 
@@ -110,7 +110,7 @@ static void test_whole_pages(void **state)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	int fd = make_file(4 * page);
-	struct window *w = window_new(fd, WANT);
+	struct mmap_window *w = mmap_window_new(fd, WANT);
 
 	(void)state;
 	assert_non_null(w);
@@ -119,15 +119,15 @@ static void test_whole_pages(void **state)
 	check(w, 4 * page - 1, 1);
 	assert_int_equal(ftruncate(fd, (off_t)page), 0);
 	check(w, 0, page);
-	assert_false(window_is_torn(w));
-	window_free(w);
+	assert_false(mmap_window_is_truncated(w));
+	mmap_window_free(w);
 	close(fd);
 }
 
 static void test_cut_under_it(void **state)
 {
 	int fd = make_file(FILE_BYTES), other_fd = make_file(FILE_BYTES);
-	struct window *w = window_new(fd, WANT), *other = window_new(other_fd, WANT);
+	struct mmap_window *w = mmap_window_new(fd, WANT), *other = mmap_window_new(other_fd, WANT);
 	const uint8_t *data;
 	size_t have;
 
@@ -135,18 +135,18 @@ static void test_cut_under_it(void **state)
 	assert_non_null(w);
 	assert_non_null(other);
 	check(other, 0, FILE_BYTES);
-	data = window_show(w, 0, WANT, &have);
+	data = mmap_window_map(w, 0, WANT, &have);
 	assert_non_null(data);
 	assert_int_equal(have, FILE_BYTES);
 	assert_int_equal(ftruncate(fd, 100), 0);
 	assert_int_equal(data[99], byte_at(99));
-	assert_false(window_is_torn(w));
+	assert_false(mmap_window_is_truncated(w));
 	assert_int_equal(data[20000], 0);
 	assert_int_equal(data[FILE_BYTES - 1], 0);
-	assert_true(window_is_torn(w));
-	assert_false(window_is_torn(other));
-	window_free(w);
-	window_free(other);
+	assert_true(mmap_window_is_truncated(w));
+	assert_false(mmap_window_is_truncated(other));
+	mmap_window_free(w);
+	mmap_window_free(other);
 	close(fd);
 	close(other_fd);
 }
@@ -154,24 +154,24 @@ static void test_cut_under_it(void **state)
 static void test_what_cannot_be_shown(void **state)
 {
 	int ends[2], fd = make_file(FILE_BYTES);
-	struct window *w[WINDOWS_MAX + 1];
+	struct mmap_window *w[MMAP_WINDOWS_MAX + 1];
 	size_t have;
 
 	(void)state;
 	assert_int_equal(pipe(ends), 0);
-	assert_null(window_new(ends[0], WANT));
-	for (unsigned int i = 0; i < WINDOWS_MAX; i++) {
-		w[i] = window_new(fd, WANT);
+	assert_null(mmap_window_new(ends[0], WANT));
+	for (unsigned int i = 0; i < MMAP_WINDOWS_MAX; i++) {
+		w[i] = mmap_window_new(fd, WANT);
 		assert_non_null(w[i]);
 	}
-	assert_null(window_new(fd, WANT));
-	window_free(w[5]);
-	w[5] = window_new(fd, WANT);
+	assert_null(mmap_window_new(fd, WANT));
+	mmap_window_free(w[5]);
+	w[5] = mmap_window_new(fd, WANT);
 	assert_non_null(w[5]);
-	assert_null(window_show(w[5], 0, 1U << 30, &have));
-	for (unsigned int i = 0; i < WINDOWS_MAX; i++)
-		window_free(w[i]);
-	window_free(NULL);
+	assert_null(mmap_window_map(w[5], 0, 1U << 30, &have));
+	for (unsigned int i = 0; i < MMAP_WINDOWS_MAX; i++)
+		mmap_window_free(w[i]);
+	mmap_window_free(NULL);
 	close(ends[0]);
 	close(ends[1]);
 	close(fd);

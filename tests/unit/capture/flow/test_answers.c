@@ -264,7 +264,7 @@ static void a_read_of_2_gib(void **state)
 
 /* What happens to a READ of four packets at 20 and to one at 24, 1 us apart. READ asks again for
  * what is left of the one at that PSN. */
-static const struct order {
+static const struct finding_order {
 	const char *name;
 	struct {
 		uint8_t opcode;
@@ -350,7 +350,7 @@ static void responses_out_of_order(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(orders); i++) {
-		const struct order *o = &orders[i];
+		const struct finding_order *o = &orders[i];
 		struct flow_table *t = begin();
 		struct flow asks, answers;
 

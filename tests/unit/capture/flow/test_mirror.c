@@ -12,8 +12,8 @@
 
 #include "capture/flow/flow.h"
 
-static bool take(struct mirror_track *t, struct mirror_totals *sum, uint32_t sequence, uint8_t from,
-		 uint16_t session)
+static bool take(struct erspan_seq *t, struct erspan_seq_totals *sum, uint32_t sequence,
+		 uint8_t from, uint16_t session)
 {
 	struct packet p = {.frame = 1};
 
@@ -22,7 +22,7 @@ static bool take(struct mirror_track *t, struct mirror_totals *sum, uint32_t seq
 	p.tunnel.session = session;
 	p.tunnel.sequenced = true;
 	p.tunnel.sequence = sequence;
-	return mirror_take(t, &p, sum);
+	return erspan_seq_add(t, &p, sum);
 }
 
 static const struct {
@@ -50,8 +50,8 @@ static void numbers(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct mirror_track t = {0};
-		struct mirror_totals sum = {0};
+		struct erspan_seq t = {0};
+		struct erspan_seq_totals sum = {0};
 		uint64_t told = 0;
 
 		for (unsigned int k = 0; k < rows[i].count; k++)
@@ -68,8 +68,8 @@ static void numbers(void **state)
 /* Each tunnel and session has numbers of its own; more than there is room for are not judged. */
 static void side_by_side(void **state)
 {
-	struct mirror_track t = {0};
-	struct mirror_totals sum = {0};
+	struct erspan_seq t = {0};
+	struct erspan_seq_totals sum = {0};
 
 	(void)state;
 	for (uint32_t n = 0; n < 10; n++) {
@@ -79,9 +79,9 @@ static void side_by_side(void **state)
 	}
 	for (uint16_t session = 100; session < 200; session++)
 		(void)take(&t, &sum, 1, 9, session);
-	assert_int_equal(t.count, MIRROR_WAYS);
+	assert_int_equal(t.count, ERSPAN_SESSIONS);
 	assert_int_equal(sum.missing, 0);
-	assert_int_equal(sum.packets, 30 + MIRROR_WAYS - 3);
+	assert_int_equal(sum.packets, 30 + ERSPAN_SESSIONS - 3);
 }
 
 /* Also of frames that are no RoCE; without a number nothing is said. */

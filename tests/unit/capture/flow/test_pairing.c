@@ -19,10 +19,10 @@ static struct flow_table *paired(void)
 	answer(t, ACKED, 11, 15 * US);
 	f = flow_to(t, B_QPN);
 	assert_true(f.paired);
-	assert_int_equal(f.peer_qpn, A_QPN);
+	assert_int_equal(f.reverse_qpn, A_QPN);
 	f = flow_to(t, A_QPN);
 	assert_true(f.paired);
-	assert_int_equal(f.peer_qpn, B_QPN);
+	assert_int_equal(f.reverse_qpn, B_QPN);
 	return t;
 }
 
@@ -72,8 +72,8 @@ static void a_pair_that_fits_no_more(void **state)
 		add_packet(t, p);
 		answer(t, ACKED, 0x400000 + i, (100 + i) * US + 500);
 	}
-	assert_int_equal(flow_to(t, A_QPN).peer_qpn, 0x33);
-	assert_int_equal(flow_to(t, 0x33).peer_qpn, A_QPN);
+	assert_int_equal(flow_to(t, A_QPN).reverse_qpn, 0x33);
+	assert_int_equal(flow_to(t, 0x33).reverse_qpn, A_QPN);
 	flow_table_free(t);
 }
 

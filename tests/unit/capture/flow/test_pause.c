@@ -109,7 +109,7 @@ static void link_speeds(void **state)
 		struct flow_table *t = flow_table_new(0);
 
 		if (speeds[i].mbps)
-			flow_table_link(t, speeds[i].mbps, PAUSE_LINK_GIVEN);
+			flow_table_set_link_speed(t, speeds[i].mbps, PAUSE_SPEED_GIVEN);
 		pfc(t, 1, 3, 0xffff, 0);
 		pfc(t, 1, 3, 0, speeds[i].us * US);
 		assert_int_equal(flow_table_totals(t)->pause.ran_out[3], speeds[i].ran_out);
@@ -150,8 +150,8 @@ static void longest_pauses(void **state)
 	assert_int_equal(sum->most_ns[5], 1500 * US);
 	assert_int_equal(sum->most_smac[5][5], 2);
 	assert_int_equal(sum->ran_out[5], 1);
-	assert_int_equal(sum->out[5].first_frame, 8);
-	assert_int_equal(sum->out[5].last_frame, 10);
+	assert_int_equal(sum->first_ran_out[5].first_frame, 8);
+	assert_int_equal(sum->first_ran_out[5].last_frame, 10);
 	assert_int_equal(sum->longest[3].ns, 0);
 	flow_table_free(t);
 }
@@ -282,7 +282,7 @@ static void cnp_among_answers(void **state)
 		assert_int_equal(flow_table_events(t).bits, FLOW_CNP);
 	}
 	roce(t, OPCODE_CNP, 7, 17, 6, 0, 96 * US); /* the last one, seen elsewhere */
-	assert_int_equal(flow_table_events(t).bits, FLOW_CNP | FLOW_COPY);
+	assert_int_equal(flow_table_events(t).bits, FLOW_CNP | FLOW_MIRROR_DUP);
 	flow_table_get(t, 0, &f);
 	assert_int_equal(f.copies, 1);
 	assert_int_equal(f.cnp_min_ns, 10 * US);

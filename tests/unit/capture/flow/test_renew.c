@@ -158,12 +158,12 @@ static void again_or_anew(void **state)
 		f = flow_to(t, B_QPN);
 		if (f.new_connections != r->new_connections || f.timeouts != r->timeouts ||
 		    f.unexplained != r->unexplained || f.duplicates != r->duplicates ||
-		    f.peer_qpn != r->peer_qpn || f.psn_gaps || !f.paired)
+		    f.reverse_qpn != r->peer_qpn || f.psn_gaps || !f.paired)
 			fail_msg("%s: %llu new, %llu timeouts, %llu unexplained, %llu again, peer "
 				 "0x%x",
 				 r->name, (unsigned long long)f.new_connections,
 				 (unsigned long long)f.timeouts, (unsigned long long)f.unexplained,
-				 (unsigned long long)f.duplicates, f.peer_qpn);
+				 (unsigned long long)f.duplicates, f.reverse_qpn);
 		flow_table_free(t);
 	}
 }

@@ -65,7 +65,7 @@ static void make(struct capture_summary *s, bool with_peer)
 	peer.qos.pfc_enabled = 8;
 	if (!with_peer)
 		memset(&peer, 0, sizeof(peer));
-	flow_table_link(t, 25000, PAUSE_LINK_FILE);
+	flow_table_set_link_speed(t, 25000, PAUSE_SPEED_FILE);
 	fill(t);
 	assert_int_equal(capture_summary_make(t, &peer, DROPS_SOME, 42, s), 0);
 	flow_table_free(t);
@@ -90,10 +90,10 @@ static void round_trip(void **state)
 		assert_true(back.dropped == 42);
 		assert_int_equal(back.flow_count, 2);
 		assert_memory_equal(s.flow, back.flow, 2 * sizeof(*s.flow));
-		assert_int_equal(back.peer.seen, with_peer);
-		assert_string_equal(back.peer.system, s.peer.system);
-		assert_int_equal(back.peer.qos.pfc_enabled, s.peer.qos.pfc_enabled);
-		assert_int_equal(back.peer.neighbours, s.peer.neighbours);
+		assert_int_equal(back.lldp_peer.seen, with_peer);
+		assert_string_equal(back.lldp_peer.system, s.lldp_peer.system);
+		assert_int_equal(back.lldp_peer.qos.pfc_enabled, s.lldp_peer.qos.pfc_enabled);
+		assert_int_equal(back.lldp_peer.neighbours, s.lldp_peer.neighbours);
 		again = capture_summary_to_json(&back);
 		assert_true(json_equal(o, again));
 		json_decref(o);

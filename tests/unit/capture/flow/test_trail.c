@@ -135,7 +135,8 @@ static void datagrams(void **state)
 				p.deth.src_qpn = 20 + n % 2;
 				p.ttl = (uint8_t)(late ? 62 : 64 - n % 2);
 				assert_int_equal(flow_table_add(t, &p), 0);
-				assert_int_equal(flow_table_events(t).bits, late ? FLOW_COPY : 0);
+				assert_int_equal(flow_table_events(t).bits,
+						 late ? FLOW_MIRROR_DUP : 0);
 			}
 		}
 		check_flow(t, "datagrams", &want);

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "cmd/apply/apply_settle.h"
+#include "cmd/apply/apply_verify.h"
 
 /* Two ports in sync; cases change them. */
 struct scene {
@@ -19,35 +19,35 @@ struct scene {
 	struct plans plans, anew;
 	struct port live[2], heard[2];
 	struct snapshot now, neighbours;
-	struct suspects suspects;
-	struct settled seen;
+	struct drift_writers suspects;
+	struct verify_input seen;
 };
 
 static void scene_make(struct scene *s)
 {
 	memset(s, 0, sizeof(*s));
 	s->profile.agent = AGENT_LLDPAD;
-	s->profile.peer = CHOICE_WARN;
-	s->profile.peer_match = PEER_PFC;
+	s->profile.lldp_peer = CHOICE_WARN;
+	s->profile.lldp_peer_match = LLDP_PEER_PFC;
 	s->profile.qos.has = QOS_BIT(QOS_PFC_ENABLED);
 	s->profile.qos.pfc_enabled = 8;
 	for (unsigned int i = 0; i < 2; i++) {
 		strcpy(s->first[i].ifname, i ? "p1" : "p0");
-		s->first[i].agent = DCB_AGENT_LLDPAD;
+		s->first[i].lldp_agent = LLDP_AGENT_LLDPAD;
 		s->again[i] = s->first[i];
 		strcpy(s->live[i].netdev, s->first[i].ifname);
 		s->live[i].qos = s->profile.qos;
 		s->heard[i] = s->live[i];
-		s->heard[i].peer = s->profile.qos;
-		strcpy(s->heard[i].peer_name, "leaf1");
-		strcpy(s->heard[i].peer_port, i ? "e2" : "e1");
+		s->heard[i].lldp_qos = s->profile.qos;
+		strcpy(s->heard[i].lldp_name, "leaf1");
+		strcpy(s->heard[i].lldp_port, i ? "e2" : "e1");
 	}
 	s->plans = (struct plans){.plan = s->first, .count = 2};
 	s->anew = (struct plans){.plan = s->again, .count = 2};
 	s->now = (struct snapshot){.port = s->live, .port_count = 2};
 	s->neighbours = (struct snapshot){.port = s->heard, .port_count = 2};
-	s->seen = (struct settled){&s->profile,	   &s->plans,	 &s->anew, &s->now,
-				   &s->neighbours, &s->suspects, true};
+	s->seen = (struct verify_input){&s->profile,	&s->plans,    &s->anew, &s->now,
+					&s->neighbours, &s->suspects, true};
 }
 
 static void changed(struct scene *s)
@@ -63,9 +63,9 @@ static void changed_by_lldpad(struct scene *s)
 {
 	changed(s);
 	s->suspects.count = 1;
-	strcpy(s->suspects.suspect[0].name, "lldpad");
-	s->suspects.suspect[0].pid = 42;
-	s->suspects.suspect[0].fields = QOS_BIT(QOS_PFC_ENABLED);
+	strcpy(s->suspects.writer[0].name, "lldpad");
+	s->suspects.writer[0].pid = 42;
+	s->suspects.writer[0].fields = QOS_BIT(QOS_PFC_ENABLED);
 }
 
 static void never_possible(struct scene *s)
@@ -83,41 +83,41 @@ static void not_in_kernel(struct scene *s)
 static void agent_stopped(struct scene *s)
 {
 	not_in_kernel(s);
-	s->seen.agent_runs = false;
+	s->seen.lldp_agent_runs = false;
 }
 
 static void no_agent(struct scene *s)
 {
 	not_in_kernel(s);
-	s->first[0].agent = DCB_AGENT_NONE;
+	s->first[0].lldp_agent = LLDP_AGENT_NONE;
 }
 
 static void other_switch(struct scene *s)
 {
-	s->heard[1].peer.pfc_enabled = 16;
+	s->heard[1].lldp_qos.pfc_enabled = 16;
 }
 
 static void other_switch_forbidden(struct scene *s)
 {
 	other_switch(s);
-	s->profile.peer = CHOICE_FAIL;
+	s->profile.lldp_peer = CHOICE_FAIL;
 }
 
 static void other_switch_ignored(struct scene *s)
 {
 	other_switch(s);
-	s->profile.peer = CHOICE_SKIP;
+	s->profile.lldp_peer = CHOICE_SKIP;
 }
 
 static void other_field(struct scene *s)
 {
 	other_switch(s);
-	s->profile.peer_match = PEER_ETS;
+	s->profile.lldp_peer_match = LLDP_PEER_ETS;
 }
 
 static void no_neighbour(struct scene *s)
 {
-	s->heard[0].peer_name[0] = s->heard[0].peer_port[0] = '\0';
+	s->heard[0].lldp_name[0] = s->heard[0].lldp_port[0] = '\0';
 }
 
 static void first_port_gone(struct scene *s)
@@ -160,7 +160,7 @@ static void test_cases(void **state)
 		scene_make(&s);
 		if (cases[i].change)
 			cases[i].change(&s);
-		findings = apply_settle_judge(&s.seen, told);
+		findings = apply_verify_judge(&s.seen, told);
 		text = json_string_value(json_array_get(told, 0));
 		if (findings != cases[i].findings || json_array_size(told) != cases[i].lines ||
 		    (cases[i].says && !strstr(text ? text : "", cases[i].says)))

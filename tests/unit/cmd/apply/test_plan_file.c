@@ -35,7 +35,7 @@ static int tear_down(void **state)
 }
 
 /* One port whose PFC and MTU are to change. */
-static void make(struct plan *plan, struct port_use *use, struct plans *plans, uint8_t pfc_now)
+static void make(struct plan *plan, struct port_users *use, struct plans *plans, uint8_t pfc_now)
 {
 	struct qos want = {
 		.has = QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_MTU), .pfc_enabled = 8, .mtu = 9000};
@@ -65,8 +65,8 @@ static json_t *keep(const struct plans *plans)
 	profile.confirm_within_s = 90;
 	profile.line[QOS_MTU] = 12;
 	profile.agent = AGENT_LLDPAD;
-	profile.peer = CHOICE_FAIL;
-	profile.peer_match = PEER_ETS;
+	profile.lldp_peer = CHOICE_FAIL;
+	profile.lldp_peer_match = LLDP_PEER_ETS;
 	if (plan_file_write(plans, &profile, path, &e) || plan_file_read(path, &read, &doc, &e))
 		fail_msg("%s", e.text);
 	assert_string_equal(read.name, "a");
@@ -79,14 +79,14 @@ static json_t *keep(const struct plans *plans)
 	assert_false(read.persist);
 	assert_int_equal(read.line[QOS_MTU], 12);
 	assert_int_equal(read.agent, AGENT_LLDPAD);
-	assert_int_equal(read.peer, CHOICE_FAIL);
-	assert_int_equal(read.peer_match, PEER_ETS);
+	assert_int_equal(read.lldp_peer, CHOICE_FAIL);
+	assert_int_equal(read.lldp_peer_match, LLDP_PEER_ETS);
 	return doc;
 }
 
 static void test_same(void **state)
 {
-	struct port_use use;
+	struct port_users use;
 	struct plans plans;
 	struct plan plan;
 	struct err e = {0};
@@ -104,7 +104,7 @@ static void test_same(void **state)
 
 static void test_changed(void **state)
 {
-	struct port_use use;
+	struct port_users use;
 	struct plans plans;
 	struct plan plan;
 	struct err e = {0};
@@ -207,8 +207,8 @@ static void test_least(void **state)
 	assert_int_equal(profile.interface_count, 0);
 	assert_true(profile.persist);
 	assert_int_equal(profile.agent, AGENT_NONE);
-	assert_int_equal(profile.peer, CHOICE_WARN);
-	assert_int_equal(profile.peer_match, PEER_PFC | PEER_ETS | PEER_APP);
+	assert_int_equal(profile.lldp_peer, CHOICE_WARN);
+	assert_int_equal(profile.lldp_peer_match, LLDP_PEER_PFC | LLDP_PEER_ETS | LLDP_PEER_APP);
 	json_decref(doc);
 }
 

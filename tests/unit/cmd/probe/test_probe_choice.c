@@ -15,14 +15,14 @@
 
 #include "cmd/glossary.h"
 #include "cmd/probe/probe.h"
-#include "cmd/probe/probe_choice.h"
+#include "cmd/probe/probe_options.h"
 #include "cmd/probe/probe_text.h"
 #include "probe/traffic/traffic_words.h"
 
-static const struct probe_choice none = {
+static const struct probe_options none = {
 	.ib_port = PROBE_UNSET,
 	.gid_index = PROBE_UNSET,
-	.peer_gid_index = PROBE_UNSET,
+	.remote_gid_index = PROBE_UNSET,
 	.port = PROBE_PORT,
 	.qps = 1,
 	.threads = 1,
@@ -37,7 +37,7 @@ static int parse(const char *line, struct two_ended_wish *w, struct err *e)
 	char *words[40] = {(char[]){"client"}}, *rest = copy, *word;
 	int count = 1;
 
-	probe_choice = none;
+	probe_options = none;
 	memset(w, 0, sizeof(*w));
 	memset(e, 0, sizeof(*e));
 	snprintf(copy, sizeof(copy), "%s", line);
@@ -47,8 +47,8 @@ static int parse(const char *line, struct two_ended_wish *w, struct err *e)
 	words[count] = NULL;
 	if (opts_parse(probe_client_opts, &count, words, false, e))
 		return e->code;
-	probe_choice.servers = servers;
-	return probe_choice_make(&probe_choice, w, e);
+	probe_options.servers = servers;
+	return probe_options_make(&probe_options, w, e);
 }
 
 static void test_usual(void **state)
@@ -59,7 +59,7 @@ static void test_usual(void **state)
 	(void)state;
 	assert_int_equal(parse("", &w, &e), 0);
 	assert_int_equal(w.port, 18515);
-	assert_int_equal(w.gid_index[SIDE_CLIENT], ENDS_ANY);
+	assert_int_equal(w.gid_index[SIDE_CLIENT], ENDPOINT_ANY);
 	assert_int_equal(w.spec.duration_ms, 10000);
 	assert_int_equal(w.idle_ms, 10000);
 	assert_false(w.marking || w.sweep);
@@ -91,7 +91,7 @@ static void test_perftest_words(void **state)
 	assert_null(w.device[SIDE_SERVER]);
 	assert_int_equal(w.ib_port[SIDE_CLIENT], 2);
 	assert_int_equal(w.gid_index[SIDE_CLIENT], 3);
-	assert_int_equal(w.gid_index[SIDE_SERVER], ENDS_ANY);
+	assert_int_equal(w.gid_index[SIDE_SERVER], ENDPOINT_ANY);
 	assert_int_equal(w.mtu_bytes, 1024);
 	assert_int_equal(w.spec.mtu_bytes, 1024);
 	assert_int_equal(w.port, 19000);
@@ -392,11 +392,11 @@ static void test_class_alone(void **state)
 	struct err e;
 
 	(void)state;
-	assert_int_equal(probe_class_take("tos=5,sl=9", &class, &e), -ERANGE);
+	assert_int_equal(probe_class_parse("tos=5,sl=9", &class, &e), -ERANGE);
 	assert_memory_equal(&class, &before, sizeof(class));
 	memset(text, ',', sizeof(text) - 1);
 	text[sizeof(text) - 1] = '\0';
-	assert_int_equal(probe_class_take(text, &class, &e), -EINVAL);
+	assert_int_equal(probe_class_parse(text, &class, &e), -EINVAL);
 }
 
 static void test_class_text(void **state)

@@ -244,24 +244,24 @@ static void test_text_of_tcp(void **state)
 static void make_echo(struct scene *s)
 {
 	struct two_ended_echo *x = calloc(1, sizeof(*x));
-	struct echo_flow flow[ECHO_FLOWS_MAX];
+	struct marking_flow flow[MARKING_FLOWS_MAX];
 
 	s->t.echo = x;
 	two_ended_echo_specs(&s->t, 8, x->spec);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		struct echo_result *r = &x->result[i];
+		struct marking_result *r = &x->result[i];
 
 		x->has_result[i] = true;
 		r->mtu = 4096;
-		r->path_count = echo_paths(&x->spec[i]);
-		r->flow_count = echo_flows(&x->spec[i], flow);
+		r->path_count = marking_paths(&x->spec[i]);
+		r->flow_count = marking_flows(&x->spec[i], flow);
 		for (unsigned int k = 0; k < r->flow_count; k++) {
-			struct echo_record *here = &r->flow[k].here;
+			struct marking_record *here = &r->flow[k].here;
 
 			r->flow[k].sent = here->arrived = flow[k].count;
 			here->seen_count = 1;
-			here->seen[0] = (struct echo_seen){i == SIDE_CLIENT ? 2 : 106, 64,
-							   flow[k].count};
+			here->seen[0] = (struct marking_seen){i == SIDE_CLIENT ? 2 : 106, 64,
+							      flow[k].count};
 		}
 	}
 }
@@ -269,7 +269,7 @@ static void make_echo(struct scene *s)
 static void test_marking_specs(void **state)
 {
 	struct scene *s = malloc(sizeof(*s));
-	struct echo_spec spec[SIDES];
+	struct marking_spec spec[SIDES];
 	struct err e = {0};
 
 	(void)state;
@@ -286,7 +286,7 @@ static void test_marking_specs(void **state)
 	s->t.spec[SIDE_SERVER].class[0].tos = 40;
 	two_ended_echo_specs(&s->t, 64, spec);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		assert_int_equal(echo_spec_check(&spec[i], &e), 0);
+		assert_int_equal(marking_spec_check(&spec[i], &e), 0);
 		assert_int_equal(spec[i].class_count, 3);
 		assert_int_equal(spec[i].class[0].tos, i ? 42 : 106);
 		assert_int_equal(spec[i].class[1].sl, 3);

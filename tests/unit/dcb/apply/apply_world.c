@@ -99,7 +99,7 @@ int apply(struct world *w, enum apply_outcome *outcome, struct err *e)
 {
 	char id[JOURNAL_ID_MAX];
 
-	return plan_apply(&w->dcb, w->plan, 2, &(struct plan_run){.at = {w->dir, w->dir}}, id,
+	return plan_apply(&w->dcb, w->plan, 2, &(struct apply_options){.at = {w->dir, w->dir}}, id,
 			  outcome, e);
 }
 

@@ -59,7 +59,7 @@ int apply_guarded(unsigned int seconds, char id[JOURNAL_ID_MAX],
 		  int (*open)(struct dcb **dcb, struct err *e), struct deadman **deadman,
 		  struct err *e)
 {
-	struct plan_run how = {
+	struct apply_options how = {
 		.at = {home, home}, .confirm_within_s = seconds, .deadman = deadman, .open = open};
 	struct plan plan = make_plan();
 	enum apply_outcome outcome;
@@ -91,7 +91,7 @@ enum tx_state state_of(const char *id)
 
 bool becomes(const char *id, enum tx_state state)
 {
-	for (int waited = 0; waited < PATIENCE_MS; waited += 20) {
+	for (int waited = 0; waited < END_TIMEOUT_MS; waited += 20) {
 		if (state_of(id) == state)
 			return true;
 		(void)poll(NULL, 0, 20);
@@ -101,7 +101,7 @@ bool becomes(const char *id, enum tx_state state)
 
 bool comes_back(void)
 {
-	for (int waited = 0; waited < PATIENCE_MS; waited += 20) {
+	for (int waited = 0; waited < END_TIMEOUT_MS; waited += 20) {
 		const volatile struct fake_port *port = &machine->port[0];
 
 		if (port->qos.mtu == 1500 && port->qos.pfc_enabled == 0 && machine->writes >= 4)

@@ -23,7 +23,7 @@
 #include "tests/unit/fixture/fake_machine.h"
 #include "tests/unit/fixture/journal_scene.h"
 
-#define PATIENCE_MS 30000
+#define END_TIMEOUT_MS 30000
 
 /* The one machine of this process and of the dead-men it starts. */
 extern struct fake_machine *machine;

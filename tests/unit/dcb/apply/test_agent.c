@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "dcb/apply/plan_apply.h"
-#include "dcb/lldpad/agent.h"
+#include "dcb/lldpad/lldp_agent.h"
 #include "dcb/lldpad/lldpad.h"
 #include "tests/unit/fixture/fake_machine.h"
 #include "tests/unit/fixture/journal_scene.h"
@@ -29,8 +29,9 @@ static int agent_side_read(struct dcb *dcb, const struct dcb_port *port, struct 
 {
 	int err = fake_backend.read(dcb, port, q, has_dcb, e);
 
-	for (int id = 0; !err && port->agent == DCB_AGENT_LLDPAD && id < QOS_FIELD_COUNT; id++)
-		if (agent_fields() & QOS_BIT(id))
+	for (int id = 0; !err && port->lldp_agent == LLDP_AGENT_LLDPAD && id < QOS_FIELD_COUNT;
+	     id++)
+		if (lldp_agent_fields() & QOS_BIT(id))
 			qos_copy_field(q, &told, id);
 	return err;
 }
@@ -48,7 +49,7 @@ static int agent_side_write(struct dcb *dcb, const struct dcb_port *port, const 
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		if (!(mask & QOS_BIT(id)))
 			continue;
-		if (port->agent == DCB_AGENT_LLDPAD && agent_fields() & QOS_BIT(id)) {
+		if (port->lldp_agent == LLDP_AGENT_LLDPAD && lldp_agent_fields() & QOS_BIT(id)) {
 			qos_copy_field(&told, q, id);
 			if (alive && qos_has(&p->qos, id))
 				qos_copy_field(&p->qos, q, id);
@@ -59,7 +60,7 @@ static int agent_side_write(struct dcb *dcb, const struct dcb_port *port, const 
 	/* It begins to speak, and to set. */
 	if (alive && mask & QOS_BIT(QOS_ADMIN_STATUS) && told.admin_status == QOS_LLDP_RXTX)
 		for (int id = 0; id < QOS_FIELD_COUNT; id++)
-			if (agent_fields() & p->qos.has & QOS_BIT(id))
+			if (lldp_agent_fields() & p->qos.has & QOS_BIT(id))
 				qos_copy_field(&p->qos, &told, id);
 	return 0;
 }
@@ -98,7 +99,7 @@ static void test_profile(void **state)
 
 	(void)state;
 	load(text, &p);
-	assert_int_equal(plan_agent(&p), DCB_AGENT_LLDPAD);
+	assert_int_equal(plan_lldp_agent(&p), LLDP_AGENT_LLDPAD);
 	/* lldpad by itself would be willing, and only listen. */
 	assert_true(qos_has(&p.qos, QOS_ETS_WILLING) && !p.qos.ets_willing);
 	assert_true(qos_has(&p.qos, QOS_PFC_WILLING) && !p.qos.pfc_willing);
@@ -106,7 +107,7 @@ static void test_profile(void **state)
 	assert_memory_equal(p.qos.reco_bw, p.qos.tc_tx_bw, sizeof(p.qos.reco_bw));
 	live = plan_live_fields(&p);
 	assert_true(live & QOS_BIT(QOS_PFC_ENABLED) && live & QOS_BIT(QOS_TC_TX_BW));
-	assert_false(live & agent_own_fields());
+	assert_false(live & lldp_agent_own_fields());
 	p.qos.ets_willing = p.qos.pfc_willing = 1;
 	live = plan_live_fields(&p);
 	assert_false(live & (QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_TC_TX_BW)));
@@ -114,7 +115,7 @@ static void test_profile(void **state)
 	p.agent = AGENT_NONE;
 	assert_int_equal(plan_live_fields(&p), p.qos.has);
 	p.agent = AGENT_LLDPAD_READONLY;
-	assert_int_equal(plan_agent(&p), DCB_AGENT_NONE);
+	assert_int_equal(plan_lldp_agent(&p), LLDP_AGENT_NONE);
 }
 
 static const struct plan_step *step_of(const struct plan *plan, enum qos_field_id id)
@@ -162,7 +163,7 @@ struct world {
 
 static void world_open(struct world *w)
 {
-	struct dcb_port port = {"p0", NULL, 0, DCB_AGENT_LLDPAD};
+	struct dcb_port port = {"p0", NULL, 0, LLDP_AGENT_LLDPAD};
 	struct fake_machine *m = fake_map();
 	struct profile p;
 	struct qos have;
@@ -180,7 +181,7 @@ static void world_open(struct world *w)
 	told.pfc_enabled = 0x20;
 	lldpad_finish(&told);
 	m->port[0].qos = told;
-	m->port[0].qos.has &= ~agent_own_fields();
+	m->port[0].qos.has &= ~lldp_agent_own_fields();
 	m->port[0].qos.has |= QOS_BIT(QOS_MTU);
 	m->port[0].qos.mtu = 1500;
 	/* The peer's wish: we are willing. */
@@ -193,7 +194,7 @@ static void world_open(struct world *w)
 	assert_int_equal(dcb_read_port(&w->dcb, &port, &have, &has_dcb, NULL), 0);
 	plan_make(&p.qos, p.line, &have, "fake", &w->plan);
 	strcpy(w->plan.ifname, "p0");
-	w->plan.agent = plan_agent(&p);
+	w->plan.lldp_agent = plan_lldp_agent(&p);
 }
 
 static void world_close(struct world *w)
@@ -227,13 +228,13 @@ static void test_undo(void **state)
 
 	(void)state;
 	world_open(&w);
-	if (plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.at = {w.dir, w.dir}}, id, &outcome,
-		       &e))
+	if (plan_apply(&w.dcb, &w.plan, 1, &(struct apply_options){.at = {w.dir, w.dir}}, id,
+		       &outcome, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(told.pfc_enabled, 8);
 	assert_int_equal(((struct fake_machine *)w.dcb.machine)->port[0].qos.pfc_enabled, 8);
 	assert_int_equal(load_tx(w.dir, id, &tx, &e), 0);
-	assert_int_equal(tx.port[0].agent, DCB_AGENT_LLDPAD);
+	assert_int_equal(tx.port[0].lldp_agent, LLDP_AGENT_LLDPAD);
 	assert_int_equal(tx.port[0].before.pfc_enabled, 0x20);
 	assert_int_equal(tx.port[0].live.pfc_enabled, 0x10);
 	tx_clear(&tx);
@@ -262,8 +263,8 @@ static void test_status_alone(void **state)
 		for (unsigned int i = 0; i < w.plan.count; i++)
 			w.plan.step[i].cannot |= w.plan.step[i].field != QOS_ADMIN_STATUS;
 		assert_int_equal(plan_changes(&w.plan), 1);
-		err = plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.at = {w.dir, w.dir}}, id,
-				 &outcome, &e);
+		err = plan_apply(&w.dcb, &w.plan, 1, &(struct apply_options){.at = {w.dir, w.dir}},
+				 id, &outcome, &e);
 		assert_int_equal(err, 0);
 		assert_int_equal(fake_find(&w.dcb, "p0")->qos.pfc_enabled, 0x20);
 		alive = lives;
@@ -290,8 +291,8 @@ static void test_dies(void **state)
 
 		world_open(&w);
 		refuse_at = at;
-		err = plan_apply(&w.dcb, &w.plan, 1, &(struct plan_run){.at = {w.dir, w.dir}}, id,
-				 &outcome, &e);
+		err = plan_apply(&w.dcb, &w.plan, 1, &(struct apply_options){.at = {w.dir, w.dir}},
+				 id, &outcome, &e);
 		if (err) {
 			failed++;
 			assert_int_equal(outcome, APPLY_UNDONE);

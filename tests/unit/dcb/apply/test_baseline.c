@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/apply/baseline.h"
+#include "dcb/drift/drift_baseline.h"
 #include "tests/unit/fixture/journal_scene.h"
 
 static char dir[32];

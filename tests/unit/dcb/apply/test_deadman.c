@@ -40,14 +40,14 @@ static bool writes_reach(unsigned int n)
 {
 	const volatile struct fake_machine *m = machine;
 
-	for (int waited = 0; m->writes < n && waited < PATIENCE_MS; waited += 20)
+	for (int waited = 0; m->writes < n && waited < END_TIMEOUT_MS; waited += 20)
 		(void)poll(NULL, 0, 20);
 	return m->writes >= n;
 }
 
 static bool deadmen_end(void)
 {
-	for (int waited = 0; signal_deadmen(0) && waited < PATIENCE_MS; waited += 100)
+	for (int waited = 0; signal_deadmen(0) && waited < END_TIMEOUT_MS; waited += 100)
 		(void)poll(NULL, 0, 100);
 	return !signal_deadmen(0);
 }
@@ -302,7 +302,7 @@ static void test_tool_and_journal_gone(void **state)
 	snprintf(command, sizeof(command), "rm -rf %s/tx", home);
 	assert_int_equal(system(command), 0);
 	end_tool(pid);
-	for (int waited = 0; machine->writes < 2 && waited < PATIENCE_MS; waited += 20)
+	for (int waited = 0; machine->writes < 2 && waited < END_TIMEOUT_MS; waited += 20)
 		(void)poll(NULL, 0, 20);
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
 	assert_int_equal(machine->port[0].qos.pfc_enabled, 0);
@@ -412,7 +412,7 @@ static void test_confirmed_while_busy(void **state)
 	assert_int_equal(signal_deadmen(SIGCONT), 1);
 	assert_int_equal(confirm(id, &e), 0);
 	assert_int_equal(open_fake(&dcb, &e), 0);
-	assert_int_equal(tx_undo_unpromised(dcb, AT(home), id, &tx, &outcome, &e), 0);
+	assert_int_equal(tx_undo_orphaned(dcb, AT(home), id, &tx, &outcome, &e), 0);
 	assert_int_equal(outcome, APPLY_DONE);
 	assert_int_equal(tx.state, TX_DONE);
 	tx_clear(&tx);

@@ -37,8 +37,8 @@ static const struct row rows[] = {
 	 TX_LOOK,
 	 {DONE, .deadman = true, .late = true},
 	 TX_UNDO},
-	{"confirmed", TX_LOOK, {DONE, .confirmed = true, .late = true}, TX_END},
-	{"undone by somebody", TX_LOOK, {.state = TX_UNDONE, .guarded = true}, TX_END},
+	{"confirmed", TX_LOOK, {DONE, .confirmed = true, .late = true}, TX_STOP},
+	{"undone by somebody", TX_LOOK, {.state = TX_UNDONE, .guarded = true}, TX_STOP},
 	{"an undo failed", TX_LOOK, {.state = TX_LOST, .guarded = true}, TX_UNDO},
 	{"done and waits", TX_CONFIRM, {DONE, .deadman = true}, TX_KEEP},
 	{"done, the dead-man was killed", TX_CONFIRM, {DONE}, TX_KEEP},
@@ -80,7 +80,7 @@ static const struct row rows[] = {
 	{"a boot, not confirmed", TX_BOOT, {DONE, .other_boot = true}, TX_UNDO},
 	{"a boot, confirmed", TX_BOOT, {DONE, .confirmed = true, .other_boot = true}, TX_KEEP},
 	{"a boot, stands", TX_BOOT, {.state = TX_DONE, .other_boot = true}, TX_KEEP},
-	{"a boot, undone", TX_BOOT, {.state = TX_UNDONE, .other_boot = true}, TX_END},
+	{"a boot, undone", TX_BOOT, {.state = TX_UNDONE, .other_boot = true}, TX_STOP},
 	{"a start of the unit in this boot", TX_BOOT, {DONE}, TX_WAIT},
 	{"roll back what is done", TX_ROLLBACK, {.state = TX_DONE}, TX_UNDO},
 	{"roll back what is undone", TX_ROLLBACK, {.state = TX_UNDONE}, TX_REFUSE_NOTHING},
@@ -224,7 +224,7 @@ static void look(struct world *w)
 		w->known = TX_UNDONE;
 		w->deadman = ENDED;
 		(void)append(w, TX_UNDONE, false);
-	} else if (act == TX_END) {
+	} else if (act == TX_STOP) {
 		w->deadman = ENDED;
 	}
 }

@@ -323,19 +323,19 @@ static void test_set_aside(void **state)
 		reports = 0;
 		/* Somebody may be writing it. */
 		assert_int_equal(lock_host(w.dir, &lock, &e), 0);
-		assert_int_equal(journal_tidy(AT(w.dir), note, NULL, &e), 0);
+		assert_int_equal(journal_set_aside_all(AT(w.dir), note, NULL, &e), 0);
 		assert_int_equal(reports, 0);
 		close(lock);
-		assert_int_equal(journal_tidy(AT(w.dir), note, NULL, &e), 0);
+		assert_int_equal(journal_set_aside_all(AT(w.dir), note, NULL, &e), 0);
 		assert_int_equal(reports, 1);
 		assert_non_null(strstr(reported, "20990101-000000-00.unreadable"));
-		assert_int_equal(journal_tidy(AT(w.dir), note, NULL, &e), 0);
+		assert_int_equal(journal_set_aside_all(AT(w.dir), note, NULL, &e), 0);
 		assert_int_equal(reports, 1);
 		assert_int_equal(rollback(&w, &outcome, &e), 0);
 		assert_true(as_before(&w));
 		world_close(&w);
 	}
-	assert_int_equal(journal_tidy(AT("/no/such/folder"), note, NULL, &e), 0);
+	assert_int_equal(journal_set_aside_all(AT("/no/such/folder"), note, NULL, &e), 0);
 }
 
 /* From now on fsync(2) fails in this process, as on a disk whose cache cannot be written back. */

@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "dcb/apply/journal.h"
-#include "dcb/apply/last.h"
+#include "dcb/apply/saved.h"
 #include "tests/unit/fixture/journal_scene.h"
 #include "tests/unit/fixture/qos_samples.h"
 
@@ -56,7 +56,7 @@ static int stage(const char *tx, const char *name)
 	struct plan plans[2] = {{.ifname = "p0", .ibdev = "rxe0"}, {.ifname = "p1.100"}};
 	struct profile p = sample(name);
 
-	return last_stage(AT(dir), tx, &p, plans, 2, NULL);
+	return saved_stage(AT(dir), tx, &p, plans, 2, NULL);
 }
 
 /* A transaction in that state. */
@@ -72,9 +72,9 @@ static void add_tx(enum tx_state end, char id[JOURNAL_ID_MAX])
 static const char *kept(const char *ifname)
 {
 	static char name[64];
-	struct last l;
+	struct saved_profile l;
 
-	if (last_load(AT(dir), ifname, &l, NULL))
+	if (saved_load(AT(dir), ifname, &l, NULL))
 		return "";
 	snprintf(name, sizeof(name), "%s", l.profile.name);
 	return name;
@@ -83,18 +83,18 @@ static const char *kept(const char *ifname)
 static void test_whole(void **state)
 {
 	struct profile p = sample("a");
-	struct last l;
+	struct saved_profile l;
 	char(*names)[16];
 	unsigned int n;
 
 	(void)state;
-	assert_int_equal(last_list(AT(dir), &names, &n, NULL), 0);
+	assert_int_equal(saved_list(AT(dir), &names, &n, NULL), 0);
 	assert_int_equal(n, 0);
 	free(names);
-	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), -ENOENT);
+	assert_int_equal(saved_load(AT(dir), "p0", &l, NULL), -ENOENT);
 	assert_int_equal(stage("", "a"), 0);
-	assert_int_equal(last_commit(AT(dir), "", NULL), 0);
-	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), "", NULL), 0);
+	assert_int_equal(saved_load(AT(dir), "p0", &l, NULL), 0);
 	assert_true(l.rdma && l.persist && l.profile.persist);
 	assert_string_equal(l.profile.path, "/etc/a.yaml");
 	assert_int_equal(l.profile.intent, INTENT_LOSSY);
@@ -102,16 +102,16 @@ static void test_whole(void **state)
 	assert_int_equal(l.profile.disruption, CHOICE_DENY);
 	/* policy.persist: off is kept as that, not forgotten. */
 	assert_int_equal(stage("", "not kept"), 0);
-	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
+	assert_int_equal(saved_load(AT(dir), "p0", &l, NULL), 0);
 	assert_false(l.persist || l.profile.persist);
 	assert_int_equal(stage("", "a"), 0);
-	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
+	assert_int_equal(saved_load(AT(dir), "p0", &l, NULL), 0);
 	assert_true(l.profile.qos.has == p.qos.has);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		assert_true(qos_field_equal(&l.profile.qos, &p.qos, id));
-	assert_int_equal(last_load(AT(dir), "p1.100", &l, NULL), 0);
+	assert_int_equal(saved_load(AT(dir), "p1.100", &l, NULL), 0);
 	assert_false(l.rdma);
-	assert_int_equal(last_list(AT(dir), &names, &n, NULL), 0);
+	assert_int_equal(saved_list(AT(dir), &names, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(names[0], "p0");
 	assert_string_equal(names[1], "p1.100");
@@ -124,19 +124,19 @@ static void test_names(void **state)
 	static const char *const names[] = {"../p0", "last/p0", "/p0",
 					    "..",    "",	"a-name-that-is-long"};
 	char command[128];
-	struct last l;
+	struct saved_profile l;
 
 	(void)state;
 	assert_int_equal(stage("", "a"), 0);
-	assert_int_equal(last_commit(AT(dir), "", NULL), 0);
-	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), "", NULL), 0);
+	assert_int_equal(saved_load(AT(dir), "p0", &l, NULL), 0);
 	snprintf(command, sizeof(command),
 		 "cd %s && sed 's,\"p0\",\"../p0\",' last/p0.json >p0.json", dir);
 	assert_int_equal(system(command), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(names); i++) {
 		struct err e = {0};
 
-		assert_int_equal(last_load(AT(dir), names[i], &l, &e), -EINVAL);
+		assert_int_equal(saved_load(AT(dir), names[i], &l, &e), -EINVAL);
 		assert_non_null(strstr(e.text, "invalid port"));
 	}
 }
@@ -149,7 +149,7 @@ static void test_confirmed_only(void **state)
 	add_tx(TX_DONE, first);
 	assert_int_equal(stage(first, "a"), 0);
 	assert_string_equal(kept("p0"), "");
-	assert_int_equal(last_commit(AT(dir), first, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), first, NULL), 0);
 	assert_string_equal(kept("p0"), "a");
 	/* Staged and never confirmed. */
 	add_tx(TX_UNDONE, second);
@@ -158,14 +158,14 @@ static void test_confirmed_only(void **state)
 	/* Confirmed, and rolled back later. */
 	add_tx(TX_DONE, third);
 	assert_int_equal(stage(third, "c"), 0);
-	assert_int_equal(last_commit(AT(dir), third, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), third, NULL), 0);
 	assert_string_equal(kept("p0"), "c");
 	assert_string_equal(kept("p1.100"), "c");
 	end_tx(dir, third, TX_UNDONE);
 	assert_string_equal(kept("p0"), "a");
 	/* Confirming twice, or what is not there, changes nothing. */
-	assert_int_equal(last_commit(AT(dir), first, NULL), 0);
-	assert_int_equal(last_commit(AT(dir), "20200101-000000-00", NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), first, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), "20200101-000000-00", NULL), 0);
 	assert_string_equal(kept("p0"), "a");
 }
 
@@ -181,7 +181,7 @@ static void test_before_alone(void **state)
 	snprintf(from, sizeof(from), "%s/last/p0.json", dir);
 	snprintf(to, sizeof(to), "%s/last/p0.json~", dir);
 	assert_int_equal(rename(from, to), 0);
-	assert_int_equal(last_list(AT(dir), &names, &n, NULL), 0);
+	assert_int_equal(saved_list(AT(dir), &names, &n, NULL), 0);
 	assert_int_equal(n, 2);
 	assert_string_equal(names[0], "p0");
 	free(names);
@@ -194,27 +194,27 @@ static void test_commit_confirmed(void **state)
 	char first[JOURNAL_ID_MAX], second[JOURNAL_ID_MAX], third[JOURNAL_ID_MAX];
 
 	(void)state;
-	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
+	assert_int_equal(saved_commit_confirmed(AT(dir), NULL), 0);
 	add_tx(TX_DONE, first);
 	assert_int_equal(stage(first, "a"), 0);
 	add_tx(TX_DONE, second);
 	assert_int_equal(stage(second, "b"), 0);
-	assert_int_equal(last_commit(AT(dir), second, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), second, NULL), 0);
 	/* The older one does not come over the newer one. */
-	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
+	assert_int_equal(saved_commit_confirmed(AT(dir), NULL), 0);
 	assert_string_equal(kept("p0"), "b");
 	add_tx(TX_UNDONE, third);
 	assert_int_equal(stage(third, "c"), 0);
-	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
+	assert_int_equal(saved_commit_confirmed(AT(dir), NULL), 0);
 	assert_string_equal(kept("p0"), "b");
 	add_tx(TX_DONE, third);
 	assert_int_equal(stage(third, "d"), 0);
-	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
+	assert_int_equal(saved_commit_confirmed(AT(dir), NULL), 0);
 	assert_string_equal(kept("p0"), "d");
 	assert_string_equal(kept("p1.100"), "d");
 	/* Rolled back: the one before is still there. */
 	end_tx(dir, third, TX_UNDONE);
-	assert_int_equal(last_commit_confirmed(AT(dir), NULL), 0);
+	assert_int_equal(saved_commit_confirmed(AT(dir), NULL), 0);
 	assert_string_equal(kept("p0"), "b");
 }
 
@@ -226,11 +226,11 @@ static void test_undone_twice(void **state)
 	(void)state;
 	add_tx(TX_DONE, id);
 	assert_int_equal(stage(id, "a"), 0);
-	assert_int_equal(last_commit(AT(dir), id, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), id, NULL), 0);
 	for (int i = 0; i < 2; i++) {
 		add_tx(TX_DONE, id);
 		assert_int_equal(stage(id, i ? "c" : "b"), 0);
-		assert_int_equal(last_commit(AT(dir), id, NULL), 0);
+		assert_int_equal(saved_commit(AT(dir), id, NULL), 0);
 		assert_string_equal(kept("p0"), i ? "c" : "b");
 		end_tx(dir, id, TX_UNDONE);
 		assert_string_equal(kept("p0"), "a");
@@ -247,7 +247,7 @@ static void test_unreadable_is_not_copied(void **state)
 	for (int i = 0; i < 2; i++) {
 		add_tx(TX_DONE, id);
 		assert_int_equal(stage(id, i ? "b" : "a"), 0);
-		assert_int_equal(last_commit(AT(dir), id, NULL), 0);
+		assert_int_equal(saved_commit(AT(dir), id, NULL), 0);
 	}
 	snprintf(path, sizeof(path), "%s/last/p0.json", dir);
 	f = fopen(path, "w");
@@ -256,7 +256,7 @@ static void test_unreadable_is_not_copied(void **state)
 	fclose(f);
 	add_tx(TX_DONE, id);
 	assert_int_equal(stage(id, "c"), 0);
-	assert_int_equal(last_commit(AT(dir), id, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), id, NULL), 0);
 	assert_string_equal(kept("p0"), "c");
 	end_tx(dir, id, TX_UNDONE);
 	assert_string_equal(kept("p0"), "a");
@@ -269,8 +269,8 @@ static void test_dropped(void **state)
 	(void)state;
 	add_tx(TX_DONE, id);
 	assert_int_equal(stage(id, "a"), 0);
-	assert_int_equal(last_drop(AT(dir), id, NULL), 0);
-	assert_int_equal(last_commit(AT(dir), id, NULL), 0);
+	assert_int_equal(saved_drop(AT(dir), id, NULL), 0);
+	assert_int_equal(saved_commit(AT(dir), id, NULL), 0);
 	assert_string_equal(kept("p0"), "");
 }
 
@@ -280,7 +280,7 @@ static void test_lock_is_private(void **state)
 	int fd;
 
 	(void)state;
-	fd = last_lock(AT(dir), NULL);
+	fd = saved_lock(AT(dir), NULL);
 	assert_true(fd >= 0);
 	assert_int_equal(fstat(fd, &st), 0);
 	assert_int_equal(st.st_mode & 07777, 0600);
@@ -326,17 +326,17 @@ static void test_hostile(void **state)
 			  ",\"qos\":{\"mtu\":{\"netdev\":-1}}}}",
 	};
 	struct err e = {0};
-	struct last l;
+	struct saved_profile l;
 
 	(void)state;
 	put(HEAD MORE "{\"name\":\"a\",\"path\":\"a\",\"intent\":\"lossy\"," POLICY
 		      ",\"qos\":{}}}");
-	assert_int_equal(last_load(AT(dir), "p0", &l, NULL), 0);
+	assert_int_equal(saved_load(AT(dir), "p0", &l, NULL), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(texts); i++) {
 		int err;
 
 		put(texts[i]);
-		err = last_load(AT(dir), "p0", &l, &e);
+		err = saved_load(AT(dir), "p0", &l, &e);
 		if (!err || err == -ENOENT || !strstr(e.text, "p0.json"))
 			fail_msg("%s: %d %s", texts[i], err, e.text);
 	}

@@ -18,14 +18,14 @@
 #include <sys/wait.h>
 
 #include "dcb/apply/plan_apply.h"
-#include "dcb/apply/presence.h"
+#include "dcb/apply/port_wait.h"
 #include "tests/unit/fixture/fake_machine.h"
 #include "tests/unit/fixture/journal_scene.h"
 
 static char root[40];
 static struct dcb dcb;
 static struct dcb_backend backend;
-static const struct dcb_port port = {"p0", "rdma", 1, DCB_AGENT_NONE};
+static const struct dcb_port port = {"p0", "rdma", 1, LLDP_AGENT_NONE};
 
 static void run(const char *format, ...)
 {
@@ -78,32 +78,32 @@ static int tear_down(void **state)
 
 static void test_missing(void **state)
 {
-	struct presence before, now;
+	struct port_state before, now;
 
 	(void)state;
-	presence_read(&dcb, &port, &before);
+	port_state_read(&dcb, &port, &before);
 	assert_true(before.carrier && before.active);
 	assert_int_equal(before.gids, 2);
-	assert_null(presence_missing(&before, &before));
+	assert_null(port_state_missing(&before, &before));
 	/* In another order, and one more. */
 	run("cd %s/class/infiniband/rdma/ports/1/gids && mv 0 x && mv 2 0 && mv x 2", root);
-	presence_read(&dcb, &port, &now);
-	assert_null(presence_missing(&before, &now));
+	port_state_read(&dcb, &port, &now);
+	assert_null(port_state_missing(&before, &now));
 	run("echo fe80::2 >%s/class/infiniband/rdma/ports/1/gids/3", root);
-	presence_read(&dcb, &port, &now);
-	assert_null(presence_missing(&before, &now));
+	port_state_read(&dcb, &port, &now);
+	assert_null(port_state_missing(&before, &now));
 	/* As many, but others. */
 	run("cd %s/class/infiniband/rdma/ports/1/gids && rm 3 && echo fe80::9 >0", root);
-	presence_read(&dcb, &port, &now);
-	assert_string_equal(presence_missing(&before, &now), "its GIDs");
+	port_state_read(&dcb, &port, &now);
+	assert_string_equal(port_state_missing(&before, &now), "its GIDs");
 	run("echo '1: DOWN' >%s/class/infiniband/rdma/ports/1/state", root);
-	presence_read(&dcb, &port, &now);
-	assert_string_equal(presence_missing(&before, &now), "the RDMA port");
+	port_state_read(&dcb, &port, &now);
+	assert_string_equal(port_state_missing(&before, &now), "the RDMA port");
 	run("rm -r %s/class/net/p0", root);
-	presence_read(&dcb, &port, &now);
-	assert_string_equal(presence_missing(&before, &now), "carrier");
+	port_state_read(&dcb, &port, &now);
+	assert_string_equal(port_state_missing(&before, &now), "carrier");
 	/* What was not there before is not missed. */
-	assert_null(presence_missing(&now, &now));
+	assert_null(port_state_missing(&now, &now));
 }
 
 /* It comes back 400 ms after that many writes. */
@@ -125,7 +125,7 @@ static pid_t mend(unsigned int writes)
 static int apply(unsigned int wait_s, enum apply_outcome *outcome, struct err *e)
 {
 	struct fake_machine *m = dcb.machine;
-	struct plan_run how = {.wait_link_s = wait_s};
+	struct apply_options how = {.wait_link_s = wait_s};
 	struct qos *q = &m->port[0].qos, want;
 	int line[QOS_FIELD_COUNT] = {0};
 	char id[JOURNAL_ID_MAX], dir[64];
@@ -174,9 +174,9 @@ static void test_gives_up(void **state)
 
 static bool has_carrier(void)
 {
-	struct presence now;
+	struct port_state now;
 
-	presence_read(&dcb, &port, &now);
+	port_state_read(&dcb, &port, &now);
 	return now.carrier;
 }
 

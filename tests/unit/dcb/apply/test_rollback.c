@@ -41,7 +41,7 @@ static void undo(const char *driver, uint8_t before, uint8_t wanted, const char 
 	struct qos *q = &machine->port[0].qos, want;
 	struct dcb dcb = {.backend = &backend, .machine = machine, .sysfs_fd = -1};
 	int line[QOS_FIELD_COUNT] = {0};
-	struct plan_run how = {.at = {dir, dir}};
+	struct apply_options how = {.at = {dir, dir}};
 	enum apply_outcome outcome;
 	struct err e = {0};
 	struct plan plan;
@@ -112,7 +112,7 @@ static void test_reload(void **state)
 	struct qos *q, want = {.roce_enable = 1, .mtu = 9000};
 	struct dcb dcb = {.backend = &backend, .sysfs_fd = -1};
 	int line[QOS_FIELD_COUNT] = {0};
-	struct plan_run how = {.at = {dir, dir}};
+	struct apply_options how = {.at = {dir, dir}};
 	enum apply_outcome outcome;
 	struct err e = {0};
 	struct plan plan;
@@ -133,7 +133,7 @@ static void test_reload(void **state)
 	q->pfc_enabled = 8;
 	plan_make(&want, line, q, "mlx5_core", &plan);
 	strcpy(plan.ifname, "p0");
-	assert_true(plan.lost == (QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PAUSE_RX)));
+	assert_true(plan.side_effects == (QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PAUSE_RX)));
 	assert_true(plan_disrupts(&plan));
 	if (plan_apply(&dcb, &plan, 1, &how, id, &outcome, &e))
 		fail_msg("%s", e.text);

@@ -159,8 +159,8 @@ static void test_cases(void **state)
 		seen |= 1u << found[0].kind;
 		assert_true(owner_is_lldpad(&found[0]) == !strncmp(c->text, "lldpad ", 7));
 		/* A user's process keeps root from nothing. */
-		assert_true(owner_blocks(&found[0]) == (found[0].kind != OWNER_STRANGER));
-		assert_int_equal(owner_tell(&found[0], &e), -EBUSY);
+		assert_true(owner_blocks(&found[0]) == (found[0].kind != OWNER_FOREIGN_SOCKET));
+		assert_int_equal(owner_report(&found[0], &e), -EBUSY);
 		if (strcmp(e.text, c->text) || strcmp(e.hint, c->hint))
 			fail_msg("%s: '%s', '%s'", c->name, e.text, e.hint);
 	}
@@ -176,7 +176,7 @@ static void test_several(void **state)
 				   "'; echo dcb >lib/systemd/system/x.service; want x.service; "
 				   "unit lldpad.service; want lldpad.service";
 	static const enum owner_kind want[] = {OWNER_LLDPAD, OWNER_LLDPD, OWNER_NETWORKMANAGER,
-					       OWNER_NETWORKMANAGER, OWNER_REAPPLY};
+					       OWNER_NETWORKMANAGER, OWNER_BOOT_CONFIG};
 	struct owner found[8];
 	const struct owner_roots none = {.proc = "/no/such", .root = "/no/such"};
 
@@ -198,7 +198,7 @@ static void test_waiting(void **state)
 	(void)state;
 	assert_true(owner_is_lldpad(&waits));
 	assert_true(owner_blocks(&waits));
-	assert_int_equal(owner_tell(&waits, &e), -EBUSY);
+	assert_int_equal(owner_report(&waits, &e), -EBUSY);
 	assert_string_equal(e.text, "lldpad starts at the first use of its socket, and then writes "
 				    "its own ETS and PFC");
 	assert_string_equal(e.hint, "systemctl disable --now lldpad.socket, or let it do it: "

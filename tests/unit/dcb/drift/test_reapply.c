@@ -15,7 +15,7 @@
 #include <sys/inotify.h>
 #include <unistd.h>
 
-#include "dcb/drift/reapply.h"
+#include "dcb/drift/boot_config.h"
 #include "dcb/lldpad/owner.h"
 
 static void test_texts(void **state)
@@ -38,7 +38,7 @@ static void test_texts(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		const char *tool = reapply_tool(cases[i].text), *want = cases[i].tool;
+		const char *tool = boot_config_tool(cases[i].text), *want = cases[i].tool;
 
 		if (!tool != !want || (tool && strcmp(tool, want)))
 			fail_msg("'%s': %s", cases[i].text, tool ? tool : "none");
@@ -52,7 +52,7 @@ static void test_root(void **state)
 
 	(void)state;
 	assert_non_null(mkdtemp(root));
-	assert_int_equal(reapply_find(root, found, 8), 0);
+	assert_int_equal(boot_config_find(root, found, 8), 0);
 	/* Only units are read. */
 	snprintf(command, sizeof(command),
 		 "cd %s && mkdir -p etc/systemd/system/a.target.wants etc/cron.d "
@@ -66,7 +66,7 @@ static void test_root(void **state)
 		 "printf '\\0\\0dcb app\\n' >nul.service && ln -s ../nul.service b.target.wants/",
 		 root);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(reapply_find(root, found, 8), 2);
+	assert_int_equal(boot_config_find(root, found, 8), 2);
 	if (!strcmp(found[0].name, "dcb")) { /* folders have no order */
 		found[7] = found[0];
 		found[0] = found[1];
@@ -77,11 +77,11 @@ static void test_root(void **state)
 	assert_string_equal(found[1].path, "etc/systemd/system/b.target.wants/nul.service");
 	assert_string_equal(found[1].name, "dcb");
 	assert_string_equal(found[1].via, "");
-	assert_int_equal(reapply_find(root, found, 1), 1);
-	assert_int_equal(reapply_find(root, found, 0), 0);
+	assert_int_equal(boot_config_find(root, found, 1), 1);
+	assert_int_equal(boot_config_find(root, found, 0), 0);
 	snprintf(command, sizeof(command), "rm -rf %s", root);
 	assert_int_equal(system(command), 0);
-	assert_int_equal(reapply_find("/no/such", found, 8), 0);
+	assert_int_equal(boot_config_find("/no/such", found, 8), 0);
 }
 
 /* What a unit starts: one enabled unit each in a root of its own. */
@@ -138,7 +138,7 @@ static void test_started(void **state)
 			 "want() { ln -s /nowhere/$1 etc/systemd/system/a.target.wants/; }; %s",
 			 root, started[i].make);
 		assert_int_equal(system(command), 0);
-		n = reapply_find(root, found, 2);
+		n = boot_config_find(root, found, 2);
 		if (started[i].path)
 			snprintf(path, sizeof(path), "etc/systemd/system/a.target.wants/%s",
 				 started[i].path);
@@ -171,7 +171,7 @@ static void test_device(void **state)
 	snprintf(path, sizeof(path), "%s/device", root);
 	watch = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	assert_true(watch >= 0 && inotify_add_watch(watch, path, IN_OPEN) >= 0);
-	assert_int_equal(reapply_find(root, found, 8), 0);
+	assert_int_equal(boot_config_find(root, found, 8), 0);
 	assert_int_equal(read(watch, event, sizeof(event)), -1);
 	assert_int_equal(errno, EAGAIN);
 	close(watch);

@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/drift/suspects.h"
+#include "dcb/drift/writers.h"
 #include "profiles/qos.h"
 
 #define BIT(id) QOS_BIT(QOS_##id)
@@ -100,60 +100,60 @@ static int teardown(void **state)
 	return system(command);
 }
 
-static const struct suspect *find(const struct suspects *s, const char *name)
+static const struct drift_writer *find(const struct drift_writers *s, const char *name)
 {
 	for (unsigned int i = 0; i < s->count; i++)
-		if (!strcmp(s->suspect[i].name, name))
-			return &s->suspect[i];
+		if (!strcmp(s->writer[i].name, name))
+			return &s->writer[i];
 	return NULL;
 }
 
 static void test_found(void **state)
 {
-	struct suspects s = {0};
+	struct drift_writers s = {0};
 
 	(void)state;
-	suspects_add(dir, &s);
+	writers_add(dir, &s);
 	assert_int_equal(s.count, 3);
 	assert_int_equal(find(&s, "lldpad")->pid, 42);
 	assert_int_equal(find(&s, "lldpad")->started, 1500);
 	assert_int_equal(find(&s, "dcb")->started, 0);
 	assert_int_equal(find(&s, "ethtool")->started, 0);
 	/* Each once, also in a second look. */
-	suspects_add(dir, &s);
+	writers_add(dir, &s);
 	assert_int_equal(s.count, 3);
-	suspects_add("/no/such/folder", &s);
+	writers_add("/no/such/folder", &s);
 	assert_int_equal(s.count, 3);
 }
 
 static void test_keep(void **state)
 {
-	struct suspects s = {0}, pfc, pause, mtu;
+	struct drift_writers s = {0}, pfc, pause, mtu;
 
 	(void)state;
-	suspects_add(dir, &s);
+	writers_add(dir, &s);
 	pfc = pause = mtu = s;
-	suspects_keep(&pfc, BIT(PFC_ENABLED));
+	writers_filter(&pfc, BIT(PFC_ENABLED));
 	assert_non_null(find(&pfc, "lldpad"));
-	suspects_keep(&pause, BIT(PAUSE_RX));
+	writers_filter(&pause, BIT(PAUSE_RX));
 	assert_int_equal(pause.count, 1);
 	assert_non_null(find(&pause, "ethtool"));
-	suspects_keep(&mtu, BIT(MTU));
+	writers_filter(&mtu, BIT(MTU));
 	assert_int_equal(mtu.count, 0);
 }
 
 static void test_never_too_many(void **state)
 {
-	struct suspects s = {0};
+	struct drift_writers s = {0};
 	char pid[16];
 
 	(void)state;
-	for (int i = 100; i < 100 + 2 * SUSPECTS_MAX; i++) {
+	for (int i = 100; i < 100 + 2 * DRIFT_WRITERS_MAX; i++) {
 		snprintf(pid, sizeof(pid), "%d", i);
 		put_process(pid, "mlnx_qos", NULL, "net:[1]");
 	}
-	suspects_add(dir, &s);
-	assert_int_equal(s.count, SUSPECTS_MAX);
+	writers_add(dir, &s);
+	assert_int_equal(s.count, DRIFT_WRITERS_MAX);
 }
 
 int main(void)

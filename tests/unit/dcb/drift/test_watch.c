@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/drift/watch.h"
+#include "dcb/drift/drift.h"
 
 #define BIT(id) QOS_BIT(QOS_##id)
 
@@ -80,14 +80,14 @@ static struct message dcb_message(void)
 }
 
 /* On the heap and exactly as long: the sanitizer sees a byte too far. */
-static bool decode(uint16_t type, const struct message *m, size_t size, struct watch_notice *n)
+static bool decode(uint16_t type, const struct message *m, size_t size, struct drift_notice *n)
 {
 	uint8_t *copy = malloc(size ? size : 1);
 	bool got;
 
 	assert_non_null(copy);
 	memcpy(copy, m->bytes, size);
-	got = watch_decode(type, copy, size, n);
+	got = drift_decode_notice(type, copy, size, n);
 	free(copy);
 	return got;
 }
@@ -96,20 +96,20 @@ static void test_decode(void **state)
 {
 	struct message link = link_message(AF_UNSPEC, IFF_LOWER_UP), dcb = dcb_message(),
 		       bridge = link_message(AF_BRIDGE, 0), down = link_message(AF_UNSPEC, 0);
-	struct watch_notice n;
+	struct drift_notice n;
 
 	(void)state;
 	assert_true(decode(RTM_NEWLINK, &link, link.size, &n));
-	assert_int_equal(n.kind, WATCH_LINK);
+	assert_int_equal(n.kind, DRIFT_NETDEV);
 	assert_int_equal(n.ifindex, 7);
 	assert_true(n.carrier);
 	assert_string_equal(n.ifname, "roce0");
 	assert_true(decode(RTM_NEWLINK, &down, down.size, &n));
 	assert_false(n.carrier);
 	assert_true(decode(RTM_DELLINK, &link, link.size, &n));
-	assert_int_equal(n.kind, WATCH_GONE);
+	assert_int_equal(n.kind, DRIFT_NETDEV_GONE);
 	assert_true(decode(RTM_SETDCB, &dcb, dcb.size, &n));
-	assert_int_equal(n.kind, WATCH_DCB);
+	assert_int_equal(n.kind, DRIFT_DCB);
 	assert_string_equal(n.ifname, "roce0");
 	assert_false(decode(RTM_NEWLINK, &bridge, bridge.size, &n));
 	assert_false(decode(RTM_NEWADDR, &link, link.size, &n));
@@ -131,7 +131,7 @@ static void test_decode_names(void **state)
 		{"a name that is far too long", 28},
 		{"0123456789abcdef", 17},
 	};
-	struct watch_notice n;
+	struct drift_notice n;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
@@ -146,31 +146,31 @@ static void test_decode_names(void **state)
 
 static void test_drift(void **state)
 {
-	struct watch_want state_was = {.qos = lossless(), .exact = true}, wish;
+	struct drift_want state_was = {.qos = lossless(), .exact = true}, wish;
 	struct qos now = state_was.qos;
 
 	(void)state;
 	wish = state_was;
 	wish.exact = false;
-	assert_true(watch_drift(&state_was, &now) == 0);
-	assert_true(watch_drift(&wish, &now) == 0);
+	assert_true(drift_fields(&state_was, &now) == 0);
+	assert_true(drift_fields(&wish, &now) == 0);
 	now.pfc_enabled = 0;
-	assert_true(watch_drift(&state_was, &now) == BIT(PFC_ENABLED));
-	assert_true(watch_drift(&wish, &now) == BIT(PFC_ENABLED));
+	assert_true(drift_fields(&state_was, &now) == BIT(PFC_ENABLED));
+	assert_true(drift_fields(&wish, &now) == BIT(PFC_ENABLED));
 	/* An entry more is drift from a state, and nothing that a wish forbids. */
 	now = state_was.qos;
 	now.dscp_prio[5] = 5;
-	assert_true(watch_drift(&state_was, &now) == BIT(DSCP_PRIO));
-	assert_true(watch_drift(&wish, &now) == 0);
+	assert_true(drift_fields(&state_was, &now) == BIT(DSCP_PRIO));
+	assert_true(drift_fields(&wish, &now) == 0);
 	/* What can no longer be read is not as it was; what was never known is not asked. */
 	now = state_was.qos;
 	now.has &= ~BIT(MTU);
-	assert_true(watch_drift(&state_was, &now) == BIT(MTU));
-	assert_true(watch_changes(&state_was.qos, &now) == BIT(MTU));
-	assert_true(watch_changes(&now, &state_was.qos) == BIT(MTU));
+	assert_true(drift_fields(&state_was, &now) == BIT(MTU));
+	assert_true(drift_changed_fields(&state_was.qos, &now) == BIT(MTU));
+	assert_true(drift_changed_fields(&now, &state_was.qos) == BIT(MTU));
 	state_was.qos.has &= ~BIT(MTU);
-	assert_true(watch_drift(&state_was, &now) == 0);
-	assert_true(watch_changes(&now, &now) == 0);
+	assert_true(drift_fields(&state_was, &now) == 0);
+	assert_true(drift_changed_fields(&now, &now) == 0);
 }
 
 /* Every field that is compared has its turn: a row of the table that drift forgets is a hole. */
@@ -178,13 +178,13 @@ static void test_drift_all_fields(void **state)
 {
 	(void)state;
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		struct watch_want want = {.exact = true};
+		struct drift_want want = {.exact = true};
 		struct qos now = {0};
 
 		want.qos.has = QOS_BIT(id);
-		assert_true(watch_drift(&want, &now) == QOS_BIT(id));
+		assert_true(drift_fields(&want, &now) == QOS_BIT(id));
 		now.has = QOS_BIT(id);
-		assert_true(watch_drift(&want, &now) == 0);
+		assert_true(drift_fields(&want, &now) == 0);
 	}
 }
 
@@ -198,7 +198,7 @@ static const struct plan_step *step_of(const struct plan *plan, enum qos_field_i
 
 static void test_plan(void **state)
 {
-	struct watch_want want = {.qos = lossless(), .exact = true};
+	struct drift_want want = {.qos = lossless(), .exact = true};
 	struct qos now = want.qos;
 	const struct plan_step *s;
 	struct plan plan;
@@ -207,7 +207,7 @@ static void test_plan(void **state)
 	(void)state;
 	now.pfc_enabled = 0xff;
 	now.dscp_prio[5] = 5;
-	watch_plan(&want, watch_drift(&want, &now), &now, "labnic", &plan, &left);
+	drift_plan(&want, drift_fields(&want, &now), &now, "labnic", &plan, &left);
 	assert_true(left == 0);
 	assert_true(plan_fields(&plan) == (BIT(PFC_ENABLED) | BIT(DSCP_PRIO)));
 	s = step_of(&plan, QOS_PFC_ENABLED);
@@ -224,7 +224,7 @@ static void test_plan_never_disturbs(void **state)
 {
 	(void)state;
 	for (const struct driver_quirk *q = driver_quirks; q->driver; q++) {
-		struct watch_want want = {.qos = lossless(), .exact = true};
+		struct drift_want want = {.qos = lossless(), .exact = true};
 		struct qos now = want.qos;
 		struct plan plan;
 		uint64_t left, drift;
@@ -237,8 +237,8 @@ static void test_plan_never_disturbs(void **state)
 		now.tc_tx_bw[0] = 60;
 		now.tc_tx_bw[3] = 40;
 		now.prio_buffer[0]++;
-		drift = watch_drift(&want, &now);
-		watch_plan(&want, drift, &now, q->driver, &plan, &left);
+		drift = drift_fields(&want, &now);
+		drift_plan(&want, drift, &now, q->driver, &plan, &left);
 		assert_true(drift != 0);
 		for (unsigned int i = 0; i < plan.count; i++)
 			assert_true(plan.step[i].cannot || plan.step[i].disruption == DISRUPT_NONE);
@@ -249,31 +249,31 @@ static void test_plan_never_disturbs(void **state)
 
 static void test_budget(void **state)
 {
-	struct watch_budget b = {0};
+	struct drift_budget b = {0};
 	uint64_t t = 1000;
 
 	(void)state;
 	/* Three, and when the first is out of the window one more; then never again. */
-	assert_true(watch_may_repair(&b, t));
-	assert_true(watch_may_repair(&b, t + 1));
-	assert_true(watch_may_repair(&b, t + 2));
-	assert_true(watch_may_repair(&b, t + WATCH_REPAIR_WINDOW_MS));
-	assert_false(watch_may_repair(&b, t + WATCH_REPAIR_WINDOW_MS));
-	assert_false(watch_may_repair(&b, t + 10 * WATCH_REPAIR_WINDOW_MS));
+	assert_true(drift_budget_consume(&b, t));
+	assert_true(drift_budget_consume(&b, t + 1));
+	assert_true(drift_budget_consume(&b, t + 2));
+	assert_true(drift_budget_consume(&b, t + DRIFT_REPAIR_WINDOW_MS));
+	assert_false(drift_budget_consume(&b, t + DRIFT_REPAIR_WINDOW_MS));
+	assert_false(drift_budget_consume(&b, t + 10 * DRIFT_REPAIR_WINDOW_MS));
 }
 
 static void test_budget_taken_back(void **state)
 {
-	struct watch_budget b = {0};
+	struct drift_budget b = {0};
 
 	(void)state;
-	for (unsigned int i = 0; i < 10 * WATCH_REPAIRS_MAX; i++) {
-		assert_true(watch_may_repair(&b, 1000 + i));
-		watch_take_back(&b);
+	for (unsigned int i = 0; i < 10 * DRIFT_REPAIRS_MAX; i++) {
+		assert_true(drift_budget_consume(&b, 1000 + i));
+		drift_budget_return(&b);
 	}
-	for (unsigned int i = 0; i < WATCH_REPAIRS_MAX; i++)
-		assert_true(watch_may_repair(&b, 2000 + i));
-	assert_false(watch_may_repair(&b, 3000));
+	for (unsigned int i = 0; i < DRIFT_REPAIRS_MAX; i++)
+		assert_true(drift_budget_consume(&b, 2000 + i));
+	assert_false(drift_budget_consume(&b, 3000));
 }
 
 int main(void)

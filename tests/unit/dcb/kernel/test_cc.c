@@ -15,10 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/kernel/cc_files.h"
+#include "dcb/kernel/congestion_priv.h"
 
 static char root[32];
-static struct cc_port port = {
+static struct congestion_port port = {
 	.ifname = "eth0", .ibdev = "mlx5_0", .bus = "0000:65:00.0", .ib_port = 1};
 
 static void run(const char *format, ...)
@@ -72,7 +72,7 @@ static struct qos read_all(void)
 {
 	struct qos q = {0};
 
-	cc_read(&port, &q);
+	congestion_read(&port, &q);
 	return q;
 }
 
@@ -100,7 +100,7 @@ static void test_nothing(void **state)
 
 	(void)state;
 	assert_int_equal(read_all().has, 0);
-	assert_int_equal(cc_write(&port, &want, want.has, &e), -EOPNOTSUPP);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), -EOPNOTSUPP);
 	assert_string_equal(e.text, "eth0: the driver has no congestion_control.np.cnp_dscp");
 }
 
@@ -124,8 +124,8 @@ static void test_ofed(void **state)
 	want.has = QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_CNP_DSCP) | QOS_BIT(QOS_CC_PARAMS);
 	want.np_enable = 0x10;
 	want.cnp_dscp = 46;
-	qos_param_put(&want.cc_params, 6, 7);
-	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
+	qos_param_set(&want.cc_params, 6, 7);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("class/net/eth0/ecn/roce_np/enable/3", "0"));
 	assert_true(holds("class/net/eth0/ecn/roce_np/enable/4", "1"));
 	assert_true(holds("class/net/eth0/ecn/roce_np/enable/5", "0\n")); /* was right already */
@@ -151,7 +151,7 @@ static void test_bnxt(void **state)
 	assert_int_equal(q.cc_algorithm, QOS_CC_DCQCN);
 	assert_int_equal(q.cnp_dscp, 48);
 	assert_int_equal(q.cc_params.has[0], 1 << 20);
-	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("bnxt_re/0000:65:00.0/cc_config/enable_cc", "0"));
 }
 
@@ -166,7 +166,7 @@ static void test_irdma(void **state)
 	put("irdma/mlx5_0/roce_dctcp_enable", "1\\n");
 	put("irdma/mlx5_0/roce_timely_enable", "0\\n");
 	assert_int_equal(read_all().cc_algorithm, QOS_CC_DCTCP);
-	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("irdma/mlx5_0/roce_dctcp_enable", "0"));
 	assert_true(holds("irdma/mlx5_0/roce_timely_enable", "1"));
 	assert_int_equal(read_all().cc_algorithm, QOS_CC_TIMELY);
@@ -190,7 +190,7 @@ static void put_driver(const char *driver)
 static bool is_elsewhere(const struct qos *want, enum qos_field_id field, const char *reason)
 {
 	char text[160] = "";
-	bool is = cc_elsewhere(&port, want, field, text, sizeof(text));
+	bool is = congestion_set_elsewhere(&port, want, field, text, sizeof(text));
 
 	assert_string_equal(text, reason);
 	return is;
@@ -206,7 +206,7 @@ static void test_bnxt_own(void **state)
 
 	(void)state;
 	want.has = QOS_BIT(QOS_CC_ALGORITHM) | QOS_BIT(QOS_CNP_DSCP) | QOS_BIT(QOS_CC_PARAMS);
-	qos_param_put(&want.cc_params, param("roce_dscp"), 26);
+	qos_param_set(&want.cc_params, param("roce_dscp"), 26);
 	put_driver("bnxt_en");
 	assert_false(is_elsewhere(&want, QOS_CNP_DSCP, ""));
 	run("mkdir %s/bnxt_re", root);
@@ -227,19 +227,19 @@ static void test_bnxt_own(void **state)
 	q = read_all();
 	assert_int_equal(q.cc_algorithm, QOS_CC_OFF);
 	assert_int_equal(q.cnp_dscp, 0);
-	assert_int_equal(cc_write(&port, &want, QOS_BIT(QOS_CNP_DSCP), &e), 0);
+	assert_int_equal(congestion_write(&port, &want, QOS_BIT(QOS_CNP_DSCP), &e), 0);
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/cnp_dscp", "0x30"));
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "0x1"));
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/cnp_prio", "0x0\n"));
 	put(file, "");
-	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/ecn_enable", "0x1"));
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/roce_dscp", "0x1a"));
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "0x1"));
 	put(file, "");
 	q = read_all();
 	assert_int_equal(qos_diff(&want, &q), 0);
-	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), 0);
 	assert_true(holds("bnxt_re/mlx5_0/ports/1/cc/apply", "")); /* nothing was to be taken */
 }
 
@@ -272,7 +272,7 @@ static void test_irdma_module(void **state)
 
 	(void)state;
 	want.has = QOS_BIT(QOS_CC_ALGORITHM) | QOS_BIT(QOS_CC_PARAMS);
-	qos_param_put(&want.cc_params, param("irdma_rai_factor"), 2);
+	qos_param_set(&want.cc_params, param("irdma_rai_factor"), 2);
 	put("module/irdma/parameters/dcqcn_enable", "N\\n");
 	put("module/irdma/parameters/dcqcn_rai_factor", "1\\n");
 	put("module/irdma/parameters/dcqcn_cc_cfg_valid", "Y\\n");
@@ -291,7 +291,7 @@ static void test_irdma_module(void **state)
 	assert_true(is_elsewhere(&want, QOS_CC_PARAMS,
 				 "irdma takes it when it is loaded: 'options irdma "
 				 "dcqcn_rai_factor=2' in /etc/modprobe.d, then load it anew"));
-	assert_int_equal(cc_write(&port, &want, want.has, &e), -EROFS);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), -EROFS);
 	assert_true(holds("module/irdma/parameters/dcqcn_enable", "N\n"));
 	want.cc_algorithm = QOS_CC_OFF;
 	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
@@ -307,7 +307,7 @@ static void test_irdma_module(void **state)
 	assert_int_equal(read_all().cc_algorithm, QOS_CC_OFF);
 	want.cc_algorithm = QOS_CC_TIMELY;
 	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
-	assert_int_equal(cc_write(&port, &want, QOS_BIT(QOS_CC_ALGORITHM), &e), 0);
+	assert_int_equal(congestion_write(&port, &want, QOS_BIT(QOS_CC_ALGORITHM), &e), 0);
 	assert_true(holds("irdma/mlx5_0/roce_timely_enable", "1"));
 	assert_true(holds("module/irdma/parameters/dcqcn_enable", "Y\n"));
 }
@@ -316,13 +316,13 @@ static void test_irdma_module(void **state)
 static void test_rows(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < cc_row_count; i++) {
-		const struct cc_row *row = &cc_rows[i];
-		const struct cc_place *place = &cc_places[row->place];
+	for (unsigned int i = 0; i < congestion_file_count; i++) {
+		const struct congestion_file *row = &congestion_files[i];
+		const struct congestion_folder *place = &congestion_folders[row->folder];
 
 		assert_non_null(place->before);
 		assert_true(row->file[0] && row->file[0] != '/');
-		assert_true(cc_fields() & QOS_BIT(row->field));
+		assert_true(congestion_fields() & QOS_BIT(row->field));
 		assert_true(row->index < QOS_PARAM_COUNT);
 		assert_true(row->form != CC_SWITCH || row->field == QOS_CC_ALGORITHM);
 		assert_false(place->load_time && !place->drivers);
@@ -332,10 +332,10 @@ static void test_rows(void **state)
 	for (unsigned int p = 0; p < QOS_PARAM_COUNT; p++) {
 		unsigned int i = 0;
 
-		while (i < cc_row_count &&
-		       (cc_rows[i].field != QOS_CC_PARAMS || cc_rows[i].index != p))
+		while (i < congestion_file_count && (congestion_files[i].field != QOS_CC_PARAMS ||
+						     congestion_files[i].index != p))
 			i++;
-		if (i == cc_row_count)
+		if (i == congestion_file_count)
 			fail_msg("no file has %s", qos_param_words[p].word);
 	}
 }
@@ -349,7 +349,7 @@ static void test_traffic_class(void **state)
 	(void)state;
 	put(file, "Global tclass=96\\n");
 	assert_int_equal(read_all().verbs_tos, 96);
-	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), 0);
 	assert_true(holds(file, "106"));
 	/* Nothing forced is an empty file, and written as -1. */
 	put(file, "");
@@ -357,10 +357,10 @@ static void test_traffic_class(void **state)
 	assert_int_equal(read_all().verbs_tos, 0);
 	put(file, "Global tclass=96\\n");
 	want.verbs_tos = 0;
-	assert_int_equal(cc_write(&port, &want, want.has, &e), 0);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), 0);
 	assert_true(holds(file, "-1"));
 	put(file, "Global tclass=96\\ntclass=8,dst_ip=198.18.0.9\\n");
-	assert_int_equal(cc_write(&port, &want, want.has, &e), -EBUSY);
+	assert_int_equal(congestion_write(&port, &want, want.has, &e), -EBUSY);
 	assert_true(holds(file, "Global tclass=96\n"));
 }
 
@@ -388,11 +388,11 @@ static void test_names(void **state)
 	(void)state;
 	put_ofed();
 	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
-		struct cc_port n = port;
+		struct congestion_port n = port;
 		struct qos q = {0};
 
 		n.ifname = n.ibdev = n.bus = bad[i];
-		cc_read(&n, &q);
+		congestion_read(&n, &q);
 		assert_int_equal(q.has, 0);
 	}
 }

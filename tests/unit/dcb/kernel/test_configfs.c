@@ -121,9 +121,9 @@ static void test_read_changes_nothing(void **state)
 	(void)state;
 	root_open(&r);
 	assert_int_equal(configfs_read(r.fd, "rxe0", 1, &q, &e), 0);
-	assert_false(configfs_rdma_cm(r.fd));
+	assert_false(configfs_has_rdma_cm(r.fd));
 	assert_int_equal(mkdirat(r.fd, "rdma_cm", 0755), 0);
-	assert_true(configfs_rdma_cm(r.fd));
+	assert_true(configfs_has_rdma_cm(r.fd));
 	assert_int_equal(configfs_read(r.fd, "rxe0", 1, &q, &e), 0);
 	assert_int_equal(q.has, 0);
 	assert_int_equal(faccessat(r.fd, "rdma_cm/rxe0", F_OK, 0), -1);
@@ -165,17 +165,17 @@ static void test_make(void **state)
 
 	(void)state;
 	root_open(&r);
-	assert_int_equal(configfs_make(r.fd, "rxe0", &made, &e), -EOPNOTSUPP);
+	assert_int_equal(configfs_cm_dir_create(r.fd, "rxe0", &made, &e), -EOPNOTSUPP);
 	assert_non_null(strstr(e.hint, "configfs"));
-	assert_int_equal(configfs_make(r.fd, "rxe0", &made, NULL), -EOPNOTSUPP);
-	assert_int_equal(configfs_make(-1, "rxe0", &made, NULL), -EOPNOTSUPP);
+	assert_int_equal(configfs_cm_dir_create(r.fd, "rxe0", &made, NULL), -EOPNOTSUPP);
+	assert_int_equal(configfs_cm_dir_create(-1, "rxe0", &made, NULL), -EOPNOTSUPP);
 	assert_int_equal(mkdirat(r.fd, "rdma_cm", 0755), 0);
-	assert_int_equal(configfs_make(r.fd, "rxe0", &made, &e), 0);
+	assert_int_equal(configfs_cm_dir_create(r.fd, "rxe0", &made, &e), 0);
 	assert_true(made);
-	assert_int_equal(configfs_make(r.fd, "rxe0", &made, &e), 0);
+	assert_int_equal(configfs_cm_dir_create(r.fd, "rxe0", &made, &e), 0);
 	assert_false(made);
-	assert_int_equal(configfs_remove(r.fd, "rxe0", &e), 0);
-	assert_int_equal(configfs_remove(r.fd, "rxe0", &e), 0);
+	assert_int_equal(configfs_cm_dir_remove(r.fd, "rxe0", &e), 0);
+	assert_int_equal(configfs_cm_dir_remove(r.fd, "rxe0", &e), 0);
 	assert_int_equal(faccessat(r.fd, "rdma_cm/rxe0", F_OK, 0), -1);
 	root_close(&r);
 }
@@ -193,9 +193,9 @@ static void test_names(void **state)
 	root_open(&r);
 	assert_int_equal(mkdirat(r.fd, "rdma_cm", 0755), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
-		assert_true(configfs_make(r.fd, bad[i], &made, &e) < 0);
+		assert_true(configfs_cm_dir_create(r.fd, bad[i], &made, &e) < 0);
 		assert_true(configfs_read(r.fd, bad[i], 1, &q, &e) < 0);
-		assert_true(configfs_remove(r.fd, bad[i], &e) < 0);
+		assert_true(configfs_cm_dir_remove(r.fd, bad[i], &e) < 0);
 	}
 	root_close(&r);
 }

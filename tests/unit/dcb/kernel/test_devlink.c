@@ -94,7 +94,7 @@ static void test_answers(void **state)
 		int err;
 
 		make(&r, cases[i].param, cases[i].value, cases[i].count);
-		err = devlink_take(r.bytes, r.used, &on, &mode);
+		err = devlink_parse_param(r.bytes, r.used, &on, &mode);
 		if (err != cases[i].err || on != cases[i].want.on || mode != cases[i].want.mode)
 			fail_msg("%s: %d, %d in mode %u", cases[i].name, err, on, mode);
 	}
@@ -114,7 +114,7 @@ static void test_cut(void **state)
 
 		assert_non_null(copy);
 		memcpy(copy, r.bytes, size);
-		if (!devlink_take(copy, size, &on, &mode))
+		if (!devlink_parse_param(copy, size, &on, &mode))
 			fail_msg("%zu of %zu bytes are taken", size, r.used);
 		free(copy);
 	}
@@ -124,7 +124,7 @@ static void test_cut(void **state)
 	size_t param = nl_nest_start(&r, DEVLINK_ATTR_PARAM);
 	nl_put_attr(&r, DEVLINK_ATTR_PARAM_NAME, "enable_roce", 11);
 	nl_nest_end(&r, param);
-	assert_int_equal(devlink_take(r.bytes, r.used, &on, &mode), -ENOENT);
+	assert_int_equal(devlink_parse_param(r.bytes, r.used, &on, &mode), -ENOENT);
 }
 
 /* The kernel wants these five, and of a bool a flag or none. */
@@ -140,7 +140,7 @@ static void test_request(void **state)
 		uint32_t seen = 0;
 		struct nl_attr a;
 
-		devlink_put(&r, 20, &roce, on);
+		devlink_request_set(&r, 20, &roce, on);
 		assert_int_equal(r.head.nlmsg_type, 20);
 		assert_int_equal(r.bytes[0], DEVLINK_CMD_PARAM_SET);
 		while (nl_attr_next(&pos, r.bytes + r.used, &a)) {

@@ -34,7 +34,8 @@ struct resolve_case {
 	const char *want;
 };
 
-typedef int resolve(struct dcb *dcb, const char *netdev, struct resolved *found, struct err *e);
+typedef int resolve(struct dcb *dcb, const char *netdev, struct sysfs_netdevs *found,
+		    struct err *e);
 
 static void walk(resolve *one, const struct resolve_case *cases, size_t count)
 {
@@ -48,7 +49,7 @@ static void walk(resolve *one, const struct resolve_case *cases, size_t count)
 	assert_int_equal(system(command), 0);
 	assert_int_equal(dcb_open(&roots, &dcb, &e), 0);
 	for (size_t i = 0; i < count; i++) {
-		struct resolved found = {0};
+		struct sysfs_netdevs found = {0};
 		int err = one(dcb, cases[i].netdev, &found, &e);
 		size_t used = 0;
 
@@ -80,7 +81,7 @@ static void test_vlans(void **state)
 	};
 
 	(void)state;
-	walk(resolve_vlans, cases, ARRAY_SIZE(cases));
+	walk(sysfs_upper_vlans, cases, ARRAY_SIZE(cases));
 }
 
 static void test_ports(void **state)
@@ -100,7 +101,7 @@ static void test_ports(void **state)
 	};
 
 	(void)state;
-	walk(resolve_ports, cases, ARRAY_SIZE(cases));
+	walk(sysfs_lower_ports, cases, ARRAY_SIZE(cases));
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/kernel/link.h"
+#include "dcb/kernel/netdev.h"
 #include "dcb/kernel/nl.h"
 
 struct mapping {
@@ -76,7 +76,7 @@ static void test_maps(void **state)
 		memset(map, 0x55, sizeof(map));
 		memcpy(before, map, sizeof(map));
 		make(&r, cases[i].kind, cases[i].map, cases[i].count);
-		err = vlan_take(r.bytes, r.used, &index, map);
+		err = vlan_parse(r.bytes, r.used, &index, map);
 		if (err != cases[i].err || index != (err ? 0 : 7) ||
 		    memcmp(map, err ? before : cases[i].want, sizeof(map)))
 			fail_msg("%s: %d, index %d", cases[i].name, err, index);
@@ -99,7 +99,7 @@ static void test_cut(void **state)
 		assert_non_null(copy);
 		memcpy(copy, r.bytes, size);
 		memset(taken, 0, sizeof(taken));
-		if (!vlan_take(copy, size, &index, taken))
+		if (!vlan_parse(copy, size, &index, taken))
 			fail_msg("%zu of %zu bytes are taken", size, r.used);
 		free(copy);
 	}
@@ -114,7 +114,7 @@ static void test_cut(void **state)
 	nl_nest_end(&r, egress);
 	nl_nest_end(&r, data);
 	nl_nest_end(&r, info);
-	assert_int_equal(vlan_take(r.bytes, r.used, &index, taken), -EBADMSG);
+	assert_int_equal(vlan_parse(r.bytes, r.used, &index, taken), -EBADMSG);
 }
 
 int main(void)

@@ -18,7 +18,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dcb/lldpad/agent.h"
+#include "dcb/lldpad/lldp_agent.h"
 #include "dcb/lldpad/lldpad.h"
 
 static struct lldpad_arg text_arg(const char *name, const char *text)
@@ -78,8 +78,8 @@ static void test_answers(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const char *rest = NULL;
 		struct err e = {0};
-		int err = lldpad_answer(cases[i].answer, strlen(cases[i].answer), request, &rest,
-					&e);
+		int err = lldpad_parse_answer(cases[i].answer, strlen(cases[i].answer), request,
+					      &rest, &e);
 
 		if (err != cases[i].err || (!err && strcmp(rest, cases[i].rest)) ||
 		    (err && !e.text[0]))
@@ -240,7 +240,7 @@ static void fill(struct qos *q)
 static void assert_same(const struct qos *a, const struct qos *b)
 {
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (agent_fields() & QOS_BIT(id) && !qos_field_equal(a, b, id))
+		if (lldp_agent_fields() & QOS_BIT(id) && !qos_field_equal(a, b, id))
 			fail_msg("%s differs", qos_fields[id].key);
 }
 
@@ -262,13 +262,13 @@ static void test_words(void **state)
 	for (unsigned int i = 0; i < n; i++) {
 		assert_string_equal(arg[i].name, "APP");
 		assert_true(i || !strcmp(arg[i].text, "3,5,   26"));
-		assert_int_equal(lldpad_take(&back, LLDPAD_APP, &arg[i], NULL), 0);
+		assert_int_equal(lldpad_parse_arg(&back, LLDPAD_APP, &arg[i], NULL), 0);
 	}
 	for (size_t t = 0; t < ARRAY_SIZE(tlvs); t++) {
-		n = lldpad_args(&q, agent_fields(), tlvs[t], arg);
+		n = lldpad_args(&q, lldp_agent_fields(), tlvs[t], arg);
 		assert_true(n > 0);
 		for (unsigned int i = 0; i < n; i++)
-			assert_int_equal(lldpad_take(&back, tlvs[t], &arg[i], NULL), 0);
+			assert_int_equal(lldpad_parse_arg(&back, tlvs[t], &arg[i], NULL), 0);
 	}
 	lldpad_finish(&back);
 	assert_same(&q, &back);
@@ -302,7 +302,7 @@ static void test_bad_words(void **state)
 		struct qos q = {0};
 
 		lldpad_defaults(&q);
-		if (lldpad_take(&q, cases[i].tlv, &arg, &e) != -EBADMSG || !e.text[0])
+		if (lldpad_parse_arg(&q, cases[i].tlv, &arg, &e) != -EBADMSG || !e.text[0])
 			fail_msg("%s=%s was taken", cases[i].name, cases[i].text);
 	}
 }
@@ -357,7 +357,7 @@ static void test_file(void **state)
 	assert_int_equal(other.pfc_delay, 7);
 
 	fill(&want);
-	assert_int_equal(lldpad_conf_write(path, "eth1", &want, agent_fields(), NULL), 0);
+	assert_int_equal(lldpad_conf_write(path, "eth1", &want, lldp_agent_fields(), NULL), 0);
 	assert_int_equal(lldpad_conf_read(path, "eth1", &q, NULL), 0);
 	assert_same(&want, &q);
 	assert_int_equal(lldpad_conf_read(path, "eth2", &other, NULL), 0);
@@ -396,7 +396,7 @@ static void test_no_file(void **state)
 	assert_int_equal(lldpad_conf_read(path, "eth1", &q, NULL), 0);
 	assert_int_equal(q.pfc_willing, 1);
 	fill(&want);
-	assert_int_equal(lldpad_conf_write(path, "eth1", &want, agent_fields(), NULL), 0);
+	assert_int_equal(lldpad_conf_write(path, "eth1", &want, lldp_agent_fields(), NULL), 0);
 	assert_int_equal(lldpad_conf_read(path, "eth1", &q, NULL), 0);
 	assert_same(&want, &q);
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
@@ -441,7 +441,7 @@ static void test_foreign_file(void **state)
 		err = lldpad_conf_read(path, "eth1", &q, &e);
 		if (err != cases[i].err || (err && !strstr(e.text, path)))
 			fail_msg("%s: %d '%s'", cases[i].name, err, e.text);
-		err = lldpad_conf_write(path, "eth1", &q, agent_fields(), &e);
+		err = lldpad_conf_write(path, "eth1", &q, lldp_agent_fields(), &e);
 		if (err != cases[i].err)
 			fail_msg("%s: written, %d '%s'", cases[i].name, err, e.text);
 		snprintf(command, sizeof(command), "rm -rf %s", folder);
@@ -497,7 +497,7 @@ static void test_hostile_answers(void **state)
 		for (unsigned int k = 0; k < i % 4; k++)
 			answer[(size_t)rand_r(&seed) % sizeof(good)] = (char)rand_r(&seed);
 		memcpy(exact, answer, len);
-		if (!lldpad_answer(exact, len, request, &rest, NULL))
+		if (!lldpad_parse_answer(exact, len, request, &rest, NULL))
 			assert_true(rest >= exact && rest <= exact + len);
 		free(exact);
 	}

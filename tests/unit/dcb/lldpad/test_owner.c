@@ -131,17 +131,17 @@ static void test_lldpad(void **state)
 			put_link(dir, "42", cases[i].net);
 			put_link(dir, "self", "net:[4026531840]");
 		}
-		pid = owner_lldpad(dir);
+		pid = lldpad_find_pid(dir);
 		if (pid != cases[i].want)
 			fail_msg("%s: %d", cases[i].name, (int)pid);
-		if (owner_lldpad_stranger(dir, &uid) != cases[i].stranger ||
+		if (lldpad_socket_foreign(dir, &uid) != cases[i].stranger ||
 		    uid != (cases[i].stranger ? (uid_t)-1 : 1))
 			fail_msg("%s: stranger, uid %d", cases[i].name, (int)uid);
 		/* Root has to be known for that. */
-		assert_false(owner_lldpad_waits(dir));
+		assert_false(lldpad_socket_activated(dir));
 		remove_all(dir);
 	}
-	assert_int_equal(owner_lldpad("/no/such/folder"), 0);
+	assert_int_equal(lldpad_find_pid("/no/such/folder"), 0);
 }
 
 /* Whoever is no root may call a process and a socket so, and start a set-uid program by a link. */
@@ -177,8 +177,8 @@ static void test_impostors(void **state)
 		put_dir(dir, "net");
 		put(dir, "net/unix", UNIX LINE "@/com/intel/lldpad\n");
 		put_process(dir, cases[i].comm, cases[i].uids, cases[i].exe, cases[i].mode);
-		if (owner_lldpad(dir) != cases[i].want)
-			fail_msg("%s: %d", cases[i].name, (int)owner_lldpad(dir));
+		if (lldpad_find_pid(dir) != cases[i].want)
+			fail_msg("%s: %d", cases[i].name, (int)lldpad_find_pid(dir));
 		if (daemon_find(dir, "lldpad") != cases[i].want)
 			fail_msg("%s: found", cases[i].name);
 		remove_all(dir);
@@ -271,37 +271,37 @@ static void test_makers(void **state)
 	(void)state;
 	if (geteuid() || unshare(CLONE_NEWNET))
 		skip();
-	assert_false(owner_lldpad_stranger(NULL, &uid));
+	assert_false(lldpad_socket_foreign(NULL, &uid));
 	name = bound(NAME);
-	if (!owner_lldpad_waits(NULL)) {
+	if (!lldpad_socket_activated(NULL)) {
 		print_message("no unix_diag in this kernel\n");
 		skip();
 	}
-	assert_false(owner_lldpad_stranger(NULL, &uid));
+	assert_false(lldpad_socket_foreign(NULL, &uid));
 	close(name);
 	/* A line that says so of another socket of root's. */
 	other = bound("other");
 	line = forged(other);
-	assert_false(owner_lldpad_waits(NULL));
-	assert_false(owner_lldpad_stranger(NULL, &uid));
+	assert_false(lldpad_socket_activated(NULL));
+	assert_false(lldpad_socket_foreign(NULL, &uid));
 	close(line);
 	close(other);
 	assert_int_equal(seteuid(65534), 0);
 	name = bound(NAME);
 	assert_int_equal(seteuid(0), 0);
-	assert_false(owner_lldpad_waits(NULL));
-	assert_true(owner_lldpad_stranger(NULL, &uid));
+	assert_false(lldpad_socket_activated(NULL));
+	assert_true(lldpad_socket_foreign(NULL, &uid));
 	assert_int_equal(uid, 65534);
 	/* A kernel that is not asked does not say. */
-	assert_true(owner_lldpad_stranger("/proc/.", &uid));
+	assert_true(lldpad_socket_foreign("/proc/.", &uid));
 	assert_int_equal(uid, (uid_t)-1);
 	assert_int_equal(hidden(name, pair), 0);
-	assert_false(owner_lldpad_waits(NULL));
-	assert_true(owner_lldpad_stranger(NULL, &uid));
+	assert_false(lldpad_socket_activated(NULL));
+	assert_true(lldpad_socket_foreign(NULL, &uid));
 	assert_int_equal(uid, 65534);
 	close(pair[0]);
 	close(pair[1]);
-	assert_false(owner_lldpad_stranger(NULL, &uid));
+	assert_false(lldpad_socket_foreign(NULL, &uid));
 }
 
 /* getopt(3) lets options stand together, and a value behind its letter. */
@@ -343,7 +343,7 @@ static void test_options(void **state)
 		for (const char *c = cases[i].line; *c; c++)
 			fputc(*c == ';' ? '\0' : *c, f);
 		fclose(f);
-		assert_true(owner_lldpad_options(dir, 42, &options));
+		assert_true(lldpad_read_options(dir, 42, &options));
 		if (*conf == '%')
 			snprintf(want, sizeof(want), "%s/42/cwd/%s", dir, conf + 1);
 		else
@@ -353,7 +353,7 @@ static void test_options(void **state)
 	}
 	snprintf(command, sizeof(command), "rm -rf %s", dir);
 	assert_int_equal(system(command), 0);
-	assert_false(owner_lldpad_options("/no/such/folder", 42, &(struct lldpad_options){0}));
+	assert_false(lldpad_read_options("/no/such/folder", 42, &(struct lldpad_options){0}));
 }
 
 int main(void)

@@ -243,11 +243,11 @@ static void test_lost(void **state)
 
 	(void)state;
 	plan_make(&want, line, &have, "ice", &p);
-	assert_true(p.lost & QOS_BIT(QOS_TC_TX_BW));
-	assert_true(p.lost & QOS_BIT(QOS_PRIO_TC));
-	assert_false(p.lost & QOS_BIT(QOS_PFC_ENABLED));
+	assert_true(p.side_effects & QOS_BIT(QOS_TC_TX_BW));
+	assert_true(p.side_effects & QOS_BIT(QOS_PRIO_TC));
+	assert_false(p.side_effects & QOS_BIT(QOS_PFC_ENABLED));
 	plan_make(&want, line, &have, "mlx5_core", &p);
-	assert_int_equal(p.lost, 0);
+	assert_int_equal(p.side_effects, 0);
 }
 
 /* Where the firmware has a say in what gets no entry, that is said. */
@@ -272,13 +272,13 @@ static void test_bare_dscps(void **state)
 		struct qos want = parse(rows[i].want), have = parse(rows[i].have);
 
 		plan_make(&want, line, &have, rows[i].driver, &p);
-		if (p.bare_dscps != rows[i].bare)
-			fail_msg("row %zu: %u", i, p.bare_dscps);
+		if (p.unmapped_dscps != rows[i].bare)
+			fail_msg("row %zu: %u", i, p.unmapped_dscps);
 	}
 	all = parse("'app':{'dscp':{}}");
 	memset(all.dscp_prio, 3, sizeof(all.dscp_prio));
 	plan_make(&all, line, &(struct qos){.has = all.has}, "mlx5_core", &p);
-	assert_int_equal(p.bare_dscps, 0);
+	assert_int_equal(p.unmapped_dscps, 0);
 }
 
 static void test_disruption(void **state)

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "probe/agent/agent_ops.h"
+#include "probe/agent/agent_priv.h"
 #include "probe/io/loop.h"
 
 #define PLAN "{\"ports\":[],\"profile\":{\"name\":\"a\"}}"
@@ -56,7 +56,7 @@ static void end(struct fixture *f)
 {
 	char command[64];
 
-	agent_command_leave(&f->agent);
+	agent_command_detach(&f->agent);
 	loop_close(f->agent.loop);
 	close(f->read_fd);
 	close(f->config.out_fd);
@@ -77,7 +77,7 @@ static json_t *ask(struct fixture *f, const char *line)
 {
 	json_t *doc;
 
-	agent_line(&f->agent, line, strlen(line));
+	agent_handle_line(&f->agent, line, strlen(line));
 	loop_run_until(f->agent.loop, has_answer, f);
 	doc = json_loads(f->answer, JSON_REJECT_DUPLICATES, NULL);
 	assert_true(json_is_object(doc));
@@ -222,11 +222,11 @@ static void test_one_at_a_time_and_left(void **state)
 	(void)state;
 	make(&f, "trap '' PIPE; touch begun; while [ ! -e go ]; do sleep 0.02; done\n"
 		 "echo into nowhere 2>/dev/null; touch done");
-	agent_line(&f.agent, "{\"id\":1,\"op\":\"transactions\"}", 28);
+	agent_handle_line(&f.agent, "{\"id\":1,\"op\":\"transactions\"}", 28);
 	loop_run_until(f.agent.loop, has_begun, &f);
 	json_decref(ask(&f, again));
 	assert_non_null(strstr(f.answer, "another command is running"));
-	agent_command_leave(&f.agent);
+	agent_command_detach(&f.agent);
 	assert_null(f.agent.command);
 	loop_close(f.agent.loop);
 	f.agent.loop = NULL;

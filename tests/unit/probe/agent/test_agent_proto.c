@@ -21,7 +21,7 @@
 #include <sys/stat.h>
 
 #include "dcb/kernel/dcb.h"
-#include "probe/agent/agent_ops.h"
+#include "probe/agent/agent_priv.h"
 #include "probe/io/destination.h"
 #include "probe/io/loop.h"
 #include "probe/traffic/traffic.h"
@@ -65,14 +65,14 @@ static json_t *ask(struct fixture *f, const char *line, size_t length)
 	ssize_t n;
 	json_t *doc;
 
-	agent_line(&f->agent, line, length);
+	agent_handle_line(&f->agent, line, length);
 	n = read(f->read_fd, f->answer, sizeof(f->answer) - 1);
 	assert_true(n > 1);
 	f->answer[n] = '\0';
 	assert_ptr_equal(strchr(f->answer, '\n'), f->answer + n - 1);
 	doc = json_loads(f->answer, JSON_REJECT_DUPLICATES, NULL);
 	assert_true(json_is_object(doc));
-	assert_false(f->agent.over);
+	assert_false(f->agent.stopped);
 	return doc;
 }
 
@@ -235,7 +235,7 @@ static void test_memory(void **state)
 	fputs("MemAvailable: 7168 kB\n", meminfo);
 	fclose(meminfo);
 	f.config.root = root;
-	agent_line(&f.agent, spec_line, strlen(spec_line));
+	agent_handle_line(&f.agent, spec_line, strlen(spec_line));
 	assert_non_null(f.agent.traffic[0]);
 	expect_error(&f, spec_line, strlen(spec_line), 12);
 	assert_non_null(strstr(f.answer, "and other runs here have"));
@@ -292,7 +292,7 @@ static void test_strange_traffic_process(void **state)
 
 		make_agent(&f);
 		f.config.self = cases[i].self;
-		agent_line(&f.agent, line, strlen(line));
+		agent_handle_line(&f.agent, line, strlen(line));
 		loop_run_until(f.agent.loop, has_answer, &f);
 		assert_non_null(strstr(f.answer, "\"id\":12"));
 		if (!strstr(f.answer, cases[i].want))
@@ -352,7 +352,7 @@ static void test_destinations(void **state)
 		play(&f,
 		     "read x; echo '{\"peer\":{}}'; read x; echo '{\"connected\":true}'; cat\n");
 		f.config.destinations = given[i % 3];
-		agent_line(&f.agent, spec_line, strlen(spec_line));
+		agent_handle_line(&f.agent, spec_line, strlen(spec_line));
 		loop_run_until(f.agent.loop, has_answer, &f);
 		assert_non_null(strstr(f.answer, "\"peer\""));
 		snprintf(line, sizeof(line),
@@ -361,7 +361,7 @@ static void test_destinations(void **state)
 			 "\"mtu\":1024,\"cm_port\":0,\"qps\":[{\"qpn\":1,\"psn\":1,\"addr\":0,"
 			 "\"rkey\":0}]}}",
 			 gid);
-		agent_line(&f.agent, line, strlen(line));
+		agent_handle_line(&f.agent, line, strlen(line));
 		loop_run_until(f.agent.loop, has_answer, &f);
 		if (i % 3 == 2) {
 			if (!strstr(f.answer, "what --peer-address gives the agent alone, none"))
@@ -388,7 +388,7 @@ static bool gone(void *arg)
 
 static void say(struct fixture *f, const char *line)
 {
-	agent_line(&f->agent, line, strlen(line));
+	agent_handle_line(&f->agent, line, strlen(line));
 	loop_run_until(f->agent.loop, has_answer, f);
 }
 
@@ -427,7 +427,7 @@ static void test_close_early(void **state)
 	(void)state;
 	make_agent(&f);
 	play(&f, "exec sleep 60\n");
-	agent_line(&f.agent, spec_line, strlen(spec_line));
+	agent_handle_line(&f.agent, spec_line, strlen(spec_line));
 	say(&f, CLOSE);
 	assert_non_null(strstr(f.answer, "\"id\":12"));
 	assert_non_null(strstr(f.answer, "traffic was closed"));
@@ -458,7 +458,7 @@ static bool late(void *arg)
 /* One that told its result and ended by itself: there is nothing to wait for. */
 static void test_close_late(void **state)
 {
-	struct traffic_peer *peer = calloc(1, sizeof(*peer));
+	struct traffic_endpoint *peer = calloc(1, sizeof(*peer));
 	struct late l;
 	struct fixture f;
 	char *connect;
@@ -474,7 +474,7 @@ static void test_close_late(void **state)
 	pid = atoi(strstr(f.answer, "\"pid\":") + 6);
 	peer->mtu = 4096;
 	doc = json_pack("{s:i, s:s, s:i, s:o}", "id", 15, "op", "traffic_connect", "handle", 0,
-			"peer", traffic_peer_to_json(peer));
+			"peer", traffic_endpoint_to_json(peer));
 	connect = json_dumps(doc, 0);
 	json_decref(doc);
 	say(&f, connect);
@@ -509,8 +509,8 @@ static void test_good_lines(void **state)
 	assert_int_equal(json_integer_value(json_object_get(doc, "id")), 77);
 	assert_true(json_is_true(json_object_get(doc, "ok")));
 	json_decref(doc);
-	agent_line(&f.agent, "{\"id\":78,\"op\":\"quit\"}", 21);
-	assert_true(f.agent.over);
+	agent_handle_line(&f.agent, "{\"id\":78,\"op\":\"quit\"}", 21);
+	assert_true(f.agent.stopped);
 	end_agent(&f);
 }
 

@@ -3,24 +3,24 @@
  * An agent whose coordinator is silent behind a kernel that acknowledges: what runs ends in time,
  * and what was seen is kept for a while.
  */
-#include "probe/marking/echo.h"
+#include "probe/marking/marking.h"
 #include "tests/unit/fixture/agent_scene.h"
 
 static void run_echo(int fd)
 {
-	const struct echo_spec spec = {.ibdev = "rxe0",
-				       .ib_port = 1,
-				       .duration_ms = 20000,
-				       .count = 8,
-				       .paths = 1,
-				       .class_count = 1};
-	struct traffic_peer peer = {.mtu = 1024, .qp_count = 1};
+	const struct marking_spec spec = {.ibdev = "rxe0",
+					  .ib_port = 1,
+					  .duration_ms = 20000,
+					  .count = 8,
+					  .paths = 1,
+					  .class_count = 1};
+	struct traffic_endpoint peer = {.mtu = 1024, .qp_count = 1};
 
 	send_doc(fd, json_pack("{s:i, s:s, s:o}", "id", 1, "op", "echo_open", "spec",
-			       echo_spec_to_json(&spec)));
+			       marking_spec_to_json(&spec)));
 	assert_true(heard(fd, "\"handle\":0"));
 	send_doc(fd, json_pack("{s:i, s:s, s:i, s:o}", "id", 2, "op", "traffic_connect", "handle",
-			       0, "peer", traffic_peer_to_json(&peer)));
+			       0, "peer", traffic_endpoint_to_json(&peer)));
 	assert_true(heard(fd, "\"id\":2,\"ok\":true"));
 	say(fd, "{\"id\":3,\"op\":\"traffic_run\",\"handle\":0,\"start_ns\":77}\n");
 }
@@ -71,14 +71,14 @@ static void test_agent_ends_of_starved(void **state)
 		void (*run)(int fd);
 		unsigned int lease_ms, alive_ms, starved_ms;
 		bool close;
-		enum agent_end want;
+		enum agent_stop_reason want;
 	} cases[] = {
 		{"its time is over", run_traffic, 1500, 100, 1000, false, AGENT_STARVED},
-		{"closed meanwhile", run_traffic, 1500, 100, 60000, true, AGENT_INPUT_ENDED},
+		{"closed meanwhile", run_traffic, 1500, 100, 60000, true, AGENT_INPUT_CLOSED},
 		{"nothing sent, nothing answered", run_traffic, 3000, 0, 60000, false,
-		 AGENT_SILENCE},
-		{"no traffic", run_nothing, 1500, 100, 60000, false, AGENT_SILENCE},
-		{"half an echo", run_echo, 1500, 100, 60000, false, AGENT_SILENCE},
+		 AGENT_LEASE_EXPIRED},
+		{"no traffic", run_nothing, 1500, 100, 60000, false, AGENT_LEASE_EXPIRED},
+		{"half an echo", run_echo, 1500, 100, 60000, false, AGENT_LEASE_EXPIRED},
 	};
 	char path[32], gone[64];
 

@@ -12,7 +12,7 @@
 #include <cmocka.h>
 
 #include "probe/agent/agent.h"
-#include "probe/marking/echo.h"
+#include "probe/marking/marking.h"
 #include "tests/unit/fixture/fake_objects.h"
 
 struct child {
@@ -78,28 +78,28 @@ static void connect_and_run(struct child c[2], json_t *const peer[2])
 		tell(&c[i], json_pack("{s:b}", "run", 1));
 }
 
-static void take_result(struct child *c, struct echo_result *r)
+static void take_result(struct child *c, struct marking_result *r)
 {
 	json_t *doc = hear(c, "result");
 	struct err e = {0};
 
-	if (echo_result_from_json(json_object_get(doc, "result"), r, &e))
+	if (marking_result_from_json(json_object_get(doc, "result"), r, &e))
 		fail_msg("%s", e.text);
 	json_decref(doc);
 }
 
 static void test_two(void **state)
 {
-	struct echo_spec spec = {.ibdev = "fake0",
-				 .ib_port = 1,
-				 .seed = 99,
-				 .duration_ms = 20000,
-				 .count = 8,
-				 .paths = 2,
-				 .sizes = true,
-				 .class_count = 1,
-				 .class = {{.tos = 106, .sl = 3}}};
-	struct echo_result *r = calloc(2, sizeof(*r));
+	struct marking_spec spec = {.ibdev = "fake0",
+				    .ib_port = 1,
+				    .seed = 99,
+				    .duration_ms = 20000,
+				    .count = 8,
+				    .paths = 2,
+				    .sizes = true,
+				    .class_count = 1,
+				    .class = {{.tos = 106, .sl = 3}}};
+	struct marking_result *r = calloc(2, sizeof(*r));
 	struct child c[2];
 	json_t *peer[2];
 
@@ -108,7 +108,7 @@ static void test_two(void **state)
 	for (unsigned int i = 0; i < 2; i++) {
 		start(&c[i]);
 		spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
-		tell(&c[i], json_pack("{s:o}", "echo", echo_spec_to_json(&spec)));
+		tell(&c[i], json_pack("{s:o}", "echo", marking_spec_to_json(&spec)));
 		peer[i] = hear(&c[i], "peer");
 	}
 	connect_and_run(c, peer);
@@ -119,7 +119,7 @@ static void test_two(void **state)
 		finish(&c[i]);
 		json_decref(peer[i]);
 		assert_string_equal(r[i].detail, "");
-		assert_int_equal(r[i].flow_count, 2 + 2 * 2 * ECHO_SIZES);
+		assert_int_equal(r[i].flow_count, 2 + 2 * 2 * MARKING_SIZES);
 		assert_int_equal(r[i].flow[0].here.arrived, 8);
 		assert_int_equal(r[i].flow[11].here.arrived, 4);
 	}
@@ -136,7 +136,7 @@ static void expect_gone(struct child *c, const char *detail)
 	if (traffic_report_from_json(json_object_get(doc, "result"), &report, &e))
 		fail_msg("%s", e.text);
 	json_decref(doc);
-	if (report.total.cause != CAUSE_PEER_GONE || !strstr(report.total.detail, detail))
+	if (report.total.cause != CAUSE_REMOTE_GONE || !strstr(report.total.detail, detail))
 		fail_msg("cause %d: %s", report.total.cause, report.total.detail);
 	assert_true(report.total.messages > 0);
 	traffic_report_clear(&report);

@@ -146,7 +146,7 @@ static int look_inside(void)
 
 	if (getrlimit(RLIMIT_MEMLOCK, &before))
 		return 6;
-	if (confine_rights("", "fake0", UINT64_C(96) << 20, &e))
+	if (privileges_confine("", "fake0", UINT64_C(96) << 20, &e))
 		return 1;
 	if (prctl(PR_GET_PDEATHSIG, &signal) || signal != SIGKILL)
 		return 2;
@@ -202,7 +202,7 @@ static void test_nodes(void **state)
 	char root[] = "/tmp/test_traffic_confine.XXXXXX", path[128];
 
 	(void)state;
-	assert_true(confine_is_open_to_all("/nonexistent", "mlx5_1"));
+	assert_true(privileges_rdma_is_public("/nonexistent", "mlx5_1"));
 	assert_non_null(mkdtemp(root));
 	for (size_t i = 0; i < ARRAY_SIZE(folders); i++) {
 		snprintf(path, sizeof(path), "%s/%s", root, folders[i]);
@@ -222,8 +222,8 @@ static void test_nodes(void **state)
 		assert_int_equal(chmod(path, cases[i].verbs), 0);
 		snprintf(path, sizeof(path), "%s/dev/infiniband/rdma_cm", root);
 		assert_int_equal(chmod(path, cases[i].cm), 0);
-		assert_int_equal(confine_is_open_to_all(root, "mlx5_1"), cases[i].want);
-		assert_false(confine_is_open_to_all(root, "mlx5_0"));
+		assert_int_equal(privileges_rdma_is_public(root, "mlx5_1"), cases[i].want);
+		assert_false(privileges_rdma_is_public(root, "mlx5_0"));
 	}
 	for (size_t i = ARRAY_SIZE(files); i-- > 0;) {
 		snprintf(path, sizeof(path), "%s/%s", root, files[i][0]);
@@ -252,7 +252,7 @@ static void test_ends_with_agent(void **state)
 		if (!traffic) {
 			struct err e = {0};
 
-			if (confine_rights("", "fake0", 1 << 20, &e))
+			if (privileges_confine("", "fake0", 1 << 20, &e))
 				_exit(1);
 			(void)!write(told[1], "x", 1);
 			pause();

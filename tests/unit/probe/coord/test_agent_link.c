@@ -16,27 +16,27 @@
 
 #include <cmocka.h>
 
-#include "probe/coord/agent_link.h"
+#include "probe/coord/agent_conn.h"
 #include "profiles/base/text.h"
 
 #define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
 
-static struct loop *open_script(struct agent_link *k, const char *script, unsigned int timeout_ms)
+static struct loop *open_script(struct agent_conn *k, const char *script, unsigned int timeout_ms)
 {
 	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
 	struct err e = {0};
 	struct loop *l;
 
 	assert_int_equal(loop_open(&l, &e), 0);
-	link_open(k, l, "h1", argv, timeout_ms);
-	links_wait(l, k, 1, NULL);
+	agent_conn_open(k, l, "h1", argv, timeout_ms);
+	agent_conns_wait(l, k, 1, NULL);
 	return l;
 }
 
-static void end(struct loop *l, struct agent_link *k)
+static void end(struct loop *l, struct agent_conn *k)
 {
-	link_close(k);
-	link_close(k);
+	agent_conn_close(k);
+	agent_conn_close(k);
 	loop_close(l);
 }
 
@@ -44,52 +44,52 @@ static void test_connecting(void **state)
 {
 	static const struct {
 		const char *name, *script, *text, *hint;
-		enum link_state want;
+		enum agent_conn_state want;
 	} cases[] = {
-		{"good", HELLO "cat", "", "", LINK_READY},
+		{"good", HELLO "cat", "", "", CONN_READY},
 		{"refused",
 		 "echo 'ssh: connect to host h2 port 1: Connection refused' >&2; exit 255",
-		 "Connection refused", "sshd", LINK_LOST},
+		 "Connection refused", "sshd", CONN_LOST},
 		{"two lines of complaint",
 		 "echo 'Warning: something' >&2; echo 'Host key verification failed.' >&2; exit "
 		 "255",
-		 "Host key verification failed.", "key", LINK_LOST},
-		{"exits", "exit 7", "status 7", "", LINK_LOST},
-		{"killed", "kill -9 $$", "signal 9", "", LINK_LOST},
+		 "Host key verification failed.", "key", CONN_LOST},
+		{"exits", "exit 7", "status 7", "", CONN_LOST},
+		{"killed", "kill -9 $$", "signal 9", "", CONN_LOST},
 		{"silent", "exec sleep 60", "no answer to the connection within 0.5 s", "",
-		 LINK_LOST},
+		 CONN_LOST},
 		{"silent but complaining", "echo 'waiting for a token' >&2; exec sleep 60",
-		 "waiting for a token", "", LINK_LOST},
+		 "waiting for a token", "", CONN_LOST},
 		{"chatty login script", "echo Welcome to h1; cat", "sent 'Welcome to h1'", "stdout",
-		 LINK_LOST},
+		 CONN_LOST},
 		{"other program", "echo '{\"hello\":\"other/1\"}'; cat", "no agent", "agent",
-		 LINK_LOST},
+		 CONN_LOST},
 		{"hello without build", "echo '{\"hello\":\"rocecheck.agent/1\"}'; cat", "no agent",
-		 "agent", LINK_LOST},
+		 "agent", CONN_LOST},
 		{"complaint in C1",
 		 "printf '\\302\\2332J\\2338m\\342\\200\\256denied\\033[0m' >&2; exit 255",
-		 "?2J?8m?denied [0m", "", LINK_LOST},
+		 "?2J?8m?denied [0m", "", CONN_LOST},
 		{"silent, complaint in C1",
 		 "printf '\\302\\2332Jtoken?\\302\\234' >&2; exec sleep 60", "?2Jtoken??", "",
-		 LINK_LOST},
+		 CONN_LOST},
 		{"build in C1",
 		 "printf '{\"hello\":\"rocecheck.agent/1\",\"build\":\"\\302\\2332J\"}\\n'; cat",
-		 "no agent", "agent", LINK_LOST},
+		 "no agent", "agent", CONN_LOST},
 		{"a line in C1", "printf '\\302\\2332J\\302\\233HPASS\\n'; cat", "sent '?2J?HPASS'",
-		 "", LINK_LOST},
-		{"hello is an array", "echo '[]'; cat", "sent '[]'", "", LINK_LOST},
+		 "", CONN_LOST},
+		{"hello is an array", "echo '[]'; cat", "sent '[]'", "", CONN_LOST},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct agent_link k;
+		struct agent_conn k;
 		struct loop *l = open_script(&k, cases[i].script, 500);
 
 		if (k.state != cases[i].want || !strstr(k.err.text, cases[i].text) ||
 		    !strstr(k.err.hint, cases[i].hint))
 			fail_msg("%s: state %d: %s (%s)", cases[i].name, k.state, k.err.text,
 				 k.err.hint);
-		assert_true(text_is_clean(k.err.text, TEXT_FIELD));
+		assert_true(text_is_safe(k.err.text, TEXT_FIELD));
 		end(l, &k);
 	}
 }
@@ -97,15 +97,15 @@ static void test_connecting(void **state)
 static void test_missing_program(void **state)
 {
 	const char *const argv[] = {"/nonexistent/agent", NULL};
-	struct agent_link k;
+	struct agent_conn k;
 	struct err e = {0};
 	struct loop *l;
 
 	(void)state;
 	assert_int_equal(loop_open(&l, &e), 0);
-	link_open(&k, l, "h1", argv, 500);
-	links_wait(l, &k, 1, NULL);
-	assert_int_equal(k.state, LINK_LOST);
+	agent_conn_open(&k, l, "h1", argv, 500);
+	agent_conns_wait(l, &k, 1, NULL);
+	assert_int_equal(k.state, CONN_LOST);
 	assert_non_null(strstr(k.err.text, "/nonexistent/agent"));
 	end(l, &k);
 }
@@ -114,46 +114,46 @@ static void test_asking(void **state)
 {
 	static const struct {
 		const char *name, *script, *text;
-		enum link_state want;
+		enum agent_conn_state want;
 		bool answered;
 	} cases[] = {
-		{"good", "read x; echo '{\"id\":1,\"ok\":true,\"v\":7}'; cat", "", LINK_READY,
+		{"good", "read x; echo '{\"id\":1,\"ok\":true,\"v\":7}'; cat", "", CONN_READY,
 		 true},
 		{"events and pings first",
 		 "read x; echo '{\"event\":1}'; echo '{\"id\":0,\"ok\":true}';"
 		 "echo '{\"id\":1,\"ok\":true,\"v\":7}'; cat",
-		 "", LINK_READY, true},
+		 "", CONN_READY, true},
 		{"error",
 		 "read x; echo '{\"id\":1,\"error\":{\"code\":-2,\"text\":\"no such\"}}'; cat",
-		 "no such", LINK_READY, false},
+		 "no such", CONN_READY, false},
 		{"error without a text", "read x; echo '{\"id\":1,\"error\":7}'; cat", "failed",
-		 LINK_READY, false},
+		 CONN_READY, false},
 		{"other id", "read x; echo '{\"id\":2,\"ok\":true}'; cat", "what nobody asked",
-		 LINK_LOST, false},
+		 CONN_LOST, false},
 		{"id is a text", "read x; echo '{\"id\":\"1\"}'; cat", "what nobody asked",
-		 LINK_LOST, false},
-		{"no JSON", "read x; echo 'Segmentation fault'; cat", "Segmentation", LINK_LOST,
+		 CONN_LOST, false},
+		{"no JSON", "read x; echo 'Segmentation fault'; cat", "Segmentation", CONN_LOST,
 		 false},
-		{"dies", "read x; exit 139", "lost during collect (status 139)", LINK_LOST, false},
-		{"silent", "read x; exec sleep 60", "no answer to collect within 0.4 s", LINK_LOST,
+		{"dies", "read x; exit 139", "lost during collect (status 139)", CONN_LOST, false},
+		{"silent", "read x; exec sleep 60", "no answer to collect within 0.4 s", CONN_LOST,
 		 false},
 		{"too long a line",
 		 "read x; head -c 1100000 /dev/zero | tr '\\0' x; echo; exec sleep 60",
-		 "too long a line", LINK_LOST, false},
+		 "too long a line", CONN_LOST, false},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct agent_link k;
+		struct agent_conn k;
 		char script[512];
 		struct loop *l;
 
 		snprintf(script, sizeof(script), HELLO "%s", cases[i].script);
 		l = open_script(&k, script, 3000);
-		assert_int_equal(k.state, LINK_READY);
+		assert_int_equal(k.state, CONN_READY);
 		assert_string_equal(k.build, "0.1.0");
-		link_ask(&k, "collect", NULL, 400);
-		links_wait(l, &k, 1, NULL);
+		agent_conn_ask(&k, "collect", NULL, 400);
+		agent_conns_wait(l, &k, 1, NULL);
 		if (k.state != cases[i].want || !strstr(k.err.text, cases[i].text) ||
 		    !!k.reply != cases[i].answered)
 			fail_msg("%s: state %d: %s", cases[i].name, k.state, k.err.text);
@@ -165,21 +165,21 @@ static void test_asking(void **state)
 
 static bool is_lost(void *arg)
 {
-	const struct agent_link *k = arg;
+	const struct agent_conn *k = arg;
 
-	return k->state == LINK_LOST;
+	return k->state == CONN_LOST;
 }
 
 /* Lost while nobody asks: it had said hello, and what it answered before is of no use any more. */
 static void test_lost_idle(void **state)
 {
-	struct agent_link k;
+	struct agent_conn k;
 	struct loop *l = open_script(
 		&k, HELLO "read x; echo '{\"id\":1,\"ok\":true}'; sleep 0.2; exit 9", 3000);
 
 	(void)state;
-	link_ask(&k, "counters", NULL, 3000);
-	links_wait(l, &k, 1, NULL);
+	agent_conn_ask(&k, "counters", NULL, 3000);
+	agent_conns_wait(l, &k, 1, NULL);
 	assert_non_null(k.reply);
 	loop_run_until(l, is_lost, &k);
 	assert_non_null(strstr(k.err.text, "lost between two questions (status 9)"));
@@ -190,14 +190,14 @@ static void test_lost_idle(void **state)
 static void test_stop_flag(void **state)
 {
 	atomic_int stop = 1;
-	struct agent_link k;
+	struct agent_conn k;
 	struct loop *l = open_script(&k, HELLO "exec sleep 60", 3000);
 
 	(void)state;
-	link_ask(&k, "collect", json_pack("{s:i}", "x", 1), 60000);
-	links_wait(l, &k, 1, &stop);
-	assert_true(link_busy(&k));
-	link_ping(&k, 3000);
+	agent_conn_ask(&k, "collect", json_pack("{s:i}", "x", 1), 60000);
+	agent_conns_wait(l, &k, 1, &stop);
+	assert_true(agent_conn_busy(&k));
+	agent_conn_ping(&k, 3000);
 	end(l, &k);
 }
 

@@ -18,7 +18,7 @@
 
 #include <cmocka.h>
 
-#include "probe/coord/agent_link.h"
+#include "probe/coord/agent_conn.h"
 #include "tests/unit/fixture/agent_scene.h"
 
 #define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
@@ -26,12 +26,12 @@
 
 struct scene {
 	struct loop *loop;
-	struct agent_link link;
+	struct agent_conn link;
 	pid_t pid;
 	unsigned int events;
 };
 
-static void on_event(struct agent_link *k, const json_t *doc, void *arg)
+static void on_event(struct agent_conn *k, const json_t *doc, void *arg)
 {
 	struct scene *s = arg;
 
@@ -55,10 +55,10 @@ static void open_scene_at(struct scene *s, const int fd[2], const char *script,
 	}
 	close(fd[1]);
 	assert_int_equal(loop_open(&s->loop, &e), 0);
-	link_open_stream(&s->link, s->loop, "h2", fd[0], 1500, silence_ms);
+	agent_conn_open_stream(&s->link, s->loop, "h2", fd[0], 1500, silence_ms);
 	s->link.event = on_event;
 	s->link.event_arg = s;
-	links_wait(s->loop, &s->link, 1, NULL);
+	agent_conns_wait(s->loop, &s->link, 1, NULL);
 }
 
 static void open_scene(struct scene *s, const char *script, unsigned int silence_ms)
@@ -71,8 +71,8 @@ static void open_scene(struct scene *s, const char *script, unsigned int silence
 
 static void end_scene(struct scene *s)
 {
-	link_close(&s->link);
-	link_close(&s->link);
+	agent_conn_close(&s->link);
+	agent_conn_close(&s->link);
 	loop_close(s->loop);
 	kill(s->pid, SIGKILL);
 	waitpid(s->pid, NULL, 0);
@@ -82,22 +82,22 @@ static void test_connecting(void **state)
 {
 	static const struct {
 		const char *name, *script, *text, *hint;
-		enum link_state want;
+		enum agent_conn_state want;
 	} cases[] = {
-		{"good", HELLO "exec cat", "", "", LINK_READY},
+		{"good", HELLO "exec cat", "", "", CONN_READY},
 		{"it cannot serve",
 		 "echo '{\"error\":{\"code\":-13,\"text\":\"wrong token\",\"hint\":\"copy "
 		 "it\"}}'; sleep 5",
-		 "wrong token", "copy it", LINK_LOST},
+		 "wrong token", "copy it", CONN_LOST},
 		{"error that says nothing", "echo '{\"error\":[]}'; sleep 5", "failed", "",
-		 LINK_LOST},
-		{"closes", "exit 0", "closed the connection before", "", LINK_LOST},
+		 CONN_LOST},
+		{"closes", "exit 0", "closed the connection before", "", CONN_LOST},
 		{"another service", "echo SSH-2.0-OpenSSH; sleep 5", "sent 'SSH-2.0",
-		 "probe server", LINK_LOST},
+		 "probe server", CONN_LOST},
 		{"another document", "echo '{\"hello\":\"other/1\"}'; sleep 5", "no agent",
-		 "probe server", LINK_LOST},
-		{"silent", "exec sleep 60", "no answer to the connection", "", LINK_LOST},
-		{"endless line", "exec tr '\\0' x </dev/zero", "too long a line", "", LINK_LOST},
+		 "probe server", CONN_LOST},
+		{"silent", "exec sleep 60", "no answer to the connection", "", CONN_LOST},
+		{"endless line", "exec tr '\\0' x </dev/zero", "too long a line", "", CONN_LOST},
 	};
 
 	(void)state;
@@ -117,24 +117,24 @@ static void test_asking(void **state)
 {
 	static const struct {
 		const char *name, *script, *text;
-		enum link_state want;
+		enum agent_conn_state want;
 		bool answered;
 		unsigned int events;
 	} cases[] = {
-		{"good", "read x; echo '{\"id\":1,\"ok\":true}'; cat", "", LINK_READY, true, 0},
+		{"good", "read x; echo '{\"id\":1,\"ok\":true}'; cat", "", CONN_READY, true, 0},
 		{"slow, but it lives",
 		 "read x; for i in 1 2 3 4 5 6; do sleep 0.2; echo '" ALIVE
 		 "'; done; echo '{\"id\":1,\"ok\":true}'; cat",
-		 "", LINK_READY, true, 6},
+		 "", CONN_READY, true, 6},
 		{"silent", "read x; exec sleep 60", "nothing heard for 1 s during collect",
-		 LINK_LOST, false, 0},
+		 CONN_LOST, false, 0},
 		{"lives, but does not answer", "read x; while sleep 0.2; do echo '" ALIVE "'; done",
-		 "no answer to collect", LINK_LOST, false, 0},
-		{"closes", "read x; exit 0", "closed the connection during collect", LINK_LOST,
+		 "no answer to collect", CONN_LOST, false, 0},
+		{"closes", "read x; exit 0", "closed the connection during collect", CONN_LOST,
 		 false, 0},
 		{"answers what nobody asked", "read x; echo '{\"id\":9,\"ok\":true}'; cat",
-		 "nobody asked", LINK_LOST, false, 0},
-		{"no JSON", "read x; printf '\\377\\n'; cat", "the agent sent", LINK_LOST, false,
+		 "nobody asked", CONN_LOST, false, 0},
+		{"no JSON", "read x; printf '\\377\\n'; cat", "the agent sent", CONN_LOST, false,
 		 0},
 	};
 
@@ -145,10 +145,10 @@ static void test_asking(void **state)
 
 		snprintf(script, sizeof(script), HELLO "%s", cases[i].script);
 		open_scene(&s, script, 600);
-		assert_int_equal(s.link.state, LINK_READY);
+		assert_int_equal(s.link.state, CONN_READY);
 		/* What answers is given time: a machine may be slow as well. */
-		link_ask(&s.link, "collect", NULL, cases[i].answered ? 10000 : 1700);
-		links_wait(s.loop, &s.link, 1, NULL);
+		agent_conn_ask(&s.link, "collect", NULL, cases[i].answered ? 10000 : 1700);
+		agent_conns_wait(s.loop, &s.link, 1, NULL);
 		if (s.link.state != cases[i].want || !strstr(s.link.err.text, cases[i].text) ||
 		    !!s.link.reply != cases[i].answered)
 			fail_msg("%s: state %d: %s", cases[i].name, s.link.state, s.link.err.text);
@@ -160,7 +160,7 @@ static void test_asking(void **state)
 
 static bool is_lost(void *arg)
 {
-	return ((struct agent_link *)arg)->state == LINK_LOST;
+	return ((struct agent_conn *)arg)->state == CONN_LOST;
 }
 
 /* Between two questions too. A host that acknowledges is not gone: that is told. */
@@ -201,11 +201,11 @@ static void test_standing_still(void **state)
 
 	(void)state;
 	open_scene(&s, HELLO "read x; sleep 4; echo '{\"id\":1,\"ok\":true}'; cat", 2500);
-	assert_int_equal(s.link.state, LINK_READY);
+	assert_int_equal(s.link.state, CONN_READY);
 	assert_int_equal(loop_timer_open(s.loop, stand_still, NULL, &still), 0);
 	loop_timer_set(still, 10);
-	link_ask(&s.link, "traffic_run", NULL, 2500);
-	links_wait(s.loop, &s.link, 1, NULL);
+	agent_conn_ask(&s.link, "traffic_run", NULL, 2500);
+	agent_conns_wait(s.loop, &s.link, 1, NULL);
 	assert_string_equal(s.link.err.text, "");
 	assert_non_null(s.link.reply);
 	loop_timer_close(still);
@@ -222,9 +222,9 @@ static void test_telling(void **state)
 		   HELLO "read a; read b; echo '{\"id\":0,\"ok\":true}'; case $b in *'\"id\":0'*) "
 			 "echo '{\"id\":1,\"ok\":true}';; esac; cat",
 		   5000);
-	link_ask(&s.link, "traffic_run", NULL, 3000);
-	link_tell(&s.link, "traffic_stop", json_pack("{s:i}", "handle", 0));
-	links_wait(s.loop, &s.link, 1, NULL);
+	agent_conn_ask(&s.link, "traffic_run", NULL, 3000);
+	agent_conn_notify(&s.link, "traffic_stop", json_pack("{s:i}", "handle", 0));
+	agent_conns_wait(s.loop, &s.link, 1, NULL);
 	assert_non_null(s.link.reply);
 	end_scene(&s);
 }
@@ -258,11 +258,11 @@ static void test_agent_ends(void **state)
 	pid = start_agent(&fd, 20000, 0);
 	assert_true(heard(fd, AGENT_HELLO));
 	close(fd);
-	assert_int_equal(exit_of(pid), 10 + AGENT_INPUT_ENDED);
+	assert_int_equal(exit_of(pid), 10 + AGENT_INPUT_CLOSED);
 
 	pid = start_agent(&fd, 300, 0); /* from the start on, without a ping */
 	assert_true(heard(fd, AGENT_HELLO));
-	assert_int_equal(exit_of(pid), 10 + AGENT_SILENCE);
+	assert_int_equal(exit_of(pid), 10 + AGENT_LEASE_EXPIRED);
 	close(fd);
 }
 
@@ -276,7 +276,7 @@ static void test_agent_lives(void **state)
 	for (unsigned int i = 0; i < 3; i++)
 		assert_true(heard(fd, ALIVE));
 	close(fd);
-	assert_int_equal(exit_of(pid), 10 + AGENT_INPUT_ENDED);
+	assert_int_equal(exit_of(pid), 10 + AGENT_INPUT_CLOSED);
 }
 
 static void test_agent_serves_probes_alone(void **state)

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "probe/coord/ends.h"
+#include "probe/coord/gid_select.h"
 
 struct host {
 	struct snapshot snapshot;
@@ -33,8 +33,9 @@ static struct port *add_port(struct host *h, const char *ibdev, const char *cidr
 	p->ib_active = true;
 	p->active_mtu = 4096;
 	if (cidr) {
-		snprintf(p->seat.subnet[0].cidr, sizeof(p->seat.subnet[0].cidr), "%s", cidr);
-		p->seat.subnet_count = 1;
+		snprintf(p->pci_slot.subnet[0].cidr, sizeof(p->pci_slot.subnet[0].cidr), "%s",
+			 cidr);
+		p->pci_slot.subnet_count = 1;
 	}
 	return p;
 }
@@ -52,19 +53,19 @@ static void add_gid(struct port *p, uint8_t type, const char *address)
 	}
 }
 
-static struct ends_wish any(const char *name)
+static struct endpoint_request any(const char *name)
 {
-	return (struct ends_wish){
-		.name = name, .ib_port = ENDS_ANY, .gid_index = ENDS_ANY, .address = ""};
+	return (struct endpoint_request){
+		.name = name, .ib_port = ENDPOINT_ANY, .gid_index = ENDPOINT_ANY, .address = ""};
 }
 
-static int choose(const struct host *a, const struct host *b, const struct ends_wish wish[2],
-		  struct ends *ends, struct err *e)
+static int choose(const struct host *a, const struct host *b, const struct endpoint_request wish[2],
+		  struct endpoints *ends, struct err *e)
 {
 	const struct snapshot *snapshot[2] = {&a->snapshot, &b->snapshot};
 
 	memset(e, 0, sizeof(*e));
-	return ends_choose(snapshot, wish, ends, e);
+	return endpoints_select(snapshot, wish, ends, e);
 }
 
 /* As a NIC has it: v1 and v2 of the link-local and of the IPv4 address. */
@@ -81,8 +82,8 @@ static void usual(struct host *h, const char *ibdev, const char *address, const 
 /* Two hosts and what is chosen of them. */
 struct scene {
 	struct host a, b;
-	struct ends_wish wish[2];
-	struct ends ends;
+	struct endpoint_request wish[2];
+	struct endpoints ends;
 	struct err e;
 };
 
@@ -114,9 +115,10 @@ static void test_device(void **state)
 		int ib_port;
 		const char *want; /* NULL: there is none */
 	} cases[] = {
-		{"x", ENDS_ANY, "x"},	 {"eth0", ENDS_ANY, "x"}, {"eth1", ENDS_ANY, "y"},
-		{"eth1", 1, "y"},	 {"eth1", 2, NULL},	  {NULL, ENDS_ANY, "y"},
-		{"eth", ENDS_ANY, NULL},
+		{"x", ENDPOINT_ANY, "x"},    {"eth0", ENDPOINT_ANY, "x"},
+		{"eth1", ENDPOINT_ANY, "y"}, {"eth1", 1, "y"},
+		{"eth1", 2, NULL},	     {NULL, ENDPOINT_ANY, "y"},
+		{"eth", ENDPOINT_ANY, NULL},
 	};
 	struct host h = {0};
 
@@ -124,14 +126,14 @@ static void test_device(void **state)
 	add_port(&h, "x", NULL)->ib_active = false;
 	add_port(&h, "y", NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct ends_wish wish = any("h1");
+		struct endpoint_request wish = any("h1");
 		const char *ibdev = NULL;
 		struct err e = {0};
 		int err;
 
 		wish.device = cases[i].device;
 		wish.ib_port = cases[i].ib_port;
-		err = ends_device(&h.snapshot, &wish, &ibdev, &e);
+		err = endpoint_find_device(&h.snapshot, &wish, &ibdev, &e);
 		if (!cases[i].want) {
 			assert_int_equal(err, -ENODEV);
 			assert_non_null(strstr(e.text, cases[i].device));
@@ -150,10 +152,10 @@ static void test_usual(void **state)
 	(void)state;
 	begin_usual(&s, "10.0.0.0/24");
 	assert_int_equal(choose_in(&s), 0);
-	assert_int_equal(s.ends.match, ENDS_SUBNET);
+	assert_int_equal(s.ends.match, GID_MATCH_SUBNET);
 	assert_int_equal(s.ends.gid[0]->index, 3); /* never 0, and no v1 */
 	assert_int_equal(s.ends.gid[1]->index, 3);
-	assert_int_equal(ends_check(&s.ends, s.wish, 0, &s.e), 0);
+	assert_int_equal(endpoints_check(&s.ends, s.wish, 0, &s.e), 0);
 }
 
 static void test_rails(void **state)
@@ -161,15 +163,15 @@ static void test_rails(void **state)
 	static const struct {
 		const char *device0, *device1, *control0, *control1;
 		const char *want0, *want1;
-		enum ends_match match;
+		enum gid_match match;
 	} cases[] = {
-		{NULL, NULL, "", "", "mlx5_0", "bnxt_0", ENDS_SUBNET},
-		{"mlx5_1", NULL, "", "", "mlx5_1", "bnxt_1", ENDS_SUBNET},
-		{"eth1", NULL, "", "", "mlx5_1", "bnxt_1", ENDS_SUBNET},
-		{NULL, "bnxt_1", "", "", "mlx5_1", "bnxt_1", ENDS_SUBNET},
-		{"mlx5_0", "bnxt_1", "", "", "mlx5_0", "bnxt_1", ENDS_ROUTED},
-		{NULL, NULL, "10.1.0.1", "10.1.0.2", "mlx5_1", "bnxt_1", ENDS_CONTROL},
-		{NULL, NULL, "192.0.2.1", "192.0.2.2", "mlx5_0", "bnxt_0", ENDS_SUBNET},
+		{NULL, NULL, "", "", "mlx5_0", "bnxt_0", GID_MATCH_SUBNET},
+		{"mlx5_1", NULL, "", "", "mlx5_1", "bnxt_1", GID_MATCH_SUBNET},
+		{"eth1", NULL, "", "", "mlx5_1", "bnxt_1", GID_MATCH_SUBNET},
+		{NULL, "bnxt_1", "", "", "mlx5_1", "bnxt_1", GID_MATCH_SUBNET},
+		{"mlx5_0", "bnxt_1", "", "", "mlx5_0", "bnxt_1", GID_MATCH_ROUTED},
+		{NULL, NULL, "10.1.0.1", "10.1.0.2", "mlx5_1", "bnxt_1", GID_MATCH_CONTROL},
+		{NULL, NULL, "192.0.2.1", "192.0.2.2", "mlx5_0", "bnxt_0", GID_MATCH_SUBNET},
 	};
 	struct scene s;
 
@@ -189,7 +191,7 @@ static void test_rails(void **state)
 		if (strcmp(s.ends.port[0]->ibdev, cases[i].want0) ||
 		    strcmp(s.ends.port[1]->ibdev, cases[i].want1) || s.ends.match != cases[i].match)
 			fail_msg("%zu: %s, %s, %s", i, s.ends.port[0]->ibdev, s.ends.port[1]->ibdev,
-				 ends_match_word(s.ends.match));
+				 gid_match_word(s.ends.match));
 	}
 }
 
@@ -203,12 +205,12 @@ static void test_families_and_routes(void **state)
 	add_gid(&s.a.port[0], GID_ROCE_V2, "10.0.0.1");
 	add_gid(add_port(&s.b, "y0", NULL), GID_ROCE_V2, "10.9.0.1");
 	assert_int_equal(choose_in(&s), 0);
-	assert_int_equal(s.ends.match, ENDS_ROUTED);
+	assert_int_equal(s.ends.match, GID_MATCH_ROUTED);
 	assert_int_equal(s.ends.gid[0]->index, 1);
 
 	add_gid(&s.b.port[0], GID_ROCE_V2, "2001:db8::2");
 	assert_int_equal(choose_in(&s), 0);
-	assert_int_equal(s.ends.match, ENDS_SUBNET);
+	assert_int_equal(s.ends.match, GID_MATCH_SUBNET);
 	assert_int_equal(s.ends.gid[0]->index, 0);
 	assert_int_equal(s.ends.gid[1]->index, 1);
 
@@ -226,8 +228,8 @@ static void test_link_local(void **state)
 	begin_usual(&s, "10.0.0.0/8");
 	s.wish[0].gid_index = s.wish[1].gid_index = 1;
 	assert_int_equal(choose_in(&s), 0);
-	assert_int_equal(s.ends.match, ENDS_SUBNET);
-	s.wish[1].gid_index = ENDS_ANY;
+	assert_int_equal(s.ends.match, GID_MATCH_SUBNET);
+	s.wish[1].gid_index = ENDPOINT_ANY;
 	assert_int_equal(choose_in(&s), -ENOENT);
 	assert_non_null(strstr(s.e.text, "one family"));
 }
@@ -242,21 +244,21 @@ static void test_errors(void **state)
 		int ib_port, gid_index, want;
 		const char *text, *hint;
 	} cases[] = {
-		{"no device here", &empty, &good, NULL, ENDS_ANY, ENDS_ANY, -ENODEV,
+		{"no device here", &empty, &good, NULL, ENDPOINT_ANY, ENDPOINT_ANY, -ENODEV,
 		 "a: no RDMA device", "doctor"},
-		{"no device there", &good, &empty, NULL, ENDS_ANY, ENDS_ANY, -ENODEV,
+		{"no device there", &good, &empty, NULL, ENDPOINT_ANY, ENDPOINT_ANY, -ENODEV,
 		 "b: no RDMA device", "rxe"},
-		{"no such device", &good, &good, "mlx5_9", ENDS_ANY, ENDS_ANY, -ENODEV,
+		{"no such device", &good, &good, "mlx5_9", ENDPOINT_ANY, ENDPOINT_ANY, -ENODEV,
 		 "a: no RDMA device mlx5_9", "mlx5_0 port 1 (eth0)"},
-		{"no such port", &good, &good, "mlx5_0", 2, ENDS_ANY, -ENODEV, "no port 2",
+		{"no such port", &good, &good, "mlx5_0", 2, ENDPOINT_ANY, -ENODEV, "no port 2",
 		 "mlx5_0 port 1"},
-		{"down", &good, &down, NULL, ENDS_ANY, ENDS_ANY, -ENETDOWN,
+		{"down", &good, &down, NULL, ENDPOINT_ANY, ENDPOINT_ANY, -ENETDOWN,
 		 "b: mlx5_0 port 1 is not active", "ip link set eth0 up"},
-		{"no address", &good, &bare, NULL, ENDS_ANY, ENDS_ANY, -ENOENT,
+		{"no address", &good, &bare, NULL, ENDPOINT_ANY, ENDPOINT_ANY, -ENOENT,
 		 "b: mlx5_0 port 1: no RoCE v2 GID", "0 v1 10.0.0.9, 1 v2 fe80::9"},
-		{"no such GID", &good, &good, NULL, ENDS_ANY, 7, -ENOENT, "no GID at index 7",
+		{"no such GID", &good, &good, NULL, ENDPOINT_ANY, 7, -ENOENT, "no GID at index 7",
 		 "3 v2 10.0.0.1"},
-		{"which?", &many, &good, NULL, ENDS_ANY, ENDS_ANY, -ENOTUNIQ, "which two",
+		{"which?", &many, &good, NULL, ENDPOINT_ANY, ENDPOINT_ANY, -ENOTUNIQ, "which two",
 		 "--peer-dev"},
 	};
 
@@ -269,8 +271,8 @@ static void test_errors(void **state)
 	usual(&many, "x0", "172.16.0.1", "172.16.0.0/24");
 	usual(&many, "x1", "172.17.0.1", "172.17.0.0/24");
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct ends_wish wish[2] = {any("a"), any("b")};
-		struct ends ends;
+		struct endpoint_request wish[2] = {any("a"), any("b")};
+		struct endpoints ends;
 		struct err e;
 
 		wish[0].device = cases[i].device;
@@ -290,14 +292,14 @@ static void test_mtus(void **state)
 	begin_usual(&s, "10.0.0.0/8");
 	s.b.port[0].active_mtu = 1024;
 	assert_int_equal(choose_in(&s), 0);
-	assert_int_equal(ends_check(&s.ends, s.wish, 0, &s.e), -EMSGSIZE);
+	assert_int_equal(endpoints_check(&s.ends, s.wish, 0, &s.e), -EMSGSIZE);
 	assert_non_null(strstr(s.e.text, "a x has 4096, b y has 1024"));
 	assert_non_null(strstr(s.e.hint, "-m 1024"));
-	assert_int_equal(ends_check(&s.ends, s.wish, 1024, &s.e), 0);
-	assert_int_equal(ends_check(&s.ends, s.wish, 2048, &s.e), -EMSGSIZE);
+	assert_int_equal(endpoints_check(&s.ends, s.wish, 1024, &s.e), 0);
+	assert_int_equal(endpoints_check(&s.ends, s.wish, 2048, &s.e), -EMSGSIZE);
 	assert_non_null(strstr(s.e.text, "b: y"));
 	s.b.port[0].active_mtu = 0; /* not known */
-	assert_int_equal(ends_check(&s.ends, s.wish, 0, &s.e), 0);
+	assert_int_equal(endpoints_check(&s.ends, s.wish, 0, &s.e), 0);
 }
 
 /* A subnet comes from the other host: nothing it says may do harm. */
@@ -318,7 +320,7 @@ static void test_hostile_subnets(void **state)
 
 		begin_usual(&s, subnets[i]);
 		assert_int_equal(choose_in(&s), 0);
-		assert_int_equal(s.ends.match, ENDS_ROUTED);
+		assert_int_equal(s.ends.match, GID_MATCH_ROUTED);
 	}
 }
 

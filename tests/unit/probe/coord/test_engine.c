@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "probe/coord/engine.h"
+#include "probe/coord/launcher.h"
 #include "profiles/fabric.h"
 
 struct sample {
@@ -34,7 +34,7 @@ static void make_sample(struct sample *s, const char *engine, const char *target
 	s->f.host_count = 1;
 }
 
-static void join(const struct engine_argv *a, char *buf, size_t size)
+static void join(const struct launcher_argv *a, char *buf, size_t size)
 {
 	*buf = '\0';
 	for (unsigned int i = 0; a->argv[i]; i++) {
@@ -71,14 +71,14 @@ static void test_commands(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct engine_argv a = {0};
+		struct launcher_argv a = {0};
 		struct err e = {0};
 		struct sample s;
 		char got[1024];
 
 		make_sample(&s, cases[i].engine, cases[i].target, cases[i].agent);
 		snprintf(s.f.ssh_config, sizeof(s.f.ssh_config), "%s", cases[i].config);
-		assert_int_equal(engine_find(cases[i].engine)->make(&s.f, 0, &a, &e), 0);
+		assert_int_equal(launcher_find(cases[i].engine)->make_argv(&s.f, 0, &a, &e), 0);
 		join(&a, got, sizeof(got));
 		assert_string_equal(got, cases[i].want);
 	}
@@ -86,14 +86,14 @@ static void test_commands(void **state)
 
 static void test_host_agent_wins(void **state)
 {
-	struct engine_argv a = {0};
+	struct launcher_argv a = {0};
 	struct err e = {0};
 	struct sample s;
 
 	(void)state;
 	make_sample(&s, "local", "", "/usr/bin/rocecheck");
 	snprintf(s.host.agent, sizeof(s.host.agent), "/opt/rocecheck");
-	assert_int_equal(engine_find("local")->make(&s.f, 0, &a, &e), 0);
+	assert_int_equal(launcher_find("local")->make_argv(&s.f, 0, &a, &e), 0);
 	assert_string_equal(a.argv[0], "/opt/rocecheck");
 }
 
@@ -125,12 +125,12 @@ static void test_refused(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct engine_argv a = {0};
+		struct launcher_argv a = {0};
 		struct err e = {0};
 		struct sample s;
 
 		make_sample(&s, cases[i].engine, cases[i].target, cases[i].agent);
-		if (engine_find(cases[i].engine)->make(&s.f, 0, &a, &e) != -EINVAL)
+		if (launcher_find(cases[i].engine)->make_argv(&s.f, 0, &a, &e) != -EINVAL)
 			fail_msg("'%s' '%s' was taken", cases[i].target, cases[i].agent);
 		assert_true(e.text[0]);
 	}
@@ -139,13 +139,13 @@ static void test_refused(void **state)
 static void test_table(void **state)
 {
 	(void)state;
-	assert_null(engine_find("telnet"));
-	assert_null(engine_find(""));
-	for (unsigned int i = 0; i < engine_count; i++)
-		assert_ptr_equal(engine_find(engines[i].name), &engines[i]);
-	assert_non_null(engine_hint("Host key verification failed."));
-	assert_non_null(engine_hint("ssh: connect to host h2 port 22: Connection refused"));
-	assert_null(engine_hint("something new"));
+	assert_null(launcher_find("telnet"));
+	assert_null(launcher_find(""));
+	for (unsigned int i = 0; i < launcher_count; i++)
+		assert_ptr_equal(launcher_find(launchers[i].name), &launchers[i]);
+	assert_non_null(launcher_hint("Host key verification failed."));
+	assert_non_null(launcher_hint("ssh: connect to host h2 port 22: Connection refused"));
+	assert_null(launcher_hint("something new"));
 }
 
 int main(void)

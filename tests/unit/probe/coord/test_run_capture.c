@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 
 #include "probe/agent/agent.h"
-#include "probe/coord/run_phases.h"
+#include "probe/coord/phase_priv.h"
 #include "profiles/base/base64.h"
 #include "tests/unit/fixture/folder.h"
 
@@ -63,7 +63,7 @@ static void fetch(const char *answers, uint64_t grace_ms, struct run_port *port)
 	struct run r = {.host = &host, .host_count = 1};
 	char script[2048];
 	const char *const argv[] = {"/bin/sh", "-c", script, NULL};
-	struct agent_link link;
+	struct agent_conn link;
 	struct folder folder = {0};
 	struct err e = {0};
 	int capture[1][64] = {{0}};
@@ -71,7 +71,7 @@ static void fetch(const char *answers, uint64_t grace_ms, struct run_port *port)
 		.f = &f,
 		.dir = &folder,
 		.r = &r,
-		.link = &link,
+		.conn = &link,
 		.capture = capture,
 		.fetch_grace_ms = grace_ms,
 	};
@@ -80,12 +80,12 @@ static void fetch(const char *answers, uint64_t grace_ms, struct run_port *port)
 	*port = (struct run_port){.netdev = "roce0"};
 	assert_int_equal(folder_open(dir, &folder, &e), 0);
 	assert_int_equal(loop_open(&c.loop, &e), 0);
-	link_open(&link, c.loop, "h1", argv, 5000);
+	agent_conn_open(&link, c.loop, "h1", argv, 5000);
 	phase_wait(&c);
-	if (link.state != LINK_READY)
+	if (link.state != CONN_READY)
 		fail_msg("%s", link.err.text);
 	phase_capture_stop(&c);
-	link_close(&link);
+	agent_conn_close(&link);
 	loop_close(c.loop);
 	folder_close(&c.captures);
 	folder_close(&folder);

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "probe/coord/run_phases.h"
+#include "probe/coord/phase_priv.h"
 #include "probe/record/run_tcp.h"
 #include "tests/unit/fixture/fabric_run.h"
 
@@ -32,7 +32,7 @@
 
 static char *agent_at(const char *address)
 {
-	struct traffic_peer *peer = calloc(1, sizeof(*peer));
+	struct traffic_endpoint *peer = calloc(1, sizeof(*peer));
 	char *text, *script;
 	json_t *doc;
 
@@ -40,7 +40,7 @@ static char *agent_at(const char *address)
 	peer->mtu = 4096;
 	if (inet_pton(AF_INET6, address, peer->gid) != 1)
 		fail_msg("%s", address);
-	doc = traffic_peer_to_json(peer);
+	doc = traffic_endpoint_to_json(peer);
 	text = json_dumps(doc, JSON_COMPACT);
 	assert_true(asprintf(&script, AGENT, text) > 0);
 	free(text);
@@ -63,21 +63,21 @@ static void run_pairs(struct fabric_run *f, const char *address, const char *inv
 	snprintf(f->fabric_port[1].address, sizeof(f->fabric_port[1].address), "%s", inventory);
 	f->fabric.load_percent = 5;
 	assert_int_equal(loop_open(&c.loop, &e), 0);
-	c.link = calloc(HOSTS, sizeof(*c.link));
+	c.conn = calloc(HOSTS, sizeof(*c.conn));
 	for (unsigned int i = 0; i < HOSTS; i++) {
 		char *script = agent_at(at[i]);
 		const char *const argv[] = {"/bin/sh", "-c", script, NULL};
 
-		link_open(&c.link[i], c.loop, f->host[i].name, argv, 10000);
+		agent_conn_open(&c.conn[i], c.loop, f->host[i].name, argv, 10000);
 		free(script);
 	}
 	phase_wait(&c);
 	if (phase_traffic(&c, &e))
 		fail_msg("%s", e.text);
 	for (unsigned int i = 0; i < HOSTS; i++)
-		link_close(&c.link[i]);
+		agent_conn_close(&c.conn[i]);
 	loop_close(c.loop);
-	free(c.link);
+	free(c.conn);
 }
 
 static void test_host_elsewhere(void **state)

@@ -23,7 +23,7 @@ static atomic_int stop;
 
 struct scene {
 	struct run_host host[SIDES];
-	struct agent_link link[SIDES];
+	struct agent_conn link[SIDES];
 	struct two_ended_wish wish;
 	struct two_ended t;
 	struct duo duo;
@@ -39,7 +39,7 @@ static void open_scene(struct scene *s, const char *ibdev)
 	s->wish = (struct two_ended_wish){.marking = true, .stop = &stop};
 	s->t.run.host = s->host;
 	s->t.run.host_count = SIDES;
-	s->duo = (struct duo){.w = &s->wish, .t = &s->t, .c = {.link = s->link, .r = &s->t.run}};
+	s->duo = (struct duo){.w = &s->wish, .t = &s->t, .c = {.conn = s->link, .r = &s->t.run}};
 	assert_int_equal(
 		destinations_make(DESTINATION_OF_CLIENT, "::", "::/0", &s->duo.destinations, NULL),
 		0);
@@ -53,11 +53,11 @@ static void open_scene(struct scene *s, const char *ibdev)
 		snprintf(spec->ibdev, sizeof(spec->ibdev), "%s", i ? ibdev : "fake0");
 		spec->ib_port = 1;
 		spec->seed = 7;
-		link_open(&s->link[i], s->duo.c.loop, s->host[i].name, argv, 10000);
+		agent_conn_open(&s->link[i], s->duo.c.loop, s->host[i].name, argv, 10000);
 	}
-	links_wait(s->duo.c.loop, s->link, SIDES, &never);
+	agent_conns_wait(s->duo.c.loop, s->link, SIDES, &never);
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (s->link[i].state != LINK_READY)
+		if (s->link[i].state != CONN_READY)
 			fail_msg("%s", s->link[i].err.text);
 }
 
@@ -65,7 +65,7 @@ static void open_scene(struct scene *s, const char *ibdev)
 static void close_scene(struct scene *s)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
-		link_close(&s->link[i]);
+		agent_conn_close(&s->link[i]);
 		assert_false(s->duo.open[i]);
 	}
 	loop_close(s->duo.c.loop);
@@ -76,8 +76,8 @@ static void close_scene(struct scene *s)
 static void test_nothing_arrives(void **state)
 {
 	struct scene *s = calloc(1, sizeof(*s));
-	struct echo_findings found;
-	struct echo_ends ends;
+	struct marking_findings found;
+	struct marking_endpoints ends;
 	struct err e = {0};
 
 	(void)state;
@@ -86,10 +86,10 @@ static void test_nothing_arrives(void **state)
 	assert_non_null(s->t.echo);
 	assert_string_equal(s->t.echo->why, "");
 	two_ended_echo_ends(s->t.echo, &ends);
-	assert_int_equal(echo_judge(&ends, &found, &e), 0);
+	assert_int_equal(marking_findings_make(&ends, &found, &e), 0);
 	assert_int_equal(found.count, 1); /* that no size does either is no news */
-	assert_int_equal(found.finding[0].kind, ECHO_DEAF);
-	assert_int_equal(found.finding[0].way, ECHO_FORTH);
+	assert_int_equal(found.finding[0].kind, MARKING_BLACKHOLE);
+	assert_int_equal(found.finding[0].direction, MARKING_FORWARD);
 	assert_int_equal(found.finding[0].of, 64);
 	close_scene(s);
 }
@@ -130,7 +130,7 @@ static void test_stopped(void **state)
 
 	(void)state;
 	open_scene(s, "fake0");
-	s->wish.sweep = ECHO_PATHS_MAX;
+	s->wish.sweep = MARKING_PATHS_MAX;
 	assert_int_equal(loop_timer_open(s->duo.c.loop, on_time, NULL, &timer), 0);
 	loop_timer_set(timer, 1500);
 	duo_echo(&s->duo);

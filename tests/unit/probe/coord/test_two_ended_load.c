@@ -47,11 +47,11 @@ static void open_load(struct duo *d, struct two_ended_wish *w, struct scene *s, 
 		destinations_make(DESTINATION_OF_CLIENT, "198.18.0.2", NULL, &d->destinations, &e),
 		0);
 	assert_int_equal(loop_open(&d->c.loop, &e), 0);
-	d->c.link = calloc(SIDES, sizeof(*d->c.link));
+	d->c.conn = calloc(SIDES, sizeof(*d->c.conn));
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const char *const argv[] = {"/bin/sh", "-c", script[i], NULL};
 
-		link_open(&d->c.link[i], d->c.loop, s->host[i].name, argv, 10000);
+		agent_conn_open(&d->c.conn[i], d->c.loop, s->host[i].name, argv, 10000);
 	}
 	phase_wait(&d->c);
 }
@@ -59,9 +59,9 @@ static void open_load(struct duo *d, struct two_ended_wish *w, struct scene *s, 
 static void close_load(struct duo *d, struct two_ended_wish *w)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
-		link_close(&d->c.link[i]);
+		agent_conn_close(&d->c.conn[i]);
 	loop_close(d->c.loop);
-	free(d->c.link);
+	free(d->c.conn);
 	free(d->t->run.pair);
 	meeting_close(w->meeting);
 }
@@ -146,14 +146,14 @@ static void is_late(void *arg)
 /* An agent that is at this address, and does so when it is to connect and to run. */
 static char *serve(const char *address, const char *meet, const char *end)
 {
-	struct traffic_peer *peer = calloc(1, sizeof(*peer));
+	struct traffic_endpoint *peer = calloc(1, sizeof(*peer));
 	json_t *doc;
 	char *text, *script;
 
 	peer->mtu = 4096;
 	if (inet_pton(AF_INET6, address, peer->gid) != 1)
 		fail_msg("%s", address);
-	doc = traffic_peer_to_json(peer);
+	doc = traffic_endpoint_to_json(peer);
 	text = json_dumps(doc, JSON_COMPACT);
 	assert_true(asprintf(&script, HELLO "PEER='%s'; MEET='%s'; END='%s'; " SERVE, text, meet,
 			     end) > 0);

@@ -431,9 +431,9 @@ static void test_take(void **state)
 	    "9600\n");
 	put(root, "net/snmp6", "Ip6InReceives \t5\nIp6InECT0Pkts \t12\nIp6InCEPkts \t3\n");
 	assert_int_equal(dcb_open(&roots, &dcb, &e), 0);
-	assert_int_equal(counters_take(dcb, "nonic1", NULL, 0, &c, &e), -ENODEV);
-	assert_int_equal(counters_take(dcb, "../net/nonic0", NULL, 0, &c, &e), -ENODEV);
-	assert_int_equal(counters_take(dcb, "nonic0", "nordma0", 1, &c, &e), 0);
+	assert_int_equal(counters_read(dcb, "nonic1", NULL, 0, &c, &e), -ENODEV);
+	assert_int_equal(counters_read(dcb, "../net/nonic0", NULL, 0, &c, &e), -ENODEV);
+	assert_int_equal(counters_read(dcb, "nonic0", "nordma0", 1, &c, &e), 0);
 	assert_true(c.when_ns);
 	assert_true(counters_has(&c, METRIC_RX_BYTES, 0));
 	assert_int_equal(c.value[METRIC_RX_BYTES][0], 1000);

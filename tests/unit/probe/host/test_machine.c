@@ -18,12 +18,12 @@
 #include <unistd.h>
 
 #include "dcb/lldpad/owner.h"
-#include "probe/host/machine.h"
+#include "probe/host/host.h"
 #include "probe/host/snapshot.h"
 
 static char top[] = "/tmp/test_machine.XXXXXX";
 static char sys[64], proc[64];
-static struct machine_roots roots;
+static struct host_roots roots;
 
 static void make_parents(const char *path)
 {
@@ -159,7 +159,7 @@ static int make(void **state)
 		return -1;
 	snprintf(sys, sizeof(sys), "%s/sys", top);
 	snprintf(proc, sizeof(proc), "%s/proc", top);
-	roots = (struct machine_roots){.sysfs = sys, .proc = proc, .root = top};
+	roots = (struct host_roots){.sysfs = sys, .proc = proc, .root = top};
 	make_sys();
 	make_proc();
 	put("usr/local/lib/udev/rules.d/90-rocecheck.rules", "");
@@ -186,10 +186,10 @@ static int clean(void **state)
 
 static void test_machine(void **state)
 {
-	struct machine m;
+	struct host_state m;
 
 	(void)state;
-	machine_take(&roots, NULL, 0, &m);
+	host_state_read(&roots, NULL, 0, &m);
 	assert_true(m.known);
 	assert_int_equal(m.cpus, 6);
 	assert_int_equal(m.cpus_saving, 2);
@@ -216,10 +216,10 @@ static void test_machine(void **state)
 
 static void test_seat(void **state)
 {
-	struct seat s;
+	struct pci_slot s;
 
 	(void)state;
-	seat_take(&roots, "roce0", "mlx5_0", &s);
+	pci_slot_read(&roots, "roce0", "mlx5_0", &s);
 	assert_string_equal(s.bdf, "0000:65:00.0");
 	assert_int_equal(s.vendor, 0x15b3);
 	assert_int_equal(s.device, 0x101e);
@@ -236,7 +236,7 @@ static void test_seat(void **state)
 	assert_int_equal(s.forwarding, 1);
 	assert_int_equal(s.rp_filter, 1);
 	assert_int_equal(s.arp_ignore, 2);
-	assert_int_equal(s.arp_announce, MACHINE_UNKNOWN);
+	assert_int_equal(s.arp_announce, HOST_UNKNOWN);
 	assert_int_equal(s.subnet_count, 1);
 	assert_string_equal(s.subnet[0].cidr, "198.18.0.0/24");
 	assert_int_equal(s.vlan_count, 1);
@@ -247,26 +247,26 @@ static void test_seat(void **state)
 /* A port without a PCI device, and one that is not there: unknown, never zero. */
 static void test_nothing(void **state)
 {
-	const struct machine_roots none = {
+	const struct host_roots none = {
 		.sysfs = "/nonexistent", .proc = "/nonexistent", .root = "/nonexistent"};
-	struct machine m;
-	struct seat s;
+	struct host_state m;
+	struct pci_slot s;
 
 	(void)state;
-	seat_take(&roots, "dummy0", "", &s);
+	pci_slot_read(&roots, "dummy0", "", &s);
 	assert_string_equal(s.bdf, "");
-	assert_int_equal(s.numa_node, MACHINE_UNKNOWN);
-	assert_int_equal(s.pcie_speed, MACHINE_UNKNOWN);
+	assert_int_equal(s.numa_node, HOST_UNKNOWN);
+	assert_int_equal(s.pcie_speed, HOST_UNKNOWN);
 	assert_int_equal(s.irqs, 0);
-	machine_take(&none, NULL, 0, &m);
-	assert_true(m.memlock_bytes == MACHINE_UNKNOWN);
-	assert_int_equal(m.ipc_lock, MACHINE_UNKNOWN);
-	assert_int_equal(m.numa_nodes, MACHINE_UNKNOWN);
-	assert_int_equal(m.numa_balancing, MACHINE_UNKNOWN);
+	host_state_read(&none, NULL, 0, &m);
+	assert_true(m.memlock_bytes == HOST_UNKNOWN);
+	assert_int_equal(m.ipc_lock, HOST_UNKNOWN);
+	assert_int_equal(m.numa_nodes, HOST_UNKNOWN);
+	assert_int_equal(m.numa_balancing, HOST_UNKNOWN);
 	assert_int_equal(m.cpus, 0);
-	seat_take(&none, "roce0", "mlx5_0", &s);
+	pci_slot_read(&none, "roce0", "mlx5_0", &s);
 	assert_true(s.known);
-	assert_int_equal(s.rp_filter, MACHINE_UNKNOWN);
+	assert_int_equal(s.rp_filter, HOST_UNKNOWN);
 }
 
 static void test_hostile(void **state)
@@ -274,24 +274,24 @@ static void test_hostile(void **state)
 	static const char *const speeds[] = {"",	 "Unknown",  "-1 GT/s",
 					     "1e9 GT/s", "nan GT/s", "16"};
 	static const char *const widths[] = {"", "0", "255", "99999999999999999999", "16lanes"};
-	struct seat s;
+	struct pci_slot s;
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(speeds); i++) {
 		put(NIC "current_link_speed", speeds[i]);
-		seat_take(&roots, "roce0", "", &s);
-		assert_int_equal(s.pcie_speed, MACHINE_UNKNOWN);
+		pci_slot_read(&roots, "roce0", "", &s);
+		assert_int_equal(s.pcie_speed, HOST_UNKNOWN);
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(widths); i++) {
 		put(NIC "current_link_width", widths[i]);
-		seat_take(&roots, "roce0", "", &s);
-		assert_int_equal(s.pcie_width, MACHINE_UNKNOWN);
+		pci_slot_read(&roots, "roce0", "", &s);
+		assert_int_equal(s.pcie_width, HOST_UNKNOWN);
 	}
 	put(NIC "numa_node", "-1\n");
 	put(NIC "local_cpulist", "4-\033[2J\n");
 	put("proc/net/vlan/config", "../../etc/x | 1 | roce0\nroce0.5 | 99999 | roce0\n");
-	seat_take(&roots, "roce0", "", &s);
-	assert_int_equal(s.numa_node, MACHINE_UNKNOWN);
+	pci_slot_read(&roots, "roce0", "", &s);
+	assert_int_equal(s.numa_node, HOST_UNKNOWN);
 	assert_int_equal(s.vlan_count, 0);
 	make_sys();
 	make_proc();
@@ -304,21 +304,18 @@ static void test_memlock(void **state)
 		const char *text;
 		int64_t want;
 	} cases[] = {
-		{"65536", 65536},
-		{"unlimited", MACHINE_UNLIMITED},
-		{"0", 0},
-		{"18446744073709551615", MACHINE_UNLIMITED},
-		{"", MACHINE_UNKNOWN},
-		{"many", MACHINE_UNKNOWN},
+		{"65536", 65536},   {"unlimited", HOST_UNLIMITED},
+		{"0", 0},	    {"18446744073709551615", HOST_UNLIMITED},
+		{"", HOST_UNKNOWN}, {"many", HOST_UNKNOWN},
 	};
-	struct machine m;
+	struct host_state m;
 	char line[128];
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		snprintf(line, sizeof(line), "Max locked memory         %-20s x\n", cases[i].text);
 		put("proc/self/limits", line);
-		machine_take(&roots, NULL, 0, &m);
+		host_state_read(&roots, NULL, 0, &m);
 		assert_true(m.memlock_bytes == cases[i].want);
 	}
 	make_proc();
@@ -328,9 +325,9 @@ static void test_owner_words(void **state)
 {
 	(void)state;
 	for (int i = 0; i < OWNER_KIND_COUNT; i++)
-		assert_int_equal(machine_owner_kind(machine_owner_word(i)), i);
-	assert_int_equal(machine_owner_kind("new"), -ENOENT);
-	assert_string_equal(machine_owner_word(-1), "unknown");
+		assert_int_equal(host_owner_kind(host_owner_word(i)), i);
+	assert_int_equal(host_owner_kind("new"), -ENOENT);
+	assert_string_equal(host_owner_word(-1), "unknown");
 }
 
 static void test_cpu_lists(void **state)
@@ -347,7 +344,7 @@ static void test_cpu_lists(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++)
-		if (cpu_lists_meet(cases[i].a, cases[i].b) != cases[i].meet)
+		if (cpu_lists_intersect(cases[i].a, cases[i].b) != cases[i].meet)
 			fail_msg("'%s' and '%s'", cases[i].a, cases[i].b);
 }
 
@@ -356,13 +353,13 @@ static void test_pcie(void **state)
 	(void)state;
 	assert_true(pcie_mbps(16000, 16) == 252061);
 	assert_true(pcie_mbps(5000, 8) == 32000);
-	assert_true(pcie_mbps(MACHINE_UNKNOWN, 16) == 0);
+	assert_true(pcie_mbps(HOST_UNKNOWN, 16) == 0);
 	assert_true(pcie_mbps(16000, 0) == 0);
 }
 
 static void test_json(void **state)
 {
-	struct snapshot s = {.host = "h1", .taken_unix_ns = 1}, back;
+	struct snapshot s = {.host = "h1", .read_unix_ns = 1}, back;
 	struct port port = {.netdev = "roce0", .ibdev = "mlx5_0"};
 	struct err e = {0};
 	json_t *json;
@@ -371,12 +368,12 @@ static void test_json(void **state)
 	counters_clear(&port.counters);
 	s.port = &port;
 	s.port_count = 1;
-	machine_add(&roots, &s);
+	snapshot_read_host(&roots, &s);
 	json = snapshot_to_json(&s);
 	assert_non_null(json);
 	assert_int_equal(snapshot_from_json(json, &back, &e), 0);
-	assert_memory_equal(&back.machine, &s.machine, sizeof(s.machine));
-	assert_memory_equal(&back.port[0].seat, &port.seat, sizeof(port.seat));
+	assert_memory_equal(&back.host_state, &s.host_state, sizeof(s.host_state));
+	assert_memory_equal(&back.port[0].pci_slot, &port.pci_slot, sizeof(port.pci_slot));
 	snapshot_clear(&back);
 	json_decref(json);
 }
@@ -427,11 +424,11 @@ static void test_bad_seat(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
 		json_t *json = json_loads(cases[i].seat, JSON_DECODE_ANY, NULL);
-		struct seat seat = {.irqs = 5};
+		struct pci_slot seat = {.irqs = 5};
 		struct err e = {0};
 
 		assert_non_null(json);
-		assert_int_not_equal(seat_from_json(json, &seat, &e), 0);
+		assert_int_not_equal(pci_slot_from_json(json, &seat, &e), 0);
 		assert_int_equal(seat.irqs, 5);
 		if (!strstr(e.text, cases[i].says))
 			fail_msg("%s: %s", cases[i].seat, e.text);

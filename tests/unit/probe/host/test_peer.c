@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "capture/flow/summary.h"
-#include "probe/host/peer.h"
+#include "probe/host/lldp_peer.h"
 
 static void test_join(void **state)
 {
@@ -38,12 +38,12 @@ static void test_join(void **state)
 
 		peer.qos.has = QOS_BIT(QOS_PFC_ENABLED);
 		peer.qos.pfc_enabled = 1 << 3;
-		peer_join(&p, &peer);
-		assert_string_equal(p.peer_name, cases[i].want_name);
-		assert_string_equal(p.peer_port, cases[i].want_port);
-		assert_string_equal(p.peer_dialect, cases[i].want_dialect);
-		assert_int_equal(qos_has(&p.peer, QOS_PFC_ENABLED), peer.seen);
-		assert_int_equal(p.peer.pfc_enabled, peer.seen ? 1 << 3 : 0);
+		lldp_peer_set_port(&p, &peer);
+		assert_string_equal(p.lldp_name, cases[i].want_name);
+		assert_string_equal(p.lldp_port, cases[i].want_port);
+		assert_string_equal(p.lldp_dialect, cases[i].want_dialect);
+		assert_int_equal(qos_has(&p.lldp_qos, QOS_PFC_ENABLED), peer.seen);
+		assert_int_equal(p.lldp_qos.pfc_enabled, peer.seen ? 1 << 3 : 0);
 		assert_int_equal(p.qos.has, 0);
 	}
 }
@@ -55,13 +55,13 @@ static void test_listen(void **state)
 	struct err e = {0};
 
 	(void)state;
-	assert_true(peer_listen(&s, 10, &e) < 0);
+	assert_true(lldp_peer_listen(&s, 10, &e) < 0);
 	assert_non_null(strstr(e.text, "nonic9"));
 	port.netdev[0] = '\0'; /* a port without netdev is not listened on */
-	assert_int_equal(peer_listen(&s, 10, &e), 0);
-	assert_int_equal(port.peer.has, 0);
+	assert_int_equal(lldp_peer_listen(&s, 10, &e), 0);
+	assert_int_equal(port.lldp_qos.has, 0);
 	s.port_count = 0;
-	assert_int_equal(peer_listen(&s, 10, &e), 0);
+	assert_int_equal(lldp_peer_listen(&s, 10, &e), 0);
 }
 
 int main(void)

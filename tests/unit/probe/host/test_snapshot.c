@@ -41,7 +41,7 @@ static void sample(struct snapshot *s)
 	snprintf(s->kernel, sizeof(s->kernel), "6.1.0-40-amd64");
 	snprintf(s->rdma_core, sizeof(s->rdma_core), "44.0");
 	snprintf(s->version, sizeof(s->version), "0.1.0");
-	s->taken_unix_ns = 1763671234567890123;
+	s->read_unix_ns = 1763671234567890123;
 	s->privileged = true;
 	s->port = calloc(2, sizeof(*s->port));
 	assert_non_null(s->port);
@@ -72,11 +72,11 @@ static void sample(struct snapshot *s)
 	p->qos.mtu = 4200;
 	p->qos.ib_mtu = 4096;
 	p->qos.pfc_enabled = 1 << 3;
-	p->peer.has = QOS_BIT(QOS_PFC_ENABLED);
-	p->peer.pfc_enabled = 1 << 4;
-	snprintf(p->peer_name, sizeof(p->peer_name), "leaf2");
-	snprintf(p->peer_port, sizeof(p->peer_port), "Eth1/7");
-	snprintf(p->peer_dialect, sizeof(p->peer_dialect), "ieee");
+	p->lldp_qos.has = QOS_BIT(QOS_PFC_ENABLED);
+	p->lldp_qos.pfc_enabled = 1 << 4;
+	snprintf(p->lldp_name, sizeof(p->lldp_name), "leaf2");
+	snprintf(p->lldp_port, sizeof(p->lldp_port), "Eth1/7");
+	snprintf(p->lldp_dialect, sizeof(p->lldp_dialect), "ieee");
 	counters_clear(&p->counters);
 	p->counters.when_ns = 77;
 	p->counters.has[METRIC_RX_BYTES] = 1;
@@ -97,14 +97,15 @@ static void assert_same(const struct snapshot *a, const struct snapshot *b)
 
 		for (unsigned int f = 0; f < QOS_FIELD_COUNT; f++) {
 			assert_int_equal(qos_has(&p.qos, f), qos_has(&q.qos, f));
-			assert_int_equal(qos_has(&p.peer, f), qos_has(&q.peer, f));
+			assert_int_equal(qos_has(&p.lldp_qos, f), qos_has(&q.lldp_qos, f));
 			assert_true(!qos_has(&p.qos, f) || qos_field_equal(&p.qos, &q.qos, f));
-			assert_true(!qos_has(&p.peer, f) || qos_field_equal(&p.peer, &q.peer, f));
+			assert_true(!qos_has(&p.lldp_qos, f) ||
+				    qos_field_equal(&p.lldp_qos, &q.lldp_qos, f));
 		}
 		memset(&p.qos, 0, sizeof(p.qos));
 		memset(&q.qos, 0, sizeof(q.qos));
-		memset(&p.peer, 0, sizeof(p.peer));
-		memset(&q.peer, 0, sizeof(q.peer));
+		memset(&p.lldp_qos, 0, sizeof(p.lldp_qos));
+		memset(&q.lldp_qos, 0, sizeof(q.lldp_qos));
 		assert_memory_equal(&p, &q, sizeof(p));
 	}
 }
@@ -142,10 +143,10 @@ static void test_bad_utf8(void **state)
 
 	(void)state;
 	sample(&s);
-	snprintf(s.port[0].peer_name, sizeof(s.port[0].peer_name), "leaf\xff\xfe\x01");
+	snprintf(s.port[0].lldp_name, sizeof(s.port[0].lldp_name), "leaf\xff\xfe\x01");
 	json = snapshot_to_json(&s);
 	assert_int_equal(snapshot_from_json(json, &back, NULL), 0);
-	assert_string_equal(back.port[0].peer_name, "leaf???");
+	assert_string_equal(back.port[0].lldp_name, "leaf???");
 	json_decref(json);
 	snapshot_clear(&back);
 	snapshot_clear(&s);
@@ -407,20 +408,20 @@ static void test_take(void **state)
 
 	(void)state;
 	assert_int_equal(dcb_open(NULL, &dcb, &e), 0);
-	if (snapshot_take(dcb, also, 1, &s, &e))
+	if (snapshot_read(dcb, also, 1, &s, &e))
 		fail_msg("%s", e.text);
 	lo = snapshot_port(&s, "lo");
 	assert_non_null(lo);
 	assert_int_equal(lo->kind, PORT_ETHERNET);
 	assert_true(counters_has(&lo->counters, METRIC_RX_BYTES, 0));
-	assert_true(s.host[0] && s.kernel[0] && s.taken_unix_ns > 0);
+	assert_true(s.host[0] && s.kernel[0] && s.read_unix_ns > 0);
 	json = snapshot_to_json(&s);
 	assert_int_equal(snapshot_from_json(json, &back, &e), 0);
 	assert_same(&s, &back);
 	json_decref(json);
 	snapshot_clear(&back);
 	snapshot_clear(&s);
-	assert_int_equal(snapshot_take(dcb, gone, 1, &s, &e), -ENODEV);
+	assert_int_equal(snapshot_read(dcb, gone, 1, &s, &e), -ENODEV);
 	assert_non_null(strstr(e.text, "nonic9"));
 	dcb_close(dcb);
 }

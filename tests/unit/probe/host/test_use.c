@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "dcb/kernel/nl.h"
-#include "probe/host/use.h"
+#include "probe/host/port_users.h"
 
 static char root[32];
 
@@ -77,24 +77,24 @@ static void fill_answer(struct nl_request *r)
 static void test_qps(void **state)
 {
 	static struct nl_request r;
-	struct port_use use = {0};
+	struct port_users use = {0};
 	char text[160];
 
 	(void)state;
 	run("mkdir -p %s/812 && printf 'ib_\\033[31m\\302\\2332J\\n' >%s/812/comm", root, root);
 	fill_answer(&r);
-	use_add_qps(&use, 1, r.bytes, r.used, root);
+	port_users_add_qps(&use, 1, r.bytes, r.used, root);
 	assert_int_equal(use.count, 2);
-	use_text(&use.use[0], text, sizeof(text));
+	port_user_text(&use.user[0], text, sizeof(text));
 	assert_string_equal(text, "2 queue pairs of ib_?[31m?2J (pid 812)");
-	use_text(&use.use[1], text, sizeof(text));
+	port_user_text(&use.user[1], text, sizeof(text));
 	assert_string_equal(text, "1 queue pair of the kernel (rdma_cm)");
 	/* A process that has ended since. */
 	memset(&use, 0, sizeof(use));
-	use_add_qps(&use, 2, r.bytes, r.used, root);
-	use_text(&use.use[1], text, sizeof(text));
+	port_users_add_qps(&use, 2, r.bytes, r.used, root);
+	port_user_text(&use.user[1], text, sizeof(text));
 	assert_int_equal(use.count, 1);
-	use_text(&use.use[0], text, sizeof(text));
+	port_user_text(&use.user[0], text, sizeof(text));
 	assert_string_equal(text, "1 queue pair of a process (pid 813)");
 }
 
@@ -106,11 +106,11 @@ static void test_qps_cut(void **state)
 	(void)state;
 	fill_answer(&r);
 	for (size_t size = 0; size <= r.used; size++) {
-		struct port_use use = {0};
+		struct port_users use = {0};
 		uint8_t *copy = malloc(size ? size : 1);
 
 		memcpy(copy, r.bytes, size);
-		use_add_qps(&use, 1, copy, size, root);
+		port_users_add_qps(&use, 1, copy, size, root);
 		assert_true(use.count <= 2);
 		free(copy);
 	}
@@ -119,17 +119,17 @@ static void test_qps_cut(void **state)
 static void test_many(void **state)
 {
 	static struct nl_request r;
-	struct port_use use = {0};
+	struct port_users use = {0};
 	size_t table;
 
 	(void)state;
 	nl_request_init(&r, 0, 0);
 	table = nl_nest_start(&r, RDMA_NLDEV_ATTR_RES_QP);
-	for (uint32_t pid = 1; pid <= USE_MAX + 5; pid++)
+	for (uint32_t pid = 1; pid <= PORT_USERS_MAX + 5; pid++)
 		put_qp(&r, 1, pid, NULL, 2);
 	nl_nest_end(&r, table);
-	use_add_qps(&use, 1, r.bytes, r.used, root);
-	assert_int_equal(use.count, USE_MAX);
+	port_users_add_qps(&use, 1, r.bytes, r.used, root);
+	assert_int_equal(use.count, PORT_USERS_MAX);
 	assert_int_equal(use.more, 5);
 }
 
@@ -146,13 +146,13 @@ static void test_login(void **state)
 	    "&& echo '20 (bash) S 10 1' >20/stat && : >10/environ && echo '10 (init) S 0 1' "
 	    ">10/stat",
 	    root, root, root, root);
-	assert_true(use_login_peer(root, 30, peer, sizeof(peer)));
+	assert_true(port_users_login_client(root, 30, peer, sizeof(peer)));
 	assert_string_equal(peer, "198.18.0.1");
-	assert_false(use_login_peer(root, 10, peer, sizeof(peer)));
-	assert_false(use_login_peer(root, 99, peer, sizeof(peer)));
+	assert_false(port_users_login_client(root, 10, peer, sizeof(peer)));
+	assert_false(port_users_login_client(root, 99, peer, sizeof(peer)));
 	/* Its own parent: it ends all the same. */
 	run("echo '30 (x) S 30 1' >%s/30/stat", root);
-	assert_false(use_login_peer(root, 30, peer, sizeof(peer)));
+	assert_false(port_users_login_client(root, 30, peer, sizeof(peer)));
 }
 
 static void test_above(void **state)
@@ -168,29 +168,29 @@ static void test_above(void **state)
 	    root);
 	if (dcb_open(&roots, &dcb, &e))
 		fail_msg("%s", e.text);
-	assert_true(use_is_above(dcb, "eth0", "eth0"));
-	assert_true(use_is_above(dcb, "v10", "eth1"));
-	assert_false(use_is_above(dcb, "v10", "eth2"));
-	assert_false(use_is_above(dcb, "eth0", "v10"));
-	assert_false(use_is_above(dcb, "loop", "eth0"));
-	assert_false(use_is_above(dcb, "../../x", "eth0"));
+	assert_true(port_users_is_upper(dcb, "eth0", "eth0"));
+	assert_true(port_users_is_upper(dcb, "v10", "eth1"));
+	assert_false(port_users_is_upper(dcb, "v10", "eth2"));
+	assert_false(port_users_is_upper(dcb, "eth0", "v10"));
+	assert_false(port_users_is_upper(dcb, "loop", "eth0"));
+	assert_false(port_users_is_upper(dcb, "../../x", "eth0"));
 	dcb_close(dcb);
 }
 
 /* A login and a bond use the port, and none of their packets is RDMA. */
 static void test_keep_rdma(void **state)
 {
-	struct port_use use = {.count = 4,
-			       .use = {{.kind = USE_LOGIN, .name = "10.0.0.1"},
-				       {.kind = USE_QP, .name = "ib_write_bw"},
-				       {.kind = USE_BOND, .name = "bond0"},
-				       {.kind = USE_NFS, .name = "srv"}}};
+	struct port_users use = {.count = 4,
+				 .user = {{.kind = PORT_USER_LOGIN, .name = "10.0.0.1"},
+					  {.kind = PORT_USER_QP, .name = "ib_write_bw"},
+					  {.kind = PORT_USER_BOND, .name = "bond0"},
+					  {.kind = PORT_USER_NFS, .name = "srv"}}};
 
 	(void)state;
-	use_keep_rdma(&use);
+	port_users_keep_rdma(&use);
 	assert_int_equal(use.count, 2);
-	assert_string_equal(use.use[0].name, "ib_write_bw");
-	assert_string_equal(use.use[1].name, "srv");
+	assert_string_equal(use.user[0].name, "ib_write_bw");
+	assert_string_equal(use.user[1].name, "srv");
 }
 
 int main(void)

@@ -23,35 +23,35 @@
 
 #include <cmocka.h>
 
-#include "probe/io/dial.h"
-#include "probe/io/gate.h"
+#include "probe/io/tcp_socket.h"
+#include "probe/io/handshake.h"
 
 #define TOKEN "0123456789abcdef0123456789abcdef"
 
 #define WRONG "fedcba9876543210fedcba9876543210"
 
-static struct gate_talk sample_talk(void)
+static struct handshake sample_talk(void)
 {
-	return (struct gate_talk){
+	return (struct handshake){
 		.client = "198.18.0.1 port 40000",
 		.server = "198.18.0.2 port 18515",
-		.greeting =
-			{[GATE_CLIENT] = "{\"client\":1}\n", [GATE_SERVER] = "{\"server\":2}\n"},
+		.greeting = {[HANDSHAKE_CLIENT] = "{\"client\":1}\n",
+			     [HANDSHAKE_SERVER] = "{\"server\":2}\n"},
 	};
 }
 
 /* By another implementation: Python's hmac. */
 static void test_known_proofs(void **state)
 {
-	const struct gate_talk t = sample_talk();
-	char line[GATE_LINE_MAX];
+	const struct handshake t = sample_talk();
+	char line[HANDSHAKE_LINE_MAX];
 
 	(void)state;
-	gate_proof(&t, GATE_CLIENT, TOKEN, line);
+	handshake_proof_make(&t, HANDSHAKE_CLIENT, TOKEN, line);
 	assert_string_equal(
 		line, "{\"proof\":"
 		      "\"52278010abd0df29253b6b1c7c496dc11a899b79b5e7b0cb7d517026d2a5848d\"}\n");
-	gate_proof(&t, GATE_SERVER, TOKEN, line);
+	handshake_proof_make(&t, HANDSHAKE_SERVER, TOKEN, line);
 	assert_string_equal(
 		line, "{\"proof\":"
 		      "\"30e23d4b9e2da7aa610abbb441cf31af8f2ba34d477e983127158c16fcc292e7\"}\n");
@@ -61,59 +61,64 @@ static void test_known_proofs(void **state)
  */
 static void test_greeting_made(void **state)
 {
-	struct gate_talk t = sample_talk(), again = t;
+	struct handshake t = sample_talk(), again = t;
 
 	(void)state;
-	for (enum gate_role role = GATE_CLIENT; role < GATE_ROLES; role++) {
-		assert_int_equal(gate_greeting_make(&t, role), 0);
-		assert_int_equal(gate_greeting_make(&again, role), 0);
+	for (enum handshake_role role = HANDSHAKE_CLIENT; role < HANDSHAKE_ROLES; role++) {
+		assert_int_equal(handshake_greeting_make(&t, role), 0);
+		assert_int_equal(handshake_greeting_make(&again, role), 0);
 		assert_string_not_equal(t.greeting[role], again.greeting[role]);
 		assert_true(strspn(strstr(t.greeting[role], "\"nonce\":\"") + 9,
 				   "0123456789abcdef") == 64);
 	}
-	assert_non_null(strstr(t.greeting[GATE_CLIENT], t.client));
-	assert_non_null(strstr(t.greeting[GATE_CLIENT], t.server));
+	assert_non_null(strstr(t.greeting[HANDSHAKE_CLIENT], t.client));
+	assert_non_null(strstr(t.greeting[HANDSHAKE_CLIENT], t.server));
 }
 
 /* Each of these changes it: no proof is right of other greetings, at the other end, with another
  * token. */
 static void test_proof_covers(void **state)
 {
-	const struct gate_talk right = sample_talk();
-	char line[GATE_LINE_MAX];
-	struct gate_talk t;
+	const struct handshake right = sample_talk();
+	char line[HANDSHAKE_LINE_MAX];
+	struct handshake t;
 	struct err e = {0};
 	size_t length;
 
 	(void)state;
-	gate_proof(&right, GATE_CLIENT, TOKEN, line);
+	handshake_proof_make(&right, HANDSHAKE_CLIENT, TOKEN, line);
 	length = strlen(line) - 1;
-	assert_int_equal(gate_proof_check(line, length, GATE_CLIENT, &right, TOKEN, &e), 0);
-	assert_int_equal(gate_proof_check(line, length, GATE_SERVER, &right, TOKEN, &e), -EACCES);
-	assert_int_equal(gate_proof_check(line, length, GATE_CLIENT, &right, WRONG, &e), -EACCES);
-	for (enum gate_role role = GATE_CLIENT; role < GATE_ROLES; role++) {
+	assert_int_equal(handshake_proof_check(line, length, HANDSHAKE_CLIENT, &right, TOKEN, &e),
+			 0);
+	assert_int_equal(handshake_proof_check(line, length, HANDSHAKE_SERVER, &right, TOKEN, &e),
+			 -EACCES);
+	assert_int_equal(handshake_proof_check(line, length, HANDSHAKE_CLIENT, &right, WRONG, &e),
+			 -EACCES);
+	for (enum handshake_role role = HANDSHAKE_CLIENT; role < HANDSHAKE_ROLES; role++) {
 		for (size_t i = 0; right.greeting[role][i]; i++) {
 			t = right;
 			t.greeting[role][i] ^= 1;
-			if (gate_proof_check(line, length, GATE_CLIENT, &t, TOKEN, &e) != -EACCES)
+			if (handshake_proof_check(line, length, HANDSHAKE_CLIENT, &t, TOKEN, &e) !=
+			    -EACCES)
 				fail_msg("byte %zu of greeting %u is not covered", i, role);
 		}
 	}
 	t = right;
-	strcpy(t.greeting[GATE_CLIENT], right.greeting[GATE_SERVER]);
-	strcpy(t.greeting[GATE_SERVER], right.greeting[GATE_CLIENT]);
-	assert_int_equal(gate_proof_check(line, length, GATE_CLIENT, &t, TOKEN, &e), -EACCES);
+	strcpy(t.greeting[HANDSHAKE_CLIENT], right.greeting[HANDSHAKE_SERVER]);
+	strcpy(t.greeting[HANDSHAKE_SERVER], right.greeting[HANDSHAKE_CLIENT]);
+	assert_int_equal(handshake_proof_check(line, length, HANDSHAKE_CLIENT, &t, TOKEN, &e),
+			 -EACCES);
 }
 
 /* Each single byte of the right line made each other byte: none of them opens the door. */
 static void test_proof_spoiled(void **state)
 {
-	const struct gate_talk t = sample_talk();
-	char line[GATE_LINE_MAX];
+	const struct handshake t = sample_talk();
+	char line[HANDSHAKE_LINE_MAX];
 	size_t length;
 
 	(void)state;
-	gate_proof(&t, GATE_CLIENT, TOKEN, line);
+	handshake_proof_make(&t, HANDSHAKE_CLIENT, TOKEN, line);
 	length = strlen(line) - 1;
 	for (size_t i = 0; i<length; i += i> 12 && i < length - 4 ? 16 : 1) {
 		char right = line[i];
@@ -123,7 +128,7 @@ static void test_proof_spoiled(void **state)
 
 			line[i] = (char)c;
 			if (line[i] != right &&
-			    !gate_proof_check(line, length, GATE_CLIENT, &t, TOKEN, &e))
+			    !handshake_proof_check(line, length, HANDSHAKE_CLIENT, &t, TOKEN, &e))
 				fail_msg("byte %zu as %u: %s", i, c, line);
 		}
 		line[i] = right;
@@ -168,10 +173,10 @@ static void test_greetings(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct gate_talk t = sample_talk();
+		struct handshake t = sample_talk();
 		struct err e = {0};
-		int got = gate_greeting_take(cases[i].line, strlen(cases[i].line), GATE_CLIENT, &t,
-					     &e);
+		int got = handshake_greeting_parse(cases[i].line, strlen(cases[i].line),
+						   HANDSHAKE_CLIENT, &t, &e);
 
 		if (got != cases[i].want || !strstr(e.text, cases[i].text))
 			fail_msg("%s: %d %s", cases[i].line, got, e.text);
@@ -180,12 +185,12 @@ static void test_greetings(void **state)
 }
 
 struct server {
-	struct gate gate;
+	struct listener gate;
 	pthread_t thread;
 	unsigned int port;
 	atomic_int stop;
 	int fd, rc;
-	char peer[GATE_ADDRESS_BYTES];
+	char peer[LISTENER_ADDRESS_BYTES];
 	struct err err;
 };
 
@@ -202,7 +207,7 @@ static void *wait_at_gate(void *arg)
 {
 	struct server *s = arg;
 
-	s->rc = gate_wait(&s->gate, &s->fd, s->peer, &s->err);
+	s->rc = listener_accept(&s->gate, &s->fd, s->peer, &s->err);
 	return NULL;
 }
 
@@ -212,7 +217,7 @@ static void start_at(struct server *s, const char *address, unsigned int wait_ms
 
 	memset(s, 0, sizeof(*s));
 	s->fd = -1;
-	s->gate = (struct gate){
+	s->gate = (struct listener){
 		.token = TOKEN, .wait_ms = wait_ms, .stop = &s->stop, .refused = on_refused};
 	refused = 0;
 	assert_int_equal(socket_listen(address, 0, &s->gate.listen_fd, &s->port, &e), 0);
@@ -239,7 +244,7 @@ static int call(unsigned int port)
 	struct err e = {0};
 	int fd;
 
-	if (dial("127.0.0.1", port, 5000, NULL, &fd, own, peer, &e))
+	if (tcp_connect("127.0.0.1", port, 5000, NULL, &fd, own, peer, &e))
 		fail_msg("%s", e.text);
 	assert_string_equal(own, "127.0.0.1");
 	assert_string_equal(peer, "127.0.0.1");
@@ -285,7 +290,7 @@ static bool hear(int fd, char *buf, size_t size, int within_ms)
 
 static int enter(unsigned int port, const char *with, struct err *e)
 {
-	int fd = call(port), err = gate_enter(fd, with, 15000, NULL, e);
+	int fd = call(port), err = handshake_authenticate(fd, with, 15000, NULL, e);
 
 	close(fd);
 	return err;
@@ -312,7 +317,7 @@ static void test_let_in(void **state)
 	(void)state;
 	start(&s, 20000);
 	expect_in(&s, 1000);
-	assert_int_equal(s.gate.strangers, 0);
+	assert_int_equal(s.gate.rejected, 0);
 	start_at(&s, NULL, 20000); /* "::", where IPv4 comes mapped */
 	expect_in(&s, 1000);
 }
@@ -320,8 +325,8 @@ static void test_let_in(void **state)
 /* A byte a packet. */
 static void test_let_in_slowly(void **state)
 {
-	struct gate_talk talk = {0};
-	char line[GATE_LINE_MAX];
+	struct handshake talk = {0};
+	char line[HANDSHAKE_LINE_MAX];
 	struct err e = {0};
 	struct server s;
 	int fd;
@@ -329,36 +334,39 @@ static void test_let_in_slowly(void **state)
 	(void)state;
 	start(&s, 20000);
 	fd = call(s.port);
-	assert_int_equal(socket_ends(fd, talk.client, talk.server), 0);
-	assert_int_equal(gate_greeting_make(&talk, GATE_CLIENT), 0);
-	for (const char *p = talk.greeting[GATE_CLIENT]; *p; p++)
+	assert_int_equal(socket_endpoints(fd, talk.client, talk.server), 0);
+	assert_int_equal(handshake_greeting_make(&talk, HANDSHAKE_CLIENT), 0);
+	for (const char *p = talk.greeting[HANDSHAKE_CLIENT]; *p; p++)
 		say(fd, (const char[]){*p, '\0'});
 	assert_true(hear(fd, line, sizeof(line), 2000));
-	assert_int_equal(gate_greeting_take(line, strlen(line) - 1, GATE_SERVER, &talk, &e), 0);
-	gate_proof(&talk, GATE_CLIENT, TOKEN, line);
+	assert_int_equal(
+		handshake_greeting_parse(line, strlen(line) - 1, HANDSHAKE_SERVER, &talk, &e), 0);
+	handshake_proof_make(&talk, HANDSHAKE_CLIENT, TOKEN, line);
 	for (const char *p = line; *p; p++)
 		say(fd, (const char[]){*p, '\0'});
 	assert_true(hear(fd, line, sizeof(line), 2000));
-	assert_int_equal(gate_proof_check(line, strlen(line) - 1, GATE_SERVER, &talk, TOKEN, &e),
-			 0);
+	assert_int_equal(
+		handshake_proof_check(line, strlen(line) - 1, HANDSHAKE_SERVER, &talk, TOKEN, &e),
+		0);
 	finish(&s);
 	assert_int_equal(s.rc, 0);
 	close(fd);
 }
 
-#define CROWD (GATE_PENDING + 64)
+#define CROWD (LISTENER_PENDING_MAX + 64)
 
 /* A greeting as a client's. */
-static void greet(int fd, struct gate_talk *talk)
+static void greet(int fd, struct handshake *talk)
 {
-	char line[GATE_LINE_MAX];
+	char line[HANDSHAKE_LINE_MAX];
 	struct err e = {0};
 
-	assert_int_equal(socket_ends(fd, talk->client, talk->server), 0);
-	assert_int_equal(gate_greeting_make(talk, GATE_CLIENT), 0);
-	say(fd, talk->greeting[GATE_CLIENT]);
+	assert_int_equal(socket_endpoints(fd, talk->client, talk->server), 0);
+	assert_int_equal(handshake_greeting_make(talk, HANDSHAKE_CLIENT), 0);
+	say(fd, talk->greeting[HANDSHAKE_CLIENT]);
 	if (hear(fd, line, sizeof(line), 3000) && *line)
-		assert_int_equal(gate_greeting_take(line, strlen(line) - 1, GATE_SERVER, talk, &e),
+		assert_int_equal(handshake_greeting_parse(line, strlen(line) - 1, HANDSHAKE_SERVER,
+							  talk, &e),
 				 0);
 }
 
@@ -367,7 +375,7 @@ static void greet(int fd, struct gate_talk *talk)
 static void crowd_in(const char *kind, unsigned int port, int fd[CROWD])
 {
 	for (unsigned int i = 0; i < CROWD; i++) {
-		struct gate_talk talk = {0};
+		struct handshake talk = {0};
 
 		fd[i] = call(port);
 		if (!strcmp(kind, "greeted"))
@@ -396,7 +404,7 @@ static void test_crowd(void **state)
 		start(&s, 20000);
 		crowd_in(kinds[i], s.port, fd);
 		expect_in(&s, 1500);
-		assert_true(s.gate.strangers >= CROWD - GATE_PENDING);
+		assert_true(s.gate.rejected >= CROWD - LISTENER_PENDING_MAX);
 		crowd_out(fd);
 	}
 }
@@ -415,8 +423,8 @@ static void test_gives_way(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct gate_talk talk = {0};
-		char line[GATE_LINE_MAX];
+		struct handshake talk = {0};
+		char line[HANDSHAKE_LINE_MAX];
 		struct server s;
 		int fd[CROWD], own;
 
@@ -428,7 +436,7 @@ static void test_gives_way(void **state)
 		if (cases[i].is_in) {
 			if (!cases[i].greets_before)
 				greet(own, &talk);
-			gate_proof(&talk, GATE_CLIENT, TOKEN, line);
+			handshake_proof_make(&talk, HANDSHAKE_CLIENT, TOKEN, line);
 			say(own, line);
 		}
 		if (!hear(own, line, sizeof(line), 3000) || !*line != !cases[i].is_in)
@@ -455,11 +463,11 @@ static void test_wrong(void **state)
 		assert_int_equal(enter(s.port, WRONG, &e), -EACCES);
 		assert_non_null(strstr(e.text, "the token is not that of the server"));
 		took = monotonic_ms() - began;
-		assert_true(took >= GATE_HOLD_MS && took < GATE_HOLD_MS + 1000);
+		assert_true(took >= HANDSHAKE_REJECT_MS && took < HANDSHAKE_REJECT_MS + 1000);
 	}
 	expect_in(&s, 1000);
-	assert_int_equal(s.gate.strangers, 4);
-	assert_int_equal(strncmp(s.gate.stranger, "127.0.0.1 port ", 15), 0);
+	assert_int_equal(s.gate.rejected, 4);
+	assert_int_equal(strncmp(s.gate.last_rejected, "127.0.0.1 port ", 15), 0);
 	assert_int_equal(refused, 4);
 }
 
@@ -485,7 +493,7 @@ static void test_refused(void **state)
 		start(&s, 20000);
 		fd = call(s.port);
 		say(fd, strcmp(lines[i], "long") ? lines[i] : too_long);
-		assert_false(hear(fd, answer, sizeof(answer), GATE_HOLD_MS / 2));
+		assert_false(hear(fd, answer, sizeof(answer), HANDSHAKE_REJECT_MS / 2));
 		assert_true(hear(fd, answer, sizeof(answer), 3000));
 		if (*answer) { /* what it has not read makes a reset of it */
 			assert_non_null(strstr(answer, "\"error\""));
@@ -521,16 +529,16 @@ struct impostor {
 	char heard[4096];
 };
 
-static void pass(int from, int to, const struct gate_talk *talk, struct impostor *m)
+static void pass(int from, int to, const struct handshake *talk, struct impostor *m)
 {
-	char line[GATE_LINE_MAX * 2], *ends;
+	char line[HANDSHAKE_LINE_MAX * 2], *ends;
 
 	if (!hear(from, line, sizeof(line), 3000))
 		return;
 	strncat(m->heard, line, sizeof(m->heard) - strlen(m->heard) - 1);
 	ends = strstr(line, ",\"client\"");
 	if (m->rewrite && ends)
-		snprintf(ends, GATE_LINE_MAX, ",\"client\":\"%s\",\"server\":\"%s\"}\n",
+		snprintf(ends, HANDSHAKE_LINE_MAX, ",\"client\":\"%s\",\"server\":\"%s\"}\n",
 			 talk->client, talk->server);
 	say(to, line);
 }
@@ -538,13 +546,13 @@ static void pass(int from, int to, const struct gate_talk *talk, struct impostor
 static void *be_impostor(void *arg)
 {
 	struct impostor *m = arg;
-	struct gate_talk talk = {0};
+	struct handshake talk = {0};
 	int fd = accept(m->listen_fd, NULL, NULL), on = -1;
-	char line[GATE_LINE_MAX];
+	char line[HANDSHAKE_LINE_MAX];
 
 	if (m->real) {
 		on = call_from(3, m->real);
-		assert_int_equal(socket_ends(on, talk.client, talk.server), 0);
+		assert_int_equal(socket_endpoints(on, talk.client, talk.server), 0);
 		pass(fd, on, &talk, m);
 		pass(on, fd, &talk, m);
 		pass(fd, on, &talk, m);
@@ -552,10 +560,10 @@ static void *be_impostor(void *arg)
 		close(on);
 	} else {
 		(void)hear(fd, m->heard, sizeof(m->heard), 2000);
-		assert_int_equal(gate_greeting_make(&talk, GATE_SERVER), 0);
-		say(fd, talk.greeting[GATE_SERVER]);
+		assert_int_equal(handshake_greeting_make(&talk, HANDSHAKE_SERVER), 0);
+		say(fd, talk.greeting[HANDSHAKE_SERVER]);
 		(void)hear(fd, m->heard + strlen(m->heard), 1024, 2000);
-		gate_proof(&talk, GATE_SERVER, WRONG, line);
+		handshake_proof_make(&talk, HANDSHAKE_SERVER, WRONG, line);
 		say(fd, line);
 		(void)hear(fd, m->heard + strlen(m->heard), 1024, 2000);
 	}
@@ -622,10 +630,10 @@ static void test_dial_and_listen_errors(void **state)
 	assert_non_null(strstr(e.hint, "-p"));
 	close(fd);
 	assert_int_equal(socket_listen("host.invalid", 0, &fd, &port, &e), -EINVAL);
-	assert_int_equal(dial("127.0.0.1", port ? port : 1, 2000, NULL, &fd, own, peer, &e),
+	assert_int_equal(tcp_connect("127.0.0.1", port ? port : 1, 2000, NULL, &fd, own, peer, &e),
 			 -ECONNREFUSED);
 	assert_non_null(strstr(e.hint, "probe server"));
-	assert_int_not_equal(dial("host.invalid", 1, 2000, NULL, &fd, own, peer, &e), 0);
+	assert_int_not_equal(tcp_connect("host.invalid", 1, 2000, NULL, &fd, own, peer, &e), 0);
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 
 #include <cmocka.h>
 
-#include "probe/io/lines.h"
+#include "probe/io/line_buffer.h"
 #include "profiles/base/base64.h"
 
 struct seen {
@@ -50,16 +50,16 @@ static void test_pieces(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		for (size_t piece = 1; piece <= 50; piece++) {
 			struct seen s = {""};
-			struct lines l;
+			struct line_buffer l;
 			size_t left = strlen(cases[i].in);
 			const char *p = cases[i].in;
 
-			lines_init(&l, 8);
+			line_buffer_init(&l, 8);
 			for (size_t n; left; left -= n, p += n) {
 				n = left < piece ? left : piece;
-				assert_int_equal(lines_push(&l, p, n, on_line, &s), 0);
+				assert_int_equal(line_buffer_push(&l, p, n, on_line, &s), 0);
 			}
-			lines_clear(&l);
+			line_buffer_clear(&l);
 			if (strcmp(s.text, cases[i].want))
 				fail_msg("%s in pieces of %zu: %s", cases[i].name, piece, s.text);
 		}
@@ -69,12 +69,12 @@ static void test_pieces(void **state)
 static void test_nul_inside(void **state)
 {
 	struct seen s = {""};
-	struct lines l;
+	struct line_buffer l;
 
 	(void)state;
-	lines_init(&l, 8);
-	assert_int_equal(lines_push(&l, "a\0b\n", 4, on_line, &s), 0);
-	lines_clear(&l);
+	line_buffer_init(&l, 8);
+	assert_int_equal(line_buffer_push(&l, "a\0b\n", 4, on_line, &s), 0);
+	line_buffer_clear(&l);
 	assert_string_equal(s.text, "[a:3]");
 }
 

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "probe/marking/echo.h"
-#include "probe/marking/echo_end.h"
+#include "probe/marking/marking.h"
+#include "probe/marking/marking_priv.h"
 #include "tests/unit/fixture/fake_objects.h"
 
 /* What the way does. The GID of the stand-in is all ones: IPv6. */
@@ -32,7 +32,7 @@ static bool pass(const struct ibv_ah_attr *ah, uint32_t from_qpn, uint32_t bytes
 
 	(void)from_qpn;
 	way.count++;
-	if (echo_label_port(ah->grh.flow_label) == way.lose_port || bytes > way.longest ||
+	if (marking_label_port(ah->grh.flow_label) == way.lose_port || bytes > way.longest ||
 	    (way.lose_every && !(way.count % (unsigned int)way.lose_every)))
 		return false;
 	if (way.to && tos >> 2 == way.from)
@@ -58,7 +58,7 @@ static void reset(void)
 	way.longest = 4096;
 }
 
-static const struct echo_spec base = {
+static const struct marking_spec base = {
 	.ibdev = "fake0",
 	.ib_port = 1,
 	.gid_index = 3,
@@ -71,8 +71,8 @@ static const struct echo_spec base = {
 };
 
 struct both {
-	struct echo *end[2];
-	struct echo_result result[2];
+	struct marking *end[2];
+	struct marking_result result[2];
 	atomic_int stop;
 };
 
@@ -81,32 +81,32 @@ static void *serve(void *arg)
 	struct both *b = arg;
 	struct err e = {0};
 
-	assert_int_equal(echo_run(b->end[1], &b->stop, &b->result[1], &e), 0);
+	assert_int_equal(marking_run(b->end[1], &b->stop, &b->result[1], &e), 0);
 	return NULL;
 }
 
-static struct both *run_both(struct echo_spec spec)
+static struct both *run_both(struct marking_spec spec)
 {
 	struct both *b = calloc(1, sizeof(*b));
-	struct traffic_peer *self = calloc(2, sizeof(*self));
+	struct traffic_endpoint *self = calloc(2, sizeof(*self));
 	atomic_int never = 0;
 	struct err e = {0};
 	pthread_t thread;
 
 	for (unsigned int i = 0; i < 2; i++) {
 		spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
-		if (echo_open(&spec, &b->end[i], &e))
+		if (marking_open(&spec, &b->end[i], &e))
 			fail_msg("%s", e.text);
-		echo_self(b->end[i], &self[i]);
+		marking_self(b->end[i], &self[i]);
 	}
 	for (unsigned int i = 0; i < 2; i++)
-		assert_int_equal(echo_connect(b->end[i], &self[!i], &e), 0);
+		assert_int_equal(marking_connect(b->end[i], &self[!i], &e), 0);
 	assert_int_equal(pthread_create(&thread, NULL, serve, b), 0);
-	assert_int_equal(echo_run(b->end[0], &never, &b->result[0], &e), 0);
+	assert_int_equal(marking_run(b->end[0], &never, &b->result[0], &e), 0);
 	b->stop = 1;
 	pthread_join(thread, NULL);
 	for (unsigned int i = 0; i < 2; i++)
-		echo_close(b->end[i]);
+		marking_close(b->end[i]);
 	free(self);
 	assert_int_equal(fake.qps + fake.cqs + fake.mrs + fake.ahs, 0);
 	assert_string_equal(b->result[0].detail, "");
@@ -114,7 +114,7 @@ static struct both *run_both(struct echo_spec spec)
 	return b;
 }
 
-static void expect(const struct echo_record *r, uint32_t arrived, uint8_t tos)
+static void expect(const struct marking_record *r, uint32_t arrived, uint8_t tos)
 {
 	assert_int_equal(r->arrived, arrived);
 	assert_int_equal(r->wrong + r->repeated + r->unread + r->others, 0);
@@ -126,8 +126,8 @@ static void expect(const struct echo_record *r, uint32_t arrived, uint8_t tos)
 /* Nothing happens on the way: everything is seen at both ends, as it was sent. */
 static void test_clean(void **state)
 {
-	struct echo_flow flow[ECHO_FLOWS_MAX];
-	unsigned int flows = echo_flows(&base, flow);
+	struct marking_flow flow[MARKING_FLOWS_MAX];
+	unsigned int flows = marking_flows(&base, flow);
 	struct both *b;
 
 	(void)state;
@@ -188,14 +188,14 @@ static void test_no_header(void **state)
 /* A source port that loses all: the others come, and the client ends. */
 static void test_sweep(void **state)
 {
-	struct echo_spec spec = base;
+	struct marking_spec spec = base;
 	struct both *b;
 
 	(void)state;
 	reset();
 	spec.class_count = 1;
 	spec.sweep = 64;
-	way.lose_port = echo_label_port(5 * 61 + 1);
+	way.lose_port = marking_label_port(5 * 61 + 1);
 	b = run_both(spec);
 	assert_int_equal(b->result[0].path_count, 64);
 	for (unsigned int i = 0; i < 64; i++) {
@@ -227,7 +227,7 @@ static void test_loss(void **state)
 
 static void test_sizes(void **state)
 {
-	struct echo_spec spec = base;
+	struct marking_spec spec = base;
 	struct both *b;
 
 	(void)state;
@@ -235,13 +235,13 @@ static void test_sizes(void **state)
 	spec.sizes = true;
 	way.longest = 1024;
 	b = run_both(spec);
-	for (unsigned int i = 0; i < 4 * ECHO_SIZES; i++) { /* on each path */
-		unsigned int at = 8 + i / ECHO_SIZES * 2 * ECHO_SIZES + i % ECHO_SIZES;
-		unsigned int fits = i % ECHO_SIZES < 3;
+	for (unsigned int i = 0; i < 4 * MARKING_SIZES; i++) { /* on each path */
+		unsigned int at = 8 + i / MARKING_SIZES * 2 * MARKING_SIZES + i % MARKING_SIZES;
+		unsigned int fits = i % MARKING_SIZES < 3;
 
 		assert_int_equal(b->result[0].flow[at].sent, 4);
 		assert_int_equal(b->result[1].flow[at].here.arrived, fits ? 4 : 0);
-		at += ECHO_SIZES;
+		at += MARKING_SIZES;
 		assert_int_equal(b->result[1].flow[at].sent, 4);
 		assert_int_equal(b->result[0].flow[at].here.arrived, fits ? 4 : 0);
 	}
@@ -260,7 +260,7 @@ static void test_spoilt(void **state)
 	(void)state;
 	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
 		uint32_t wrong = 0, sent = 0, came = 0;
-		struct echo_spec spec = base;
+		struct marking_spec spec = base;
 		struct both *b;
 
 		reset();
@@ -291,8 +291,8 @@ static void test_header(void **state)
 	} bad[] = {
 		{20, 0x46, true}, {20, 0x65, true}, {29, 6, true}, {39, 3, true}, {21, 0x68, false},
 	};
-	uint8_t head[ECHO_HEADER_BYTES];
-	struct echo_ip ip = {0};
+	uint8_t head[MARKING_HEADER_BYTES];
+	struct marking_ip ip = {0};
 
 	(void)state;
 	for (size_t i = 0; i <= ARRAY_SIZE(bad); i++) {
@@ -302,12 +302,12 @@ static void test_header(void **state)
 		memcpy(head + 20, v4, sizeof(v4));
 		if (i && bad[i - 1].sum)
 			head[bad[i - 1].at] = bad[i - 1].value;
-		sum = echo_checksum(head + 20, 20);
+		sum = marking_checksum(head + 20, 20);
 		head[30] = (uint8_t)(sum >> 8);
 		head[31] = (uint8_t)sum;
 		if (i)
 			head[bad[i - 1].at] = bad[i - 1].value;
-		assert_int_equal(echo_header_read(head, gid, &ip), i ? -EINVAL : 0);
+		assert_int_equal(marking_header_parse(head, gid, &ip), i ? -EINVAL : 0);
 		assert_int_equal(ip.tos, 0x6a);
 		assert_int_equal(ip.ttl, 63);
 		assert_int_equal(ip.version, 4);
@@ -317,13 +317,13 @@ static void test_header(void **state)
 static void test_ports(void **state)
 {
 	(void)state;
-	assert_int_equal(echo_label_port(1), 0xc001);
-	assert_int_equal(echo_label_port(0x3fff), 0xffff);
-	assert_int_equal(echo_label_port(0xfffff), 0xffff ^ 0x3f);
-	assert_int_equal(echo_label_port(0x4000), 0xc001);
+	assert_int_equal(marking_label_port(1), 0xc001);
+	assert_int_equal(marking_label_port(0x3fff), 0xffff);
+	assert_int_equal(marking_label_port(0xfffff), 0xffff ^ 0x3f);
+	assert_int_equal(marking_label_port(0x4000), 0xc001);
 	/* 17 * 0x61c88647 = 0x67e9... mod 2^32 of it, its high 14 bits */
-	assert_int_equal(echo_soft_port(17), 0xc000 + (uint32_t)(17u * 0x61c88647u) / 262144);
-	assert_true(echo_soft_port(17) != echo_soft_port(18));
+	assert_int_equal(marking_soft_port(17), 0xc000 + (uint32_t)(17u * 0x61c88647u) / 262144);
+	assert_true(marking_soft_port(17) != marking_soft_port(18));
 }
 
 static void test_spec_json(void **state)
@@ -337,7 +337,7 @@ static void test_spec_json(void **state)
 		{"sweep", 257}, {"gap_us", 65536},  {"seed", -1},	{"sizes", 1},
 		{"role", 1},	{"ibdev", 1},	    {"classes", 1},
 	};
-	struct echo_spec spec, want = base;
+	struct marking_spec spec, want = base;
 	struct err e = {0};
 	json_t *json;
 
@@ -345,21 +345,21 @@ static void test_spec_json(void **state)
 	want.role = TRAFFIC_SERVER;
 	want.sizes = true;
 	want.seed &= INT64_MAX;
-	json = echo_spec_to_json(&want);
-	assert_int_equal(echo_spec_from_json(json, &spec, &e), 0);
+	json = marking_spec_to_json(&want);
+	assert_int_equal(marking_spec_from_json(json, &spec, &e), 0);
 	assert_memory_equal(&spec, &want, sizeof(spec));
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		json_t *copy = json_deep_copy(json);
 
 		json_object_set_new(copy, bad[i].key, json_integer(bad[i].value));
-		if (echo_spec_from_json(copy, &spec, &e) != -EINVAL)
+		if (marking_spec_from_json(copy, &spec, &e) != -EINVAL)
 			fail_msg("%s %lld was taken", bad[i].key, (long long)bad[i].value);
 		json_object_del(copy, bad[i].key);
-		assert_int_equal(echo_spec_from_json(copy, &spec, &e), -EINVAL);
+		assert_int_equal(marking_spec_from_json(copy, &spec, &e), -EINVAL);
 		json_decref(copy);
 	}
 	json_object_set_new(json, "classes", json_array());
-	assert_int_equal(echo_spec_from_json(json, &spec, &e), -EINVAL);
+	assert_int_equal(marking_spec_from_json(json, &spec, &e), -EINVAL);
 	json_decref(json);
 }
 
@@ -377,7 +377,7 @@ static void test_result_json(void **state)
 		"[5,0,0,0,0,1,1,1,2,1,1,3,1,1,4,1,1,5,1,1]", /* too many markings */
 	};
 	struct both *b;
-	struct echo_result *r = calloc(1, sizeof(*r));
+	struct marking_result *r = calloc(1, sizeof(*r));
 	struct err e = {0};
 	json_t *json, *flow;
 
@@ -385,17 +385,17 @@ static void test_result_json(void **state)
 	reset();
 	way.lose_every = 7;
 	b = run_both(base);
-	json = echo_result_to_json(&b->result[0]);
-	assert_int_equal(echo_result_from_json(json, r, &e), 0);
+	json = marking_result_to_json(&b->result[0]);
+	assert_int_equal(marking_result_from_json(json, r, &e), 0);
 	assert_memory_equal(r, &b->result[0], sizeof(*r));
 	flow = json_array_get(json_object_get(json, "flows"), 1);
 	for (size_t i = 0; i < ARRAY_SIZE(bad); i++) {
 		json_object_set_new(flow, i % 2 ? "here" : "there", json_loads(bad[i], 0, NULL));
-		if (echo_result_from_json(json, r, &e) != -EINVAL)
+		if (marking_result_from_json(json, r, &e) != -EINVAL)
 			fail_msg("%s was taken", bad[i]);
 		json_object_set_new(flow, "here", json_loads("[0,0,0,0,0]", 0, NULL));
 		json_object_set_new(flow, "there", json_loads("[0,0,0,0,0]", 0, NULL));
-		assert_int_equal(echo_result_from_json(json, r, &e), 0);
+		assert_int_equal(marking_result_from_json(json, r, &e), 0);
 	}
 	json_decref(json);
 	free(b);
@@ -404,25 +404,25 @@ static void test_result_json(void **state)
 
 static void test_refused(void **state)
 {
-	struct traffic_peer *peer = calloc(1, sizeof(*peer));
-	struct echo_result *r = calloc(1, sizeof(*r));
-	struct echo_spec spec = base;
+	struct traffic_endpoint *peer = calloc(1, sizeof(*peer));
+	struct marking_result *r = calloc(1, sizeof(*r));
+	struct marking_spec spec = base;
 	atomic_int stop = 0;
-	struct echo *x = NULL;
+	struct marking *x = NULL;
 	struct err e = {0};
 
 	(void)state;
 	reset();
 	strcpy(spec.ibdev, "nonesuch");
-	assert_int_equal(echo_open(&spec, &x, &e), -ENODEV);
+	assert_int_equal(marking_open(&spec, &x, &e), -ENODEV);
 	spec = base;
 	spec.count = 0;
-	assert_int_equal(echo_open(&spec, &x, &e), -EINVAL);
-	assert_int_equal(echo_open(&base, &x, &e), 0);
-	assert_int_equal(echo_run(x, &stop, r, &e), -ENOTCONN);
+	assert_int_equal(marking_open(&spec, &x, &e), -EINVAL);
+	assert_int_equal(marking_open(&base, &x, &e), 0);
+	assert_int_equal(marking_run(x, &stop, r, &e), -ENOTCONN);
 	peer->qp_count = 2;
-	assert_int_equal(echo_connect(x, peer, &e), -EPROTO);
-	echo_close(x);
+	assert_int_equal(marking_connect(x, peer, &e), -EPROTO);
+	marking_close(x);
 	free(peer);
 	free(r);
 	assert_int_equal(fake.qps + fake.cqs + fake.mrs + fake.ahs, 0);

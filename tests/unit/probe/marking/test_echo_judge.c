@@ -13,40 +13,40 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/marking/echo_judge.h"
+#include "probe/marking/marking_findings.h"
 
 #define PATHS 4
 #define COUNT 8
 
 struct scene {
-	struct echo_spec spec[2];
-	struct echo_result result[2];
-	struct echo_flow flow[ECHO_FLOWS_MAX];
+	struct marking_spec spec[2];
+	struct marking_result result[2];
+	struct marking_flow flow[MARKING_FLOWS_MAX];
 	unsigned int flows;
-	struct echo_findings found;
-	struct echo_ends ends;
+	struct marking_findings found;
+	struct marking_endpoints ends;
 };
 
 /* Requests, then answers, as all of them arrive with one marking. */
-static void arrive(struct echo_record *r, uint32_t count, uint8_t tos)
+static void arrive(struct marking_record *r, uint32_t count, uint8_t tos)
 {
-	*r = (struct echo_record){.arrived = count};
+	*r = (struct marking_record){.arrived = count};
 	if (count) {
 		r->seen_count = 1;
-		r->seen[0] = (struct echo_seen){tos, 64, count};
+		r->seen[0] = (struct marking_seen){tos, 64, count};
 	}
 }
 
-static void record(struct scene *s, enum echo_way way, unsigned int flow, uint32_t sent,
+static void record(struct scene *s, enum marking_direction way, unsigned int flow, uint32_t sent,
 		   uint32_t came, uint8_t tos)
 {
 	s->result[way].flow[flow].sent = sent;
 	arrive(&s->result[!way].flow[flow].here, came, tos);
-	if (way == ECHO_FORTH)
+	if (way == MARKING_FORWARD)
 		arrive(&s->result[0].flow[flow].there, came, tos);
 }
 
-static bool fits(const struct scene *s, unsigned int flow, enum echo_way way, uint32_t mtu)
+static bool fits(const struct scene *s, unsigned int flow, enum marking_direction way, uint32_t mtu)
 {
 	return s->flow[flow].bytes[way] <= mtu;
 }
@@ -56,7 +56,7 @@ static struct scene *clean(unsigned int sweep, bool sizes, uint32_t mtu)
 {
 	struct scene *s = calloc(1, sizeof(*s));
 
-	s->spec[0] = (struct echo_spec){
+	s->spec[0] = (struct marking_spec){
 		.role = TRAFFIC_CLIENT,
 		.ib_port = 1,
 		.duration_ms = 1000,
@@ -69,10 +69,10 @@ static struct scene *clean(unsigned int sweep, bool sizes, uint32_t mtu)
 	};
 	s->spec[1] = s->spec[0];
 	s->spec[1].role = TRAFFIC_SERVER;
-	s->flows = echo_flows(&s->spec[0], s->flow);
+	s->flows = marking_flows(&s->spec[0], s->flow);
 	for (unsigned int end = 0; end < 2; end++) {
 		s->result[end].mtu = mtu;
-		s->result[end].path_count = echo_paths(&s->spec[0]);
+		s->result[end].path_count = marking_paths(&s->spec[0]);
 		s->result[end].flow_count = s->flows;
 		for (unsigned int i = 0; i < s->result[end].path_count; i++)
 			s->result[end].port[i] = (uint16_t)(0xc000 + i);
@@ -94,18 +94,18 @@ static void judge(struct scene *s)
 {
 	struct err e = {0};
 
-	if (echo_judge(&s->ends, &s->found, &e))
+	if (marking_findings_make(&s->ends, &s->found, &e))
 		fail_msg("%s", e.text);
 }
 
 /* The only finding, and its text. */
-static const struct echo_finding *only(struct scene *s, enum echo_kind kind, const char *text)
+static const struct marking_finding *only(struct scene *s, enum marking_kind kind, const char *text)
 {
 	char buf[320];
 
 	judge(s);
 	for (unsigned int i = 0; i < s->found.count; i++) {
-		echo_finding_text(&s->found.finding[i], buf, sizeof(buf));
+		marking_finding_text(&s->found.finding[i], buf, sizeof(buf));
 		if (s->found.count > 1 || s->found.finding[i].kind != kind || strcmp(buf, text))
 			fail_msg("%u: %s\nwant: %s", s->found.count, buf, text);
 	}
@@ -128,7 +128,7 @@ static void test_clean(void **state)
 		judge(s);
 		assert_int_equal(s->found.count, 0);
 		for (unsigned int way = 0; way < 2; way++)
-			assert_int_equal(echo_path_mtu(&s->ends, way),
+			assert_int_equal(marking_path_mtu(&s->ends, way),
 					 cases[i].sizes ? cases[i].mtu : 0);
 		free(s);
 	}
@@ -137,25 +137,25 @@ static void test_clean(void **state)
 static void test_marking(void **state)
 {
 	static const struct {
-		enum echo_way way;
+		enum marking_direction way;
 		unsigned int first, last; /* flows */
 		uint8_t tos;
-		enum echo_kind kind;
+		enum marking_kind kind;
 		const char *text;
 	} cases[] = {
-		{ECHO_FORTH, 0, 3, 42, ECHO_DSCP,
+		{MARKING_FORWARD, 0, 3, 42, MARKING_DSCP,
 		 "client to server, class 0: DSCP 26 arrives as 10 (32 of 32), on all 4 source "
 		 "ports"},
-		{ECHO_BACK, 4, 7, 106, ECHO_DSCP,
+		{MARKING_REVERSE, 4, 7, 106, MARKING_DSCP,
 		 "server to client, class 1: DSCP 0 arrives as 26 (32 of 32), on all 4 source "
 		 "ports"},
-		{ECHO_BACK, 2, 2, 104, ECHO_ECT_CLEARED,
+		{MARKING_REVERSE, 2, 2, 104, MARKING_ECT_CLEARED,
 		 "server to client, class 0: ECT(0) arrives as Not-ECT (8 of 32), on 1 of 4 source "
 		 "ports (25 %), always these: 0xc002"},
-		{ECHO_FORTH, 1, 2, 107, ECHO_CE,
+		{MARKING_FORWARD, 1, 2, 107, MARKING_CE,
 		 "client to server, class 0: ECT(0) arrives as CE (16 of 32), on 2 of 4 source "
 		 "ports (50 %), always these: 0xc001 0xc002"},
-		{ECHO_FORTH, 4, 4, 1, ECHO_ECN,
+		{MARKING_FORWARD, 4, 4, 1, MARKING_ECN,
 		 "client to server, class 1: ECT(0) arrives as ECT(1) (8 of 32), on 1 of 4 source "
 		 "ports (25 %), always these: 0xc000"},
 	};
@@ -175,20 +175,20 @@ static void test_marking(void **state)
 static void test_mixed(void **state)
 {
 	struct scene *s = clean(0, false, 4096);
-	struct echo_record *r = &s->result[1].flow[1].here;
+	struct marking_record *r = &s->result[1].flow[1].here;
 
 	(void)state;
 	r->seen_count = 2;
 	r->seen[0].count = 5;
-	r->seen[1] = (struct echo_seen){107, 64, 3};
-	only(s, ECHO_CE,
+	r->seen[1] = (struct marking_seen){107, 64, 3};
+	only(s, MARKING_CE,
 	     "client to server, class 0: ECT(0) arrives as CE (3 of 32), on 1 of 4 source ports "
 	     "(25 %): 0xc001");
 	r->seen[1].tos = 3;
 	judge(s);
 	assert_int_equal(s->found.count, 2);
-	assert_int_equal(s->found.finding[0].kind, ECHO_DSCP);
-	assert_int_equal(s->found.finding[1].kind, ECHO_CE);
+	assert_int_equal(s->found.finding[0].kind, MARKING_DSCP);
+	assert_int_equal(s->found.finding[1].kind, MARKING_CE);
 	free(s);
 }
 
@@ -200,7 +200,7 @@ static void test_own_tos(void **state)
 	(void)state;
 	s->spec[1].class[0].tos = 42;
 	for (unsigned int i = 0; i < PATHS; i++)
-		record(s, ECHO_BACK, i, COUNT, COUNT, 42);
+		record(s, MARKING_REVERSE, i, COUNT, COUNT, 42);
 	judge(s);
 	assert_int_equal(s->found.count, 0);
 	free(s);
@@ -209,36 +209,37 @@ static void test_own_tos(void **state)
 static void test_lost(void **state)
 {
 	struct scene *s = clean(64, false, 4096);
-	const struct echo_finding *f;
-	struct echo_port p;
+	const struct marking_finding *f;
+	struct marking_port p;
 
 	(void)state;
 	for (unsigned int i = 7; i < 64; i += 16) { /* a member that is dead */
-		record(s, ECHO_FORTH, i, COUNT, 0, 106);
-		record(s, ECHO_BACK, i, 0, 0, 106);
+		record(s, MARKING_FORWARD, i, COUNT, 0, 106);
+		record(s, MARKING_REVERSE, i, 0, 0, 106);
 	}
-	f = only(s, ECHO_LOST,
+	f = only(s, MARKING_LOST,
 		 "client to server, class 0: datagrams are lost (32 of 512), on 4 of 64 source "
 		 "ports (6.25 %), always these: 0xc007 0xc017 0xc027 0xc037");
 	assert_int_equal(f->whole, 4);
-	echo_port(&s->ends, ECHO_FORTH, 7, &p);
-	assert_string_equal(echo_port_word(&p), "lost");
+	marking_port_make(&s->ends, MARKING_FORWARD, 7, &p);
+	assert_string_equal(marking_port_word(&p), "lost");
 	assert_int_equal(p.port, 0xc007);
-	echo_port(&s->ends, ECHO_BACK, 7, &p); /* no request came: none was answered */
-	assert_string_equal(echo_port_word(&p), "not known");
-	echo_port(&s->ends, ECHO_BACK, 8, &p);
-	assert_string_equal(echo_port_word(&p), "arrived");
+	marking_port_make(&s->ends, MARKING_REVERSE, 7,
+			  &p); /* no request came: none was answered */
+	assert_string_equal(marking_port_word(&p), "not known");
+	marking_port_make(&s->ends, MARKING_REVERSE, 8, &p);
+	assert_string_equal(marking_port_word(&p), "arrived");
 	free(s);
 	s = clean(64, false, 4096);
-	record(s, ECHO_BACK, 20, COUNT, COUNT - 1, 106);
-	only(s, ECHO_LOST,
+	record(s, MARKING_REVERSE, 20, COUNT, COUNT - 1, 106);
+	only(s, MARKING_LOST,
 	     "server to client, class 0: datagrams are lost (1 of 512), on 1 of 64 source ports "
 	     "(1.56 %): 0xc014");
-	echo_port(&s->ends, ECHO_BACK, 20, &p);
-	assert_string_equal(echo_port_word(&p), "some lost");
-	record(s, ECHO_BACK, 20, COUNT, COUNT, 107);
-	echo_port(&s->ends, ECHO_BACK, 20, &p);
-	assert_string_equal(echo_port_word(&p), "marked");
+	marking_port_make(&s->ends, MARKING_REVERSE, 20, &p);
+	assert_string_equal(marking_port_word(&p), "some lost");
+	record(s, MARKING_REVERSE, 20, COUNT, COUNT, 107);
+	marking_port_make(&s->ends, MARKING_REVERSE, 20, &p);
+	assert_string_equal(marking_port_word(&p), "marked");
 	free(s);
 }
 
@@ -249,10 +250,10 @@ static void test_deaf(void **state)
 
 	(void)state;
 	for (unsigned int i = 4; i < 8; i++) {
-		record(s, ECHO_FORTH, i, COUNT, 0, 0);
-		record(s, ECHO_BACK, i, 0, 0, 0);
+		record(s, MARKING_FORWARD, i, COUNT, 0, 0);
+		record(s, MARKING_REVERSE, i, 0, 0, 0);
 	}
-	only(s, ECHO_DEAF,
+	only(s, MARKING_BLACKHOLE,
 	     "client to server, class 1: nothing arrives (32 of 32), on all 4 source ports");
 	free(s);
 }
@@ -264,14 +265,14 @@ static void test_wrong(void **state)
 	(void)state;
 	arrive(&s->result[1].flow[0].here, COUNT - 2, 106);
 	s->result[1].flow[0].here.wrong = 2;
-	only(s, ECHO_WRONG,
+	only(s, MARKING_WRONG,
 	     "client to server, class 0: bytes arrive that are not those that were sent (2 of 32), "
 	     "on 1 of 4 source ports (25 %): 0xc000");
 	free(s);
 	s = clean(0, false, 4096);
 	for (unsigned int i = 0; i < 4; i++)
-		s->result[0].flow[i].here = (struct echo_record){.arrived = 8, .unread = 8};
-	only(s, ECHO_UNREAD,
+		s->result[0].flow[i].here = (struct marking_record){.arrived = 8, .unread = 8};
+	only(s, MARKING_UNREAD,
 	     "server to client, class 0: the device hands out no IP header (32 of 32), on all 4 "
 	     "source ports");
 	free(s);
@@ -280,7 +281,7 @@ static void test_wrong(void **state)
 /* The first flow of a source port's sizes: a row of requests, and one of answers. */
 static unsigned int sizes_at(unsigned int path)
 {
-	return 2 * PATHS + path * 2 * ECHO_SIZES;
+	return 2 * PATHS + path * 2 * MARKING_SIZES;
 }
 
 static void test_mtu(void **state)
@@ -289,19 +290,19 @@ static void test_mtu(void **state)
 
 	(void)state;
 	for (unsigned int p = 0; p < PATHS; p++)
-		for (unsigned int i = 3; i < ECHO_SIZES; i++) { /* 2048 and 4096 do not come */
-			record(s, ECHO_FORTH, sizes_at(p) + i, 4, 0, 106);
-			record(s, ECHO_BACK, sizes_at(p) + i, 0, 0, 106);
+		for (unsigned int i = 3; i < MARKING_SIZES; i++) { /* 2048 and 4096 do not come */
+			record(s, MARKING_FORWARD, sizes_at(p) + i, 4, 0, 106);
+			record(s, MARKING_REVERSE, sizes_at(p) + i, 0, 0, 106);
 		}
-	only(s, ECHO_MTU,
+	only(s, MARKING_MTU,
 	     "client to server: no datagram of 4096 bytes arrives, the RDMA MTU of both ports; the "
 	     "largest that does is 1024, on all 4 source ports");
-	assert_int_equal(echo_path_mtu(&s->ends, ECHO_FORTH), 1024);
-	assert_int_equal(echo_path_mtu(&s->ends, ECHO_BACK), 4096);
+	assert_int_equal(marking_path_mtu(&s->ends, MARKING_FORWARD), 1024);
+	assert_int_equal(marking_path_mtu(&s->ends, MARKING_REVERSE), 4096);
 	free(s);
 	s = clean(0, true, 4096);
-	record(s, ECHO_BACK, sizes_at(3) + 2 * ECHO_SIZES - 1, 4, 0, 106);
-	only(s, ECHO_MTU,
+	record(s, MARKING_REVERSE, sizes_at(3) + 2 * MARKING_SIZES - 1, 4, 0, 106);
+	only(s, MARKING_MTU,
 	     "server to client: no datagram of 4096 bytes arrives, the RDMA MTU of both ports; the "
 	     "largest that does is 2048, on 1 of 4 source ports (25 %), always these: 0xc003");
 	/* The smaller port decides what has to arrive. */
@@ -314,11 +315,11 @@ static void test_mtu(void **state)
 /* What a source port loses it loses in each size: that is not its MTU. */
 static void lose(struct scene *s, unsigned int path, uint32_t came)
 {
-	record(s, ECHO_FORTH, path, COUNT, came, 106);
-	record(s, ECHO_BACK, path, came, came, 106);
-	for (unsigned int i = 0; i < 2 * ECHO_SIZES; i++) {
-		record(s, ECHO_FORTH, sizes_at(path) + i, 4, 0, 106);
-		record(s, ECHO_BACK, sizes_at(path) + i, 0, 0, 106);
+	record(s, MARKING_FORWARD, path, COUNT, came, 106);
+	record(s, MARKING_REVERSE, path, came, came, 106);
+	for (unsigned int i = 0; i < 2 * MARKING_SIZES; i++) {
+		record(s, MARKING_FORWARD, sizes_at(path) + i, 4, 0, 106);
+		record(s, MARKING_REVERSE, sizes_at(path) + i, 0, 0, 106);
 	}
 }
 
@@ -331,14 +332,14 @@ static void test_mtu_of_lost(void **state)
 	lose(s, 2, 1);
 	judge(s);
 	assert_int_equal(s->found.count, 1);
-	assert_int_equal(s->found.finding[0].kind, ECHO_LOST);
-	assert_int_equal(echo_path_mtu(&s->ends, ECHO_FORTH), 4096);
-	assert_int_equal(echo_path_mtu(&s->ends, ECHO_BACK), 4096);
+	assert_int_equal(s->found.finding[0].kind, MARKING_LOST);
+	assert_int_equal(marking_path_mtu(&s->ends, MARKING_FORWARD), 4096);
+	assert_int_equal(marking_path_mtu(&s->ends, MARKING_REVERSE), 4096);
 	lose(s, 1, 0);
 	lose(s, 3, 0);
 	judge(s);
 	assert_int_equal(s->found.count, 1);
-	assert_int_equal(echo_path_mtu(&s->ends, ECHO_FORTH), 0); /* not known */
+	assert_int_equal(marking_path_mtu(&s->ends, MARKING_FORWARD), 0); /* not known */
 	free(s);
 }
 
@@ -349,10 +350,10 @@ static void test_one_end(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < PATHS; i++)
-		record(s, ECHO_FORTH, i, COUNT, COUNT, 42);
-	record(s, ECHO_FORTH, 5, COUNT, 1, 2);
+		record(s, MARKING_FORWARD, i, COUNT, COUNT, 42);
+	record(s, MARKING_FORWARD, 5, COUNT, 1, 2);
 	s->ends.result[1] = NULL;
-	only(s, ECHO_DSCP,
+	only(s, MARKING_DSCP,
 	     "client to server, class 0: DSCP 26 arrives as 10 (32 of 32), on all 4 source ports");
 	s->ends.result[0] = NULL;
 	judge(s);
@@ -367,21 +368,22 @@ static void test_misfit(void **state)
 
 	(void)state;
 	s->result[1].flow_count--;
-	assert_int_equal(echo_judge(&s->ends, &s->found, &e), -EPROTO);
+	assert_int_equal(marking_findings_make(&s->ends, &s->found, &e), -EPROTO);
 	s->result[1].flow_count++;
 	s->result[0].path_count++;
-	assert_int_equal(echo_judge(&s->ends, &s->found, &e), -EPROTO);
+	assert_int_equal(marking_findings_make(&s->ends, &s->found, &e), -EPROTO);
 	free(s);
 }
 
 static void test_table(void **state)
 {
 	(void)state;
-	for (unsigned int i = 0; i < ECHO_KINDS; i++) {
-		assert_non_null(echo_kind_table[i].word);
-		assert_true(strlen(echo_kind_table[i].advice) > 10);
+	for (unsigned int i = 0; i < MARKING_KINDS; i++) {
+		assert_non_null(marking_kind_table[i].word);
+		assert_true(strlen(marking_kind_table[i].advice) > 10);
 		for (unsigned int k = 0; k < i; k++)
-			assert_string_not_equal(echo_kind_table[i].word, echo_kind_table[k].word);
+			assert_string_not_equal(marking_kind_table[i].word,
+						marking_kind_table[k].word);
 	}
 }
 
@@ -391,16 +393,16 @@ static void test_json(void **state)
 	json_t *json, *one;
 
 	(void)state;
-	record(s, ECHO_FORTH, 7, COUNT, 0, 106);
+	record(s, MARKING_FORWARD, 7, COUNT, 0, 106);
 	judge(s);
-	json = echo_findings_to_json(&s->ends, &s->found);
+	json = marking_findings_to_json(&s->ends, &s->found);
 	one = json_array_get(json_object_get(json, "findings"), 0);
 	assert_string_equal(json_string_value(json_object_get(one, "kind")), "lost");
 	assert_int_equal(json_integer_value(json_array_get(json_object_get(one, "named"), 0)),
 			 0xc007);
 	assert_int_equal(json_integer_value(json_array_get(json_object_get(json, "path_mtu"), 1)),
 			 4096);
-	one = json_array_get(json_object_get(json, "ports"), ECHO_FORTH);
+	one = json_array_get(json_object_get(json, "ports"), MARKING_FORWARD);
 	assert_int_equal(json_array_size(one), 8);
 	one = json_array_get(one, 7);
 	assert_string_equal(json_string_value(json_object_get(one, "verdict")), "lost");

@@ -55,7 +55,7 @@ static void full_run(struct fabric_run *f)
 	f->port[1].has_capture = false;
 	f->pair[1].verb = TRAFFIC_SEND;
 	f->pair[1].ran = false;
-	f->pair[1].server.cause = CAUSE_PEER_GONE;
+	f->pair[1].server.cause = CAUSE_REMOTE_GONE;
 	snprintf(f->pair[1].error, sizeof(f->pair[1].error), "h2: lost");
 	for (unsigned int i = 0; i < ARRAY_SIZE(f->tcp); i++)
 		f->tcp[i] = (struct run_tcp){
@@ -64,8 +64,8 @@ static void full_run(struct fabric_run *f)
 			.server = {.arrived_bytes = 60 + i, .retransmits = 5},
 		};
 	for (unsigned int i = 0; i < ARRAY_SIZE(f->tcp); i++) {
-		intervals_begin(&f->tcp[i].client.goodput, 1);
-		intervals_begin(&f->tcp[i].server.goodput, 1);
+		rate_series_init(&f->tcp[i].client.goodput, 1);
+		rate_series_init(&f->tcp[i].server.goodput, 1);
 	}
 	f->pair[0].tcp = f->tcp;
 	f->pair[0].tcp_count = ARRAY_SIZE(f->tcp);
@@ -95,7 +95,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(r.pair[1].client_host, f.pair[1].client_host);
 	assert_int_equal(r.pair[1].server_host, f.pair[1].server_host);
 	assert_int_equal(r.pair[1].verb, TRAFFIC_SEND);
-	assert_int_equal(r.pair[1].server.cause, CAUSE_PEER_GONE);
+	assert_int_equal(r.pair[1].server.cause, CAUSE_REMOTE_GONE);
 	assert_int_equal(r.pair[1].tcp_count, 0);
 	assert_int_equal(r.pair[0].tcp_count, 2);
 	assert_int_equal(r.pair[0].tcp[1].asked.streams, 4);
@@ -456,12 +456,12 @@ static void test_aligned(void **state)
 	assert_int_equal(r.pair[0].server_host, 1);
 	assert_true(r.traffic);
 	assert_int_equal(r.load_percent, 5);
-	assert_int_equal(r.stranger_count, 0);
+	assert_int_equal(r.unlisted_count, 0);
 	run_clear(&r);
 	inventory.host_count = 1;
 	assert_int_equal(run_load(dir, &inventory, &r, &e), 0);
-	assert_int_equal(r.stranger_count, 2);
-	assert_string_equal(r.stranger, "h1");
+	assert_int_equal(r.unlisted_count, 2);
+	assert_string_equal(r.unlisted, "h1");
 	assert_int_equal(r.pair_count, 0);
 	run_clear(&r);
 }

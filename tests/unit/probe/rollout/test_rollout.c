@@ -118,8 +118,8 @@ static void read_log(char *log, size_t size)
 static int run(struct rollout *r, const struct fabric *f, unsigned int parallel,
 	       unsigned int max_bad)
 {
-	struct rollout_how how = {
-		.limits = {.parallel = parallel, .max_bad = max_bad},
+	struct rollout_options how = {
+		.limits = {.parallel = parallel, .max_failed = max_bad},
 		.confirm_within_s = 1,
 		.wait_link_s = 1,
 		.settle_ms = ROLLOUT_SETTLE_AUTO,
@@ -382,7 +382,7 @@ static void test_facts(void **state)
 		struct rollout_facts got = {0};
 		struct err e = {0};
 
-		assert_int_equal(rollout_take_facts(plan, &got, &e), rows[i].err);
+		assert_int_equal(rollout_read_facts(plan, &got, &e), rows[i].err);
 		if (memcmp(&got, &rows[i].want, sizeof(got)))
 			fail_msg("%s: %u ports %u changes %u cannot %u disrupted '%s'",
 				 rows[i].plan, got.ports, got.changes, got.cannot, got.disrupted,
@@ -402,22 +402,22 @@ static void test_groups(void **state)
 		"{\"ports\":[{\"netdev\":\"p1\",\"steps\":[{\"disruption\":\"link-flap\"}]},"
 		"{\"netdev\":\"p0\",\"steps\":[{\"disruption\":\"none\"}]}]}",
 		0, NULL);
-	struct rollout_unit u = {0};
+	struct rollout_entry u = {0};
 
 	(void)state;
 	f.failure_group = GROUP_RAIL;
-	rollout_take_groups(plan, &f, 1, &u);
+	rollout_read_groups(plan, &f, 1, &u);
 	assert_int_equal(u.group_count, 1);
 	assert_int_equal(u.group[0], 6);
-	rollout_take_groups(plan, &f, 2, &u); /* its inventory does not know the port */
+	rollout_read_groups(plan, &f, 2, &u); /* its inventory does not know the port */
 	assert_int_equal(u.group[0], ROLLOUT_EVERY_GROUP);
 	f.failure_group = GROUP_RACK;
-	rollout_take_groups(plan, &f, 2, &u);
+	rollout_read_groups(plan, &f, 2, &u);
 	assert_int_equal(u.group[0], 1);
-	rollout_take_groups(plan, &f, 1, &u);
+	rollout_read_groups(plan, &f, 1, &u);
 	assert_int_equal(u.group[0], 1);
 	f.failure_group = GROUP_FLEET;
-	rollout_take_groups(plan, &f, 0, &u);
+	rollout_read_groups(plan, &f, 0, &u);
 	assert_int_equal(u.group[0], 0);
 	json_decref(plan);
 }

@@ -17,7 +17,7 @@
 
 #define HOSTS 8
 
-static unsigned int make(const char *const text[HOSTS], struct rollout_unit unit[HOSTS])
+static unsigned int make(const char *const text[HOSTS], struct rollout_entry unit[HOSTS])
 {
 	unsigned int n;
 
@@ -26,13 +26,13 @@ static unsigned int make(const char *const text[HOSTS], struct rollout_unit unit
 		for (const char *c = text[n]; *c; c++)
 			switch (*c) {
 			case '!':
-				unit[n].stage = ROLLOUT_BAD;
+				unit[n].stage = ROLLOUT_STAGE_FAILED;
 				break;
 			case '.':
-				unit[n].stage = ROLLOUT_GOOD;
+				unit[n].stage = ROLLOUT_STAGE_DONE;
 				break;
 			case '>':
-				unit[n].stage = ROLLOUT_RUNS;
+				unit[n].stage = ROLLOUT_STAGE_RUNNING;
 				break;
 			case '*':
 				rollout_add_group(&unit[n], ROLLOUT_EVERY_GROUP);
@@ -71,7 +71,7 @@ static void test_waves(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct rollout_unit unit[HOSTS];
+		struct rollout_entry unit[HOSTS];
 		unsigned int wave[HOSTS], n = make(cases[i].host, unit);
 		char got[HOSTS + 1] = "";
 		int waves = rollout_waves(unit, n, &cases[i].limits, wave), last = 0;
@@ -105,7 +105,7 @@ static void test_next(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct rollout_unit unit[HOSTS];
+		struct rollout_entry unit[HOSTS];
 		unsigned int n = make(cases[i].host, unit);
 		int got = rollout_next(unit, n, &cases[i].limits);
 
@@ -116,7 +116,7 @@ static void test_next(void **state)
 
 static void test_groups(void **state)
 {
-	struct rollout_unit u = {0};
+	struct rollout_entry u = {0};
 
 	(void)state;
 	for (uint32_t i = 0; i < ROLLOUT_GROUPS_MAX; i++) {
@@ -139,7 +139,7 @@ static void test_all_of_three(void **state)
 	for (unsigned int c = 0; c < 625; c++) {
 		const char *host[HOSTS] = {kinds[c % 5], kinds[c / 5 % 5], kinds[c / 25 % 5],
 					   kinds[c / 125]};
-		struct rollout_unit unit[HOSTS];
+		struct rollout_entry unit[HOSTS];
 		unsigned int wave[HOSTS], n = make(host, unit);
 
 		rollout_waves(unit, n, &limits, wave);

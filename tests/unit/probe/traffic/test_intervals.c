@@ -11,20 +11,20 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic/intervals.h"
+#include "probe/traffic/rate_series.h"
 
 #define MS    UINT64_C(1000000)
 #define START (UINT64_C(77) * MS)
 
 /* 64 KiB each ms, `stall_ms` of silence at stall_at_ms. */
-static void feed(struct intervals *v, uint64_t ms, uint64_t stall_at_ms, uint64_t stall_ms)
+static void feed(struct rate_series *v, uint64_t ms, uint64_t stall_at_ms, uint64_t stall_ms)
 {
-	intervals_begin(v, START);
+	rate_series_init(v, START);
 	for (uint64_t t = 0; t < ms; t++) {
 		if (t < stall_at_ms || t >= stall_at_ms + stall_ms)
-			intervals_add(v, START + t * MS, 65536);
+			rate_series_add(v, START + t * MS, 65536);
 	}
-	intervals_end(v, START + ms * MS);
+	rate_series_stop(v, START + ms * MS);
 }
 
 static void test_stats(void **state)
@@ -51,11 +51,11 @@ static void test_stats(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct intervals_stats s;
-		struct intervals v;
+		struct rate_series_stats s;
+		struct rate_series v;
 
 		feed(&v, cases[i].ms, cases[i].stall_at_ms, cases[i].stall_ms);
-		intervals_stats(&v, &s);
+		rate_series_stats(&v, &s);
 		if (s.whole != cases[i].whole || s.min != cases[i].min ||
 		    s.median != cases[i].median || s.max != cases[i].max ||
 		    s.min_at_ns != cases[i].min_at_ms * MS ||
@@ -66,7 +66,7 @@ static void test_stats(void **state)
 				 (unsigned long long)s.max, (unsigned long long)(s.min_at_ns / MS),
 				 (unsigned long long)(s.median_width_ns / MS));
 		assert_int_equal(s.duration_ns, cases[i].ms * MS);
-		assert_int_equal(s.width_ns, INTERVALS_NS);
+		assert_int_equal(s.width_ns, RATE_INTERVAL_NS);
 		assert_int_equal(s.mean,
 				 (cases[i].ms - cases[i].stall_ms) * 65536 * 1000 / cases[i].ms);
 	}
@@ -75,34 +75,34 @@ static void test_stats(void **state)
 /* A clock that jumps far, or back, stays within the slots. */
 static void test_clock(void **state)
 {
-	struct intervals_stats s;
-	struct intervals v;
+	struct rate_series_stats s;
+	struct rate_series v;
 
 	(void)state;
-	intervals_begin(&v, START);
-	intervals_add(&v, START + 250 * MS, 10);
-	intervals_add(&v, START + 50 * MS, 10);
-	intervals_add(&v, 0, 10);
-	intervals_end(&v, START + 300 * MS);
-	intervals_stats(&v, &s);
+	rate_series_init(&v, START);
+	rate_series_add(&v, START + 250 * MS, 10);
+	rate_series_add(&v, START + 50 * MS, 10);
+	rate_series_add(&v, 0, 10);
+	rate_series_stop(&v, START + 300 * MS);
+	rate_series_stats(&v, &s);
 	assert_int_equal(s.max, 300);
 	assert_int_equal(v.bytes[2], 30);
-	intervals_add(&v, UINT64_MAX, 10);
-	intervals_stats(&v, &s);
+	rate_series_add(&v, UINT64_MAX, 10);
+	rate_series_stats(&v, &s);
 	assert_int_equal(s.min, 0);
-	assert_true(v.slots <= INTERVALS_SLOTS);
+	assert_true(v.slots <= RATE_SERIES_SLOTS);
 }
 
 static void test_merge(void **state)
 {
-	struct intervals a, b;
-	struct intervals_stats s;
+	struct rate_series a, b;
+	struct rate_series_stats s;
 
 	(void)state;
 	feed(&a, 1000, 500, 100);
 	feed(&b, 1300, 200, 100);
-	assert_int_equal(intervals_merge(&a, &b), 0);
-	intervals_stats(&a, &s);
+	assert_int_equal(rate_series_merge(&a, &b), 0);
+	rate_series_stats(&a, &s);
 	assert_int_equal(s.whole, 13);
 	assert_int_equal(s.min, 65536000);
 	assert_int_equal(s.max, 131072000);
@@ -111,14 +111,14 @@ static void test_merge(void **state)
 	assert_true(a.exact);
 
 	feed(&b, 102400, 700, 100); /* slots of 200 or 400 ms: no longer exact */
-	assert_int_equal(intervals_merge(&a, &b), 0);
-	intervals_stats(&a, &s);
+	assert_int_equal(rate_series_merge(&a, &b), 0);
+	rate_series_stats(&a, &s);
 	assert_false(a.exact);
 	assert_int_equal(s.width_ns, s.median_width_ns);
 	assert_int_equal(s.median, 65536000);
 
-	intervals_begin(&b, START + 1);
-	assert_int_equal(intervals_merge(&a, &b), -EINVAL);
+	rate_series_init(&b, START + 1);
+	assert_int_equal(rate_series_merge(&a, &b), -EINVAL);
 }
 
 static void test_json_round_trip(void **state)
@@ -127,18 +127,18 @@ static void test_json_round_trip(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(durations); i++) {
-		struct intervals_stats s, t;
-		struct intervals v, back;
+		struct rate_series_stats s, t;
+		struct rate_series v, back;
 		struct err e = {0};
 		json_t *json;
 
 		feed(&v, durations[i], 300, 100);
-		json = intervals_to_json(&v);
+		json = rate_series_to_json(&v);
 		assert_non_null(json);
-		if (intervals_from_json(json, &back, &e))
+		if (rate_series_from_json(json, &back, &e))
 			fail_msg("%llu ms: %s", (unsigned long long)durations[i], e.text);
-		intervals_stats(&v, &s);
-		intervals_stats(&back, &t);
+		rate_series_stats(&v, &s);
+		rate_series_stats(&back, &t);
 		assert_memory_equal(&s, &t, sizeof(s));
 		json_decref(json);
 	}
@@ -167,15 +167,15 @@ static void test_json_hostile(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct intervals v, back = {.slots = 4711};
+		struct rate_series v, back = {.slots = 4711};
 		struct err e = {0};
 		json_t *json;
 
 		feed(&v, 200, 0, 0);
-		json = intervals_to_json(&v);
+		json = rate_series_to_json(&v);
 		json_object_set_new(json, cases[i].key,
 				    json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
-		if (intervals_from_json(json, &back, &e) != -EINVAL)
+		if (rate_series_from_json(json, &back, &e) != -EINVAL)
 			fail_msg("%s: %s is taken", cases[i].key, cases[i].value);
 		assert_int_equal(back.slots, 4711);
 		json_decref(json);

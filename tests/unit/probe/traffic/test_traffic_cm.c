@@ -8,7 +8,7 @@
 
 struct connecting {
 	struct end *end;
-	struct traffic_peer *peer;
+	struct traffic_endpoint *peer;
 	struct err e;
 	int err;
 };
@@ -24,7 +24,7 @@ static void *connect_end(void *arg)
 /* Both at a time: each waits for the other one. */
 static void connect_pair(struct pair *p)
 {
-	struct traffic_peer *self = calloc(2, sizeof(*self));
+	struct traffic_endpoint *self = calloc(2, sizeof(*self));
 	struct connecting c[2] = {{.end = &p->client, .peer = &self[1]},
 				  {.end = &p->server, .peer = &self[0]}};
 	pthread_t thread;

@@ -55,7 +55,7 @@ static const struct traffic_spec spec = {
 		{.streams = 1}},
 };
 
-static const struct traffic_peer peer = {
+static const struct traffic_endpoint peer = {
 	.gid = {[10] = 0xff, [11] = 0xff, [12] = 198, [13] = 18, [15] = 2},
 	.mtu = 4096,
 	.cm_port = 7471,
@@ -98,9 +98,9 @@ static void make_report(struct traffic_report *r)
 		.losses = 9,
 	};
 	histogram_add(&r->class->latency, 1234567);
-	intervals_begin(&r->class->goodput, 1000);
-	intervals_add(&r->class->goodput, 300000000, 65536);
-	intervals_end(&r->class->goodput, 400000000);
+	rate_series_init(&r->class->goodput, 1000);
+	rate_series_add(&r->class->goodput, 300000000, 65536);
+	rate_series_stop(&r->class->goodput, 400000000);
 	r->tcp_count = 1;
 	r->tcp = calloc(1, sizeof(*r->tcp));
 	assert_non_null(r->tcp);
@@ -161,7 +161,7 @@ static void test_round_trips(void **state)
 {
 	struct traffic_result r;
 	struct traffic_spec s;
-	struct traffic_peer p;
+	struct traffic_endpoint p;
 	struct err e = {0};
 	json_t *json;
 
@@ -170,8 +170,8 @@ static void test_round_trips(void **state)
 	assert_int_equal(traffic_spec_from_json(json, &s, &e), 0);
 	assert_memory_equal(&s, &spec, sizeof(s));
 	json_decref(json);
-	json = traffic_peer_to_json(&peer);
-	assert_int_equal(traffic_peer_from_json(json, &p, &e), 0);
+	json = traffic_endpoint_to_json(&peer);
+	assert_int_equal(traffic_endpoint_from_json(json, &p, &e), 0);
 	assert_memory_equal(&p, &peer, sizeof(p));
 	json_decref(json);
 	json = traffic_result_to_json(&result);
@@ -229,9 +229,9 @@ static int read_spec(const json_t *json, struct err *e)
 
 static int read_peer(const json_t *json, struct err *e)
 {
-	struct traffic_peer p;
+	struct traffic_endpoint p;
 
-	return traffic_peer_from_json(json, &p, e);
+	return traffic_endpoint_from_json(json, &p, e);
 }
 
 static int read_result(const json_t *json, struct err *e)
@@ -287,7 +287,7 @@ static json_t *document(enum document which)
 	case SPEC:
 		return traffic_spec_to_json(&spec);
 	case PEER:
-		return traffic_peer_to_json(&peer);
+		return traffic_endpoint_to_json(&peer);
 	case RESULT:
 		return traffic_result_to_json(&result);
 	default:
@@ -463,9 +463,9 @@ static void test_xrc_numbers(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		json_t *json = traffic_peer_to_json(&peer);
+		json_t *json = traffic_endpoint_to_json(&peer);
 		json_t *qp = json_array_get(json_object_get(json, "qps"), 0);
-		struct traffic_peer p = {0};
+		struct traffic_endpoint p = {0};
 		struct err e = {0};
 		int err;
 
@@ -475,7 +475,7 @@ static void test_xrc_numbers(void **state)
 		if (cases[i].srqn)
 			json_object_set_new(qp, "srqn",
 					    json_loads(cases[i].srqn, JSON_DECODE_ANY, NULL));
-		err = traffic_peer_from_json(json, &p, &e);
+		err = traffic_endpoint_from_json(json, &p, &e);
 		if (err != (cases[i].names ? -EINVAL : 0) || p.qp[0].srqn != cases[i].want ||
 		    (err && (!strstr(e.text, cases[i].names) || !strstr(e.text, "'qps' 0"))))
 			fail_msg("case %zu: %d, '%s'", i, err, e.text);

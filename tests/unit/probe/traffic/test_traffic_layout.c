@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 
 /* Slots that are looked at are as many as the window has, else one is enough. Of RC the window
  * holds as much again as what is under way, so that the next need not wait for the look, unless
@@ -132,10 +132,10 @@ static void test_layout(void **state)
 		c.qps = c.qps ? c.qps : 1;
 		if (class_window(&c) != layouts[i].window ||
 		    class_flight(&c) != layouts[i].flight || class_slots(&c) != layouts[i].slots ||
-		    class_stride(&c) != layouts[i].stride || class_unit(&c) != layouts[i].unit)
+		    class_stride(&c) != layouts[i].stride || class_post_list(&c) != layouts[i].unit)
 			fail_msg("case %zu: window %u, %u under way, %u slots of %u, lists of %u",
 				 i, class_window(&c), class_flight(&c), class_slots(&c),
-				 class_stride(&c), class_unit(&c));
+				 class_stride(&c), class_post_list(&c));
 	}
 }
 
@@ -184,7 +184,7 @@ static void test_all_sizes(void **state)
 
 			c.flight_bytes = c.rate_bytes_per_s ? TRAFFIC_FLIGHT_BYTES / c.qps : 0;
 			window = class_window(&c);
-			unit = class_unit(&c);
+			unit = class_post_list(&c);
 			assert_true(window && unit && !(window & (window - 1)));
 			assert_int_equal(window % unit, 0);
 			assert_in_range(class_flight(&c), unit, window);
@@ -223,10 +223,10 @@ struct scene {
 	struct traffic t;
 	struct traffic_report report;
 	struct worker worker;
-	struct cell out;
+	struct credit_slot out;
 	struct traffic_class class;
 	struct traffic_class_result result;
-	struct flow flow;
+	struct qp_flow flow;
 };
 
 static struct scene *make_scene(enum traffic_verb verb, enum traffic_transport transport)
@@ -242,14 +242,18 @@ static struct scene *make_scene(enum traffic_verb verb, enum traffic_transport t
 					  .check = TRAFFIC_CHECK_EVERY,
 					  .message_bytes = 64,
 					  .qps = 1};
-	s->flow = (struct flow){
+	s->flow = (struct qp_flow){
 		.worker = &s->worker,
 		.class = &s->class,
 		.result = &s->result,
 		.window = 32,
 		.slots = 32,
-		.tx = {.on = true, .posted = 100, .completed = 90, .granted = 80, .granting = true},
-		.rx = {.on = true, .announced = 50, .arrived = 50, .granted = 50, .next = 50},
+		.tx = {.on = true,
+		       .posted = 100,
+		       .completed = 90,
+		       .credited = 80,
+		       .needs_credit = true},
+		.rx = {.on = true, .announced = 50, .arrived = 50, .credited = 50, .next = 50},
 	};
 	return s;
 }
@@ -259,28 +263,28 @@ static void test_hostile_cells(void **state)
 	static const struct {
 		enum traffic_verb verb;
 		enum traffic_transport transport;
-		struct cell in;
+		struct credit_slot in;
 		bool bad;
 	} cases[] = {
-		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 80, .completed = 50}, false},
-		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 100, .completed = 50}, false},
-		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 101, .completed = 50}, true},
-		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 79, .completed = 50}, true},
-		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = UINT64_MAX, .completed = 50}, true},
-		{TRAFFIC_SEND, TRAFFIC_RC, {.granted = 80, .completed = 49}, true},
-		{TRAFFIC_WRITE, TRAFFIC_RC, {.granted = 80, .completed = 83}, true},
-		{TRAFFIC_WRITE, TRAFFIC_RC, {.granted = 80, .completed = UINT64_MAX}, true},
-		{TRAFFIC_SEND, TRAFFIC_UC, {.granted = 80, .completed = 82}, false},
-		{TRAFFIC_SEND, TRAFFIC_UC, {.granted = 80, .completed = 83}, true},
-		{TRAFFIC_SEND, TRAFFIC_UD, {.granted = 80, .completed = UINT64_MAX}, true},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.credited = 80, .completed = 50}, false},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.credited = 100, .completed = 50}, false},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.credited = 101, .completed = 50}, true},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.credited = 79, .completed = 50}, true},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.credited = UINT64_MAX, .completed = 50}, true},
+		{TRAFFIC_SEND, TRAFFIC_RC, {.credited = 80, .completed = 49}, true},
+		{TRAFFIC_WRITE, TRAFFIC_RC, {.credited = 80, .completed = 83}, true},
+		{TRAFFIC_WRITE, TRAFFIC_RC, {.credited = 80, .completed = UINT64_MAX}, true},
+		{TRAFFIC_SEND, TRAFFIC_UC, {.credited = 80, .completed = 82}, false},
+		{TRAFFIC_SEND, TRAFFIC_UC, {.credited = 80, .completed = 83}, true},
+		{TRAFFIC_SEND, TRAFFIC_UD, {.credited = 80, .completed = UINT64_MAX}, true},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct scene *s = make_scene(cases[i].verb, cases[i].transport);
 
-		flow_take_grant(&s->flow, &cases[i].in);
-		flow_announced(&s->flow, &cases[i].in);
+		qp_flow_read_credit(&s->flow, &cases[i].in);
+		qp_flow_read_completed(&s->flow, &cases[i].in);
 		if (atomic_load(&s->t.failed) != cases[i].bad)
 			fail_msg("case %zu: '%s'", i, s->report.total.detail);
 		assert_int_equal(s->report.total.cause, cases[i].bad ? CAUSE_DATA : CAUSE_NONE);
@@ -292,13 +296,13 @@ static void test_hostile_cells(void **state)
 static void test_early_end(void **state)
 {
 	struct scene *s = make_scene(TRAFFIC_SEND, TRAFFIC_RC);
-	const struct cell in = {.granted = 100, .completed = 50, .flags = CELL_SEEN};
+	const struct credit_slot in = {.credited = 100, .completed = 50, .flags = CREDIT_SEEN};
 
 	(void)state;
-	flow_take_grant(&s->flow, &in);
+	qp_flow_read_credit(&s->flow, &in);
 	assert_false(s->flow.tx.seen);
 	s->flow.tx.ended = true;
-	flow_take_grant(&s->flow, &in);
+	qp_flow_read_credit(&s->flow, &in);
 	assert_true(s->flow.tx.seen);
 	free(s);
 }
@@ -308,16 +312,16 @@ static void test_early_end(void **state)
 static void test_stood_still(void **state)
 {
 	struct scene *s = make_scene(TRAFFIC_SEND, TRAFFIC_UC);
-	const struct cell in = {.granted = 80, .completed = 51, .flags = CELL_ENDED};
+	const struct credit_slot in = {.credited = 80, .completed = 51, .flags = CREDIT_ENDED};
 
 	(void)state;
-	flow_announced(&s->flow, &in);
+	qp_flow_read_completed(&s->flow, &in);
 	s->worker.now_ns += 10000 * NS_PER_MS;
 	s->worker.awake_ns += 20 * NS_PER_MS;
-	flow_grant(&s->flow);
+	qp_flow_send_credit(&s->flow);
 	assert_false(s->flow.rx.done);
 	s->worker.awake_ns += 181 * NS_PER_MS;
-	flow_grant(&s->flow);
+	qp_flow_send_credit(&s->flow);
 	assert_true(s->flow.rx.done);
 	assert_int_equal(s->result.gaps, 1);
 	free(s);

@@ -3,7 +3,7 @@
  * Both ends of traffic in one process: what is lost, spoilt, repeated and swapped on the way, in
  * each mode.
  */
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "tests/unit/probe/traffic/traffic_pair.h"
 
 /* A stall ends after 1.5 s; its clock may have begun a moment before what is lost was posted. */
@@ -345,7 +345,7 @@ static void test_dead(void **state)
 	run_pair(&p);
 	assert_int_equal(p.client.report.total.cause, CAUSE_RETRY_EXCEEDED);
 	assert_non_null(strstr(p.client.report.total.detail, "RETRY_EXC_ERR"));
-	assert_int_equal(p.server.report.total.cause, CAUSE_PEER_GONE);
+	assert_int_equal(p.server.report.total.cause, CAUSE_REMOTE_GONE);
 	assert_in_range(p.client.report.failure_count, 1, 3);
 	for (unsigned int i = 0; i < p.client.report.failure_count; i++)
 		assert_int_equal(p.client.report.failure[i].status, IBV_WC_RETRY_EXC_ERR);

@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "tests/unit/probe/traffic/traffic_pair.h"
 
 static char top[] = "/tmp/test_traffic_memory.XXXXXX";

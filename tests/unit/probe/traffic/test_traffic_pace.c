@@ -24,7 +24,7 @@ static uint64_t messages_in(struct pace *p, uint32_t bytes, uint64_t from, uint6
 
 	for (uint64_t now = from; now < from + span; now += step) {
 		while (!pace_wait_ns(p, now)) {
-			pace_take(p, bytes, now);
+			pace_consume(p, bytes, now);
 			sent++;
 		}
 	}
@@ -63,7 +63,7 @@ static void test_stall_is_capped(void **state)
 	(void)state;
 	pace_init(&p, 1000000, NS_LATE, SECOND);
 	while (!pace_wait_ns(&p, 9 * SECOND)) { /* 8 s late */
-		pace_take(&p, 1000, 9 * SECOND);
+		pace_consume(&p, 1000, 9 * SECOND);
 		sent++;
 	}
 	assert_int_equal(sent, 2); /* the one that is due and the one that is late */
@@ -94,7 +94,7 @@ static void test_lateness(void **state)
 			dice = dice * 6364136223846793005u + 1442695040888963407u;
 			now += pace_wait_ns(&p, now);
 			now += cases[i].late_ns ? (dice >> 33) % cases[i].late_ns : 0;
-			pace_take(&p, 1000, now);
+			pace_consume(&p, 1000, now);
 			sent++;
 		}
 		if (sent < cases[i].least || sent > cases[i].most)
@@ -159,7 +159,7 @@ static void test_window(void **state)
 			posts->when_ns[posts->count] = now;
 			posts->bytes[posts->count++] = bytes;
 			now += (dice >> 33) % (cases[i].jump_ns / 4);
-			pace_window_take(&w, bytes, now);
+			pace_window_consume(&w, bytes, now);
 			sum += bytes;
 			if (!((dice >> 50) % 64))
 				now += (dice >> 40) % cases[i].jump_ns;
@@ -180,13 +180,13 @@ static void test_window_jump(void **state)
 
 	(void)state;
 	pace_window_init(&w, 1000000, 1000, 0);
-	pace_window_take(&w, 1000, 0);
+	pace_window_consume(&w, 1000, 0);
 	assert_int_equal(pace_window_wait_ns(&w, 1000, 1), 0);
-	pace_window_take(&w, 1000, 1);
+	pace_window_consume(&w, 1000, 1);
 	assert_in_range(pace_window_wait_ns(&w, 1000, 1), PACE_WINDOW_NS, PACE_WINDOW_NS + 8192);
 	assert_int_equal(pace_window_wait_ns(&w, 1000, UINT64_MAX / 2), 0);
 	assert_int_equal(w.bytes, 0);
-	pace_window_take(&w, 5000, UINT64_MAX / 2); /* larger than all it holds: alone */
+	pace_window_consume(&w, 5000, UINT64_MAX / 2); /* larger than all it holds: alone */
 	assert_true(pace_window_wait_ns(&w, 1, UINT64_MAX / 2) >= PACE_WINDOW_NS);
 }
 
@@ -198,7 +198,7 @@ static void test_unpaced(void **state)
 	pace_init(&p, 0, 1000, SECOND);
 	for (unsigned int i = 0; i < 1000; i++) {
 		assert_int_equal(pace_wait_ns(&p, SECOND), 0);
-		pace_take(&p, UINT32_MAX, SECOND);
+		pace_consume(&p, UINT32_MAX, SECOND);
 	}
 }
 

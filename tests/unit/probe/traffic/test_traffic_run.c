@@ -3,7 +3,7 @@
  * Both ends of traffic in one process: every verb, transport, direction and check, paced, counted
  * and until stopped.
  */
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "tests/unit/probe/traffic/traffic_pair.h"
 
 /* Every verb that a transport has, each way, with each check. */
@@ -393,7 +393,7 @@ static void test_flight(void **state)
 static void test_refused(void **state)
 {
 	struct pair p = pair_of(base, TRAFFIC_OBSERVE);
-	struct traffic_peer *self = calloc(1, sizeof(*self));
+	struct traffic_endpoint *self = calloc(1, sizeof(*self));
 	struct traffic *t = NULL;
 	struct err e = {0};
 
@@ -417,7 +417,7 @@ static void test_refused(void **state)
 	p.client.spec.class[0].verb = TRAFFIC_SEND;
 	p.client.spec.class[0].message_bytes = 8192;
 	assert_int_equal(traffic_open(&p.client.spec, &t, &e), 0);
-	traffic_self(t, self);
+	traffic_get_endpoint(t, self);
 	assert_int_equal(traffic_connect(t, self, &e), -EMSGSIZE);
 	self->qp_count--;
 	assert_int_equal(traffic_connect(t, self, &e), -EPROTO);

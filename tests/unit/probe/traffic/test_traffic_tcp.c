@@ -30,14 +30,14 @@
 static const uint8_t four[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1};
 static const uint8_t six[16] = {[15] = 1};
 
-struct ends {
+struct endpoints {
 	struct traffic_spec spec[2];
 	struct tcp_load *load[2];
 	struct traffic_tcp_result result[2][TRAFFIC_TCP_MAX];
 	uint16_t port[TRAFFIC_TCP_MAX];
 };
 
-static void open_ends(struct ends *t, const struct traffic_tcp *tcp, unsigned int count,
+static void open_ends(struct endpoints *t, const struct traffic_tcp *tcp, unsigned int count,
 		      const uint8_t gid[16])
 {
 	uint16_t none[TRAFFIC_TCP_MAX];
@@ -59,7 +59,7 @@ static void open_ends(struct ends *t, const struct traffic_tcp *tcp, unsigned in
 	}
 }
 
-static void connect_ends(struct ends *t, const uint8_t gid[16])
+static void connect_ends(struct endpoints *t, const uint8_t gid[16])
 {
 	const uint16_t none[TRAFFIC_TCP_MAX] = {0};
 	struct err e = {0};
@@ -69,7 +69,7 @@ static void connect_ends(struct ends *t, const uint8_t gid[16])
 		fail_msg("%s", e.text);
 }
 
-static void start_ends(struct ends *t, uint64_t ns)
+static void start_ends(struct endpoints *t, uint64_t ns)
 {
 	uint64_t now = monotonic_ns();
 	struct err e = {0};
@@ -86,7 +86,7 @@ static void sleep_ms(unsigned int ms)
 	nanosleep(&ts, NULL);
 }
 
-static void end_ends(struct ends *t)
+static void end_ends(struct endpoints *t)
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		tcp_load_join(t->load[i], t->result[i]);
@@ -106,7 +106,7 @@ static void test_moves(void **state)
 
 	(void)state;
 	for (unsigned int family = 0; family < 2; family++) {
-		struct ends t;
+		struct endpoints t;
 
 		open_ends(&t, tcp, ARRAY_SIZE(tcp), family ? six : four);
 		connect_ends(&t, family ? six : four);
@@ -135,7 +135,7 @@ static void test_moves(void **state)
 static void test_paced(void **state)
 {
 	static const struct traffic_tcp tcp = {.streams = 4, .rate_bytes_per_s = 20000000};
-	struct ends t;
+	struct endpoints t;
 	uint64_t rate;
 
 	(void)state;
@@ -144,7 +144,7 @@ static void test_paced(void **state)
 	start_ends(&t, 500 * MS);
 	sleep_ms(520);
 	end_ends(&t);
-	rate = intervals_rate(t.result[1][0].arrived_bytes, t.result[1][0].duration_ns);
+	rate = rate_per_s(t.result[1][0].arrived_bytes, t.result[1][0].duration_ns);
 	if (rate < 14000000 || rate > 24000000)
 		fail_msg("%llu bytes/s", (unsigned long long)rate);
 }
@@ -161,7 +161,7 @@ static void test_window(void **state)
 	};
 	/* The second one shares with all others. */
 	static const int most[] = {65536, 29127, 43691, 0};
-	struct ends t;
+	struct endpoints t;
 
 	(void)state;
 	open_ends(&t, tcp, ARRAY_SIZE(tcp), four);
@@ -189,7 +189,7 @@ static void test_told(void **state)
 {
 	static const struct traffic_tcp tcp = {.streams = 2, .direction = TRAFFIC_BOTH};
 	uint64_t before;
-	struct ends t;
+	struct endpoints t;
 
 	(void)state;
 	open_ends(&t, &tcp, 1, four);
@@ -197,7 +197,7 @@ static void test_told(void **state)
 	start_ends(&t, 0);
 	sleep_ms(50);
 	before = monotonic_ns();
-	tcp_load_end(t.load[0]);
+	tcp_load_stop(t.load[0]);
 	end_ends(&t);
 	assert_true(monotonic_ns() - before < 1000 * MS);
 	assert_true(t.result[0][0].arrived_bytes && t.result[1][0].arrived_bytes);
@@ -208,7 +208,7 @@ static void test_told(void **state)
 static void test_broken(void **state)
 {
 	static const struct traffic_tcp tcp = {.streams = 3};
-	struct ends t;
+	struct endpoints t;
 
 	(void)state;
 	for (unsigned int gone = 0; gone < 2; gone++) {
@@ -233,7 +233,7 @@ static void test_broken_short(void **state)
 		unsigned int at_ms;
 		bool told;
 	} ends_at[] = {{50, true}, {200, true}, {490, false}};
-	struct ends t;
+	struct endpoints t;
 
 	(void)state;
 	for (unsigned int i = 0; i < ARRAY_SIZE(ends_at) * 2; i++) {
@@ -294,7 +294,7 @@ static void test_strangers(void **state)
 		{"far too many", 77, UINT32_MAX},
 	};
 	int fd[ARRAY_SIZE(lies)];
-	struct ends t;
+	struct endpoints t;
 
 	(void)state;
 	open_ends(&t, tcp, ARRAY_SIZE(tcp), four);
@@ -318,7 +318,7 @@ static void test_silent_strangers(void **state)
 	static const struct traffic_tcp tcp[] = {{.streams = 2}, {.streams = 1}};
 	struct sockaddr_in to = {.sin_family = AF_INET};
 	uint64_t began;
-	struct ends t;
+	struct endpoints t;
 	int fd[15];
 
 	(void)state;
@@ -350,7 +350,7 @@ static void test_other_address(void **state)
 	static const struct traffic_tcp tcp = {.streams = 1};
 	const uint16_t none[TRAFFIC_TCP_MAX] = {0};
 	struct err e = {0};
-	struct ends t;
+	struct endpoints t;
 	int fd;
 
 	(void)state;
@@ -368,7 +368,7 @@ static void test_taken(void **state)
 	static const struct traffic_tcp tcp = {.streams = 2};
 	const uint16_t none[TRAFFIC_TCP_MAX] = {0};
 	struct err e = {0};
-	struct ends t;
+	struct endpoints t;
 	int fd[3];
 
 	(void)state;
@@ -391,7 +391,7 @@ static void test_no_descriptor(void **state)
 	const uint16_t none[TRAFFIC_TCP_MAX] = {0};
 	struct rlimit before, now;
 	struct err e = {0};
-	struct ends t;
+	struct endpoints t;
 	uint64_t began;
 	int fd, err;
 
@@ -422,7 +422,7 @@ static void test_no_connection(void **state)
 	uint16_t none[TRAFFIC_TCP_MAX] = {0};
 	struct tcp_load *never = NULL;
 	struct err e = {0};
-	struct ends t;
+	struct endpoints t;
 
 	(void)state;
 	open_ends(&t, &tcp, 1, four);

@@ -6,7 +6,7 @@
  */
 #include <inttypes.h>
 
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "tests/unit/probe/traffic/traffic_pair.h"
 
 #define WINDOW_NS   UINT64_C(1000000)
@@ -28,7 +28,7 @@ struct receiver {
 };
 
 /* By the number of a queue pair. */
-struct source {
+struct input {
 	bool known;
 	unsigned int receiver;
 	bool reads;
@@ -36,21 +36,21 @@ struct source {
 };
 
 static struct receiver receivers[2];
-static struct source sources[FAKE_QPS];
+static struct input sources[FAKE_QPS];
 static _Thread_local unsigned int dice;
 static _Atomic unsigned int stalls;
 static unsigned int stall_every; /* of so many chances one is taken */
 
-static struct source *source_of(uint32_t qpn)
+static struct input *source_of(uint32_t qpn)
 {
-	struct source *s = &sources[qpn - FAKE_FIRST_QPN];
+	struct input *s = &sources[qpn - FAKE_FIRST_QPN];
 
 	return s->known ? s : NULL;
 }
 
 static void on_post(const struct ibv_send_wr *wr, uint32_t qpn)
 {
-	struct source *s = source_of(qpn);
+	struct input *s = source_of(qpn);
 	struct receiver *r;
 	unsigned int n;
 
@@ -68,7 +68,7 @@ static void on_post(const struct ibv_send_wr *wr, uint32_t qpn)
 
 static void on_poll(const struct ibv_wc *wc)
 {
-	struct source *s = source_of(wc->qp_num);
+	struct input *s = source_of(wc->qp_num);
 
 	if (s && !(wc->opcode & IBV_WC_RECV) && wc->wr_id >> 32 != UINT32_MAX)
 		receivers[s->receiver].under_way -= s->bytes;
@@ -90,12 +90,12 @@ static void know_end(const struct end *end, unsigned int receiver)
 	const struct traffic_spec *spec = &end->traffic->spec;
 
 	for (unsigned int i = 0; i < traffic_spec_qps(spec); i++) {
-		const struct flow *f = traffic_flow(end->traffic, i);
+		const struct qp_flow *f = traffic_qp_flow(end->traffic, i);
 		bool reads = f->class->verb == TRAFFIC_READ;
 
 		if (!f->tx.on)
 			continue;
-		sources[f->qp->qp_num - FAKE_FIRST_QPN] = (struct source){
+		sources[f->qp->qp_num - FAKE_FIRST_QPN] = (struct input){
 			true, reads ? !receiver : receiver, reads, class_bytes(f->class)};
 		if (!f->number)
 			receivers[reads ? !receiver : receiver].share[reads] +=

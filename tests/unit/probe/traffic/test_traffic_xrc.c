@@ -5,7 +5,7 @@
  * verb moves its data, and that a loss is found, is with the other transports (test_traffic_run,
  * test_traffic_loss).
  */
-#include "probe/traffic/traffic_end.h"
+#include "probe/traffic/traffic_worker.h"
 #include "tests/unit/probe/traffic/traffic_pair.h"
 
 static struct traffic_class xrc_of(enum traffic_verb verb, enum traffic_direction direction)
@@ -29,7 +29,7 @@ static const struct fake_qp *queue(uint32_t qpn, enum ibv_qp_type type)
 }
 
 /* Requests of `from` to `to`: both know each other, and answers come back by the same way. */
-static void expect_line(const struct traffic_peer_qp *from, const struct traffic_peer_qp *to)
+static void expect_line(const struct traffic_qp *from, const struct traffic_qp *to)
 {
 	const struct fake_qp *sends = queue(from->qpn, IBV_QPT_XRC_SEND);
 	const struct fake_qp *takes = queue(to->target_qpn, IBV_QPT_XRC_RECV);
@@ -46,7 +46,7 @@ static void expect_line(const struct traffic_peer_qp *from, const struct traffic
 static void test_bringup(void **state)
 {
 	static const enum traffic_mode modes[] = {TRAFFIC_OBSERVE, TRAFFIC_STRICT};
-	struct traffic_peer *c = calloc(2, sizeof(*c)), *s = c + 1;
+	struct traffic_endpoint *c = calloc(2, sizeof(*c)), *s = c + 1;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(modes); i++) {
@@ -55,8 +55,8 @@ static void test_bringup(void **state)
 
 		p.client.spec.class[0].tos = p.server.spec.class[0].tos = 106;
 		open_pair(&p);
-		traffic_self(p.client.traffic, c);
-		traffic_self(p.server.traffic, s);
+		traffic_get_endpoint(p.client.traffic, c);
+		traffic_get_endpoint(p.server.traffic, s);
 		expect_line(&c->qp[0], &s->qp[0]);
 		sends = queue(c->qp[0].qpn, IBV_QPT_XRC_SEND);
 		takes = queue(s->qp[0].target_qpn, IBV_QPT_XRC_RECV);
@@ -80,7 +80,7 @@ static void test_halves(void **state)
 {
 	static const enum traffic_direction ways[] = {TRAFFIC_FORWARD, TRAFFIC_BACKWARD,
 						      TRAFFIC_BOTH};
-	struct traffic_peer *c = calloc(2, sizeof(*c)), *s = c + 1;
+	struct traffic_endpoint *c = calloc(2, sizeof(*c)), *s = c + 1;
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(ways); i++) {
@@ -91,8 +91,8 @@ static void test_halves(void **state)
 		k.qps = 3;
 		p = pair_of(k, TRAFFIC_OBSERVE);
 		open_pair(&p);
-		traffic_self(p.client.traffic, c);
-		traffic_self(p.server.traffic, s);
+		traffic_get_endpoint(p.client.traffic, c);
+		traffic_get_endpoint(p.server.traffic, s);
 		assert_int_equal(fake.xrcds, 2);
 		assert_int_equal(fake.srqs, 3 * (forth + back));
 		assert_int_equal(fake.qps, 2 + 6 * (forth + back)); /* and control */
@@ -145,7 +145,7 @@ static void test_beside(void **state)
  * every verb, and nothing is moved. */
 static void test_wrong_srqn(void **state)
 {
-	struct traffic_peer *self = calloc(2, sizeof(*self));
+	struct traffic_endpoint *self = calloc(2, sizeof(*self));
 
 	(void)state;
 	for (unsigned int i = 0; i < 2 * TRAFFIC_VERBS; i++) {
@@ -170,14 +170,14 @@ static void test_wrong_srqn(void **state)
 /* A peer that lacks the half which is needed, or names a queue pair of management. */
 static void test_peer_refused(void **state)
 {
-	struct traffic_peer *self = calloc(2, sizeof(*self));
+	struct traffic_endpoint *self = calloc(2, sizeof(*self));
 	struct pair p = pair_of(xrc_of(TRAFFIC_SEND, TRAFFIC_FORWARD), TRAFFIC_OBSERVE);
 	struct err e = {0};
 
 	(void)state;
 	assert_int_equal(open_ends(&p, self, &e), 0);
 	for (uint32_t qpn = 0; qpn < 2; qpn++) {
-		struct traffic_peer *wrong = calloc(1, sizeof(*wrong));
+		struct traffic_endpoint *wrong = calloc(1, sizeof(*wrong));
 
 		*wrong = self[1];
 		wrong->qp[0].target_qpn = qpn;

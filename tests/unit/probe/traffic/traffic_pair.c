@@ -13,7 +13,7 @@ static void *run_end(void *arg)
 	return NULL;
 }
 
-int open_ends(struct pair *p, struct traffic_peer self[2], struct err *e)
+int open_ends(struct pair *p, struct traffic_endpoint self[2], struct err *e)
 {
 	struct end *ends[] = {&p->client, &p->server};
 	int err = 0;
@@ -24,14 +24,14 @@ int open_ends(struct pair *p, struct traffic_peer self[2], struct err *e)
 		ends[i]->spec.ib_port = 1;
 		err = traffic_open(&ends[i]->spec, &ends[i]->traffic, e);
 		if (!err)
-			traffic_self(ends[i]->traffic, &self[i]);
+			traffic_get_endpoint(ends[i]->traffic, &self[i]);
 	}
 	return err;
 }
 
 int try_pair(struct pair *p, struct err *e)
 {
-	struct traffic_peer *self = calloc(2, sizeof(*self));
+	struct traffic_endpoint *self = calloc(2, sizeof(*self));
 	int err = open_ends(p, self, e);
 
 	if (!err)

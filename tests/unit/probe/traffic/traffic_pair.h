@@ -30,7 +30,7 @@ struct pair {
 };
 
 /* What each tells the other goes to self; the first error, told in e. */
-int open_ends(struct pair *p, struct traffic_peer self[2], struct err *e);
+int open_ends(struct pair *p, struct traffic_endpoint self[2], struct err *e);
 
 /* Opens and connects both ends by raw verbs. */
 int try_pair(struct pair *p, struct err *e);

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "probe/host/machine.h"
+#include "probe/host/host.h"
 #include "profiles/base/base.h"
 #include "profiles/base/boot_unit.h"
 
@@ -77,8 +77,8 @@ static void test_enabled(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		char root[] = "/tmp/test_boot_unit.XXXXXX", link[PATH_MAX] = "";
-		struct machine_roots roots = {.sysfs = root, .proc = root, .root = root};
-		struct machine m;
+		struct host_roots roots = {.sysfs = root, .proc = root, .root = root};
+		struct host_state m;
 		bool found;
 		int fd;
 
@@ -89,13 +89,13 @@ static void test_enabled(void **state)
 		if (found != (cases[i].link != NULL) || (found && strcmp(link, cases[i].link)))
 			fail_msg("%s: %d '%s'", cases[i].name, found, link);
 		/* Of apply, and of doctor. */
-		assert_true(boot_unit_of_ours(root) == found);
-		machine_take(&roots, NULL, 0, &m);
+		assert_true(boot_unit_apply_enabled(root) == found);
+		host_state_read(&roots, NULL, 0, &m);
 		if (m.boot_unit != found)
 			fail_msg("%s: doctor says %d", cases[i].name, m.boot_unit);
 		remove_tree(root);
 	}
-	assert_false(boot_unit_of_ours("/no/such/folder"));
+	assert_false(boot_unit_apply_enabled("/no/such/folder"));
 }
 
 static bool count(const char *link, const char *unit, const char *file, void *arg)

@@ -37,14 +37,14 @@ static void test_open(void **state)
 	fd = open(root, O_RDONLY | O_DIRECTORY);
 	assert_true(fd >= 0);
 	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
-		DIR *dir = folder_read(fd, cases[i].path);
+		DIR *dir = small_file_opendir(fd, cases[i].path);
 
 		if (dir ? cases[i].err != 0 : errno != cases[i].err)
 			fail_msg("'%s': %s", cases[i].path, dir ? "opened" : strerror(errno));
 		if (dir)
 			closedir(dir);
 	}
-	assert_null(folder_read(-1, "a"));
+	assert_null(small_file_opendir(-1, "a"));
 	assert_int_equal(errno, EBADF);
 	close(fd);
 	snprintf(command, sizeof(command), "rm -rf %s", root);

@@ -181,7 +181,7 @@ static void test_share(void **state)
 	write_file("proc/self/cgroup", NULL);
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		const struct memory_demand d = {cases[i].d.wanted_bytes * GIB,
-						cases[i].d.taken_bytes * GIB,
+						cases[i].d.used_bytes * GIB,
 						cases[i].d.opening_bytes * GIB};
 		struct err e = {0};
 		int err = memory_limit_check(top, &d, &e);

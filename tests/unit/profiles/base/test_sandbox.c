@@ -357,7 +357,7 @@ static void works(void **state)
 		fail_msg("status 0x%x", (unsigned int)status);
 }
 
-static struct source *opened;
+static struct input *opened;
 
 /* Reads a source to its end, and asks it for all that it knows. */
 static void read_source(void)
@@ -388,11 +388,11 @@ static void decodes(void **state)
 		int status;
 
 		snprintf(path, sizeof(path), "tests/golden/capture/%s", files[i]);
-		assert_int_equal(source_open_file(path, &opened, &e), 0);
+		assert_int_equal(input_open_file(path, &opened, &e), 0);
 		status = status_of(read_source);
 		if (!WIFEXITED(status) || WEXITSTATUS(status))
 			fail_msg("%s: status 0x%x", files[i], (unsigned int)status);
-		source_close(opened);
+		input_close(opened);
 	}
 }
 

@@ -60,9 +60,9 @@ static void test_fields(void **state)
 		assert_string_equal(got, fields[i].want);
 		free(got);
 		if (fields[i].in)
-			assert_int_equal(text_is_clean(fields[i].in, TEXT_FIELD),
+			assert_int_equal(text_is_safe(fields[i].in, TEXT_FIELD),
 					 !strcmp(fields[i].in, fields[i].want));
-		assert_true(text_is_clean(fields[i].want, TEXT_FIELD));
+		assert_true(text_is_safe(fields[i].want, TEXT_FIELD));
 	}
 }
 
@@ -77,9 +77,9 @@ static void test_ways(void **state)
 		FILE *out = open_memstream(&printed, &size);
 
 		snprintf(place, sizeof(place), "%s", in);
-		text_clean(place, TEXT_FIELD);
+		text_sanitize(place, TEXT_FIELD);
 		assert_string_equal(place, fields[i].want);
-		got = text_clean_bytes(bytes, in, strlen(in), TEXT_FIELD);
+		got = text_sanitize_bytes(bytes, in, strlen(in), TEXT_FIELD);
 		assert_int_equal(got, strlen(fields[i].want));
 		assert_memory_equal(bytes, fields[i].want, got);
 		assert_non_null(out);
@@ -107,12 +107,12 @@ static void test_forms(void **state)
 		char *got = text_copy(in, forms[i].form);
 
 		assert_string_equal(got, forms[i].want);
-		assert_true(text_is_clean(got, forms[i].form));
-		assert_false(text_is_clean(in, forms[i].form));
+		assert_true(text_is_safe(got, forms[i].form));
+		assert_false(text_is_safe(in, forms[i].form));
 		free(got);
 	}
-	assert_false(text_is_clean("a\tb", TEXT_FIELD));
-	assert_false(text_is_clean("a\nb", TEXT_LINE));
+	assert_false(text_is_safe("a\tb", TEXT_FIELD));
+	assert_false(text_is_safe("a\nb", TEXT_LINE));
 }
 
 /* Bytes are not terminated: a NUL is a control, and a sequence ends where they end. */
@@ -122,11 +122,11 @@ static void test_bytes(void **state)
 	char out[sizeof(in)];
 
 	(void)state;
-	assert_int_equal(text_clean_bytes(out, in, 8, TEXT_BLOCK), 8);
+	assert_int_equal(text_sanitize_bytes(out, in, 8, TEXT_BLOCK), 8);
 	assert_memory_equal(out, "a?b\xc3\xbc\xe2\x82\xac", 8);
-	assert_int_equal(text_clean_bytes(out, in, 7, TEXT_BLOCK), 7);
+	assert_int_equal(text_sanitize_bytes(out, in, 7, TEXT_BLOCK), 7);
 	assert_memory_equal(out, "a?b\xc3\xbc??", 7);
-	assert_int_equal(text_clean_bytes(out, in, 0, TEXT_BLOCK), 0);
+	assert_int_equal(text_sanitize_bytes(out, in, 0, TEXT_BLOCK), 0);
 }
 
 static void encode(uint32_t c, char *to)
@@ -175,7 +175,7 @@ static void test_all_characters(void **state)
 	(void)state;
 	for (uint32_t c = 1; c <= 0x10ffff; c++) {
 		encode(c, text);
-		if (text_is_clean(text, TEXT_FIELD) == is_stated(c))
+		if (text_is_safe(text, TEXT_FIELD) == is_stated(c))
 			fail_msg("U+%04X", c);
 	}
 }
@@ -187,8 +187,8 @@ static void test_all_pairs(void **state)
 	for (unsigned int n = 0x101; n < 0x1000000; n += 7) {
 		char text[] = {(char)(n & 0xff), (char)(n >> 8 & 0xff), (char)(n >> 16), '\0'};
 
-		text_clean(text, TEXT_BLOCK);
-		if (!text_is_clean(text, TEXT_BLOCK))
+		text_sanitize(text, TEXT_BLOCK);
+		if (!text_is_safe(text, TEXT_BLOCK))
 			fail_msg("%06x", n);
 	}
 }
@@ -211,7 +211,7 @@ static void test_styles(void **state)
 		assert_int_equal(text_style_length(ours[i], length), length);
 		for (size_t size = 1; size < length; size++)
 			assert_true(text_style_length(ours[i], size) > size);
-		assert_false(text_is_clean(ours[i], TEXT_BLOCK));
+		assert_false(text_is_safe(ours[i], TEXT_BLOCK));
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(others); i++)
 		assert_int_equal(text_style_length(others[i], strlen(others[i])), 0);

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "reports/engine/findings.h"
-#include "reports/engine/order.h"
+#include "reports/engine/finding_sort.h"
 
 /* One finding as a test states it. */
 struct given {
@@ -25,7 +25,7 @@ static void take(struct findings *all, const struct given *given, size_t count)
 	memset(all, 0, sizeof(*all));
 	for (size_t i = 0; i < count && given[i].rule; i++) {
 		finding_begin(all, rule_find(given[i].rule), given[i].host, "roce0", 1 << 3);
-		finding_say(all, given[i].verdict, "text %zu", i);
+		finding_set(all, given[i].verdict, "text %zu", i);
 	}
 	assert_int_equal(all->err, 0);
 }
@@ -195,7 +195,7 @@ static void test_links(void **state)
 		struct findings all;
 
 		take(&all, links[i].given, 3);
-		findings_link(&all, &run);
+		findings_set_causes(&all, &run);
 		for (size_t k = 0; k < all.count; k++)
 			if (all.list[k].caused_by != links[i].caused_by[k])
 				fail_msg("%s: %zu is caused by %d", links[i].name, k,
@@ -217,21 +217,21 @@ static void test_order(void **state)
 	static struct run_host host[3];
 	struct run_pair pair;
 	struct findings all;
-	struct order order;
+	struct finding_order order;
 	struct run run;
 
 	(void)state;
 	three_hosts(&run, host, port, &pair);
 	take(&all, given, ARRAY_SIZE(given));
-	findings_link(&all, &run);
-	assert_int_equal(order_make(&all, &order), 0);
+	findings_set_causes(&all, &run);
+	assert_int_equal(findings_sort(&all, &order), 0);
 	for (size_t i = 0; i < ARRAY_SIZE(want); i++) {
 		assert_int_equal(order.at[i], want[i]);
 		assert_int_equal(order.place[want[i]], i);
 	}
 	assert_int_equal(leading_count(&all), 4);
 	assert_int_equal(verdict_count(&all, VERDICT_FAIL), 4);
-	order_clear(&order);
+	finding_order_clear(&order);
 	findings_clear(&all);
 }
 
@@ -243,7 +243,7 @@ static void test_many(void **state)
 	for (unsigned int i = 0; i < 1000; i++) {
 		finding_begin(&all, &rule_table[0], "h1", "roce0", 0);
 		finding_evidence(&all, EVIDENCE_HOST, "item %u", i);
-		finding_say(&all, VERDICT_PASS, "number");
+		finding_set(&all, VERDICT_PASS, "number");
 		finding_append(&all, " %u", i);
 	}
 	assert_int_equal(all.err, 0);

@@ -10,7 +10,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "reports/engine/rules.h"
+#include "reports/engine/rule.h"
 
 static void check_id(const char *id)
 {

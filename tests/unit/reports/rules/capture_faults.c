@@ -25,15 +25,15 @@ void good(struct setting *s)
 	s->summary.totals.frames = s->summary.totals.roce = 20;
 	s->summary.totals.pfc_frames = 1;
 	s->summary.drops = DROPS_ZERO;
-	s->summary.peer.seen = true;
-	s->summary.peer.neighbours = 1;
+	s->summary.lldp_peer.seen = true;
+	s->summary.lldp_peer.neighbours = 1;
 }
 
 void mark(struct setting *s, uint32_t events)
 {
 	struct packet p = {.frame = 7, .kind = PACKET_ROCE, .bth = true, .dest_qpn = 0x11};
 
-	witness_add(&s->witnesses, &p, (struct flow_events){.bits = events});
+	samples_add(&s->witnesses, &p, (struct flow_events){.bits = events});
 }
 
 void lossy(struct setting *s)
@@ -79,7 +79,7 @@ void nothing(struct setting *s)
 {
 	s->summary.flow_count = 0;
 	s->summary.totals.roce = s->summary.totals.pfc_frames = 0;
-	s->summary.peer.seen = false;
+	s->summary.lldp_peer.seen = false;
 }
 
 void missed(struct setting *s)
@@ -256,7 +256,7 @@ void malformed(struct setting *s)
 {
 	struct packet p = {.frame = 9, .fault = PACKET_MALFORMED};
 
-	witness_add(&s->witnesses, &p, (struct flow_events){0});
+	samples_add(&s->witnesses, &p, (struct flow_events){0});
 }
 
 void copies(struct setting *s)
@@ -271,7 +271,7 @@ void two_dscps(struct setting *s)
 
 void neighbours(struct setting *s)
 {
-	s->summary.peer.neighbours = 2;
+	s->summary.lldp_peer.neighbours = 2;
 }
 
 void mirrored(struct setting *s)

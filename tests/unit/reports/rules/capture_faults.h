@@ -15,7 +15,7 @@
 struct setting {
 	struct flow flow[2];
 	struct capture_summary summary;
-	struct witnesses witnesses;
+	struct samples witnesses;
 };
 
 void good(struct setting *s);

@@ -145,7 +145,7 @@ static void spaced_little(struct setting *s)
 static void marks_of_one(struct setting *s, uint64_t n)
 {
 	s->flow[0].ecn[3] = n;
-	s->flow[0].peer_qpn = 0x12;
+	s->flow[0].reverse_qpn = 0x12;
 	s->summary.totals.cnp = 1;
 }
 
@@ -482,11 +482,11 @@ static void test_link(void **state)
 {
 	static const struct {
 		uint64_t mbps;
-		enum pause_link of;
+		enum pause_speed_source of;
 		const char *want;
 	} rows[] = {
-		{100000, PAUSE_LINK_GIVEN, ", at 100 Gbit/s, as given"},
-		{2500, PAUSE_LINK_FILE, ", at 2.5 Gbit/s, as the file says"},
+		{100000, PAUSE_SPEED_GIVEN, ", at 100 Gbit/s, as given"},
+		{2500, PAUSE_SPEED_FILE, ", at 2.5 Gbit/s, as the file says"},
 	};
 	static struct setting s;
 
@@ -496,7 +496,7 @@ static void test_link(void **state)
 
 		good(&s);
 		s.summary.totals.pause.link_mbps = rows[i].mbps;
-		s.summary.totals.pause.link_of = rows[i].of;
+		s.summary.totals.pause.speed_source = rows[i].of;
 		run_rules(&s, &all);
 		assert_non_null(strstr(finding_of(&all, "RC-CAP-021")->text, rows[i].want));
 		assert_non_null(strstr(finding_of(&all, "RC-CAP-022")->text, rows[i].want));
@@ -668,10 +668,10 @@ static void test_no_qpn_without_bth(void **state)
 	good(&s);
 	p.src[15] = 1;
 	p.dst[15] = 2;
-	witness_add(&s.witnesses, &p, (struct flow_events){0});
+	samples_add(&s.witnesses, &p, (struct flow_events){0});
 	p.bth = true;
 	p.frame = 10;
-	witness_add(&s.witnesses, &p, (struct flow_events){0});
+	samples_add(&s.witnesses, &p, (struct flow_events){0});
 	run_rules(&s, &all);
 	f = finding_of(&all, "RC-CAP-013");
 	assert_int_equal(f->evidence_count, 2);

@@ -18,11 +18,11 @@ struct one_host {
 	bool listened;
 };
 
-static inline struct machine good_machine(void)
+static inline struct host_state good_machine(void)
 {
-	return (struct machine){
+	return (struct host_state){
 		.known = true,
-		.memlock_bytes = MACHINE_UNLIMITED,
+		.memlock_bytes = HOST_UNLIMITED,
 		.cpus = 64,
 		.numa_nodes = 2,
 		.rdma_cm = 1,
@@ -31,9 +31,9 @@ static inline struct machine good_machine(void)
 	};
 }
 
-static inline struct seat good_seat(void)
+static inline struct pci_slot good_seat(void)
 {
-	return (struct seat){
+	return (struct pci_slot){
 		.known = true,
 		.bdf = "0000:65:00.0",
 		.numa_node = 1,
@@ -63,7 +63,7 @@ static inline void good_rail(unsigned int i, struct port *p)
 	snprintf(p->rdma_driver, sizeof(p->rdma_driver), "mlx5_ib");
 	snprintf(p->firmware, sizeof(p->firmware), "28.41.1000");
 	p->speed_mbps = 200000;
-	p->seat = good_seat();
+	p->pci_slot = good_seat();
 	q->has |= QOS_BIT(QOS_DCBX_MODE) | QOS_BIT(QOS_ETS_WILLING) | QOS_BIT(QOS_ETS_CAP) |
 		  QOS_BIT(QOS_PFC_CAP) | QOS_BIT(QOS_TC_MAXRATE) | QOS_BIT(QOS_PRIO_BUFFER) |
 		  QOS_BIT(QOS_BUFFER_SIZE) | QOS_BIT(QOS_PFC_STORM) | QOS_BIT(QOS_NP_ENABLE) |
@@ -100,7 +100,7 @@ static inline void good_one_host(struct one_host *h)
 	snprintf(h->host.before.host, sizeof(h->host.before.host), "gpu1");
 	snprintf(h->host.before.kernel, sizeof(h->host.before.kernel), "6.8.0-31-generic");
 	snprintf(h->host.before.rdma_core, sizeof(h->host.before.rdma_core), "50.0");
-	h->host.before.machine = good_machine();
+	h->host.before.host_state = good_machine();
 	h->host.before.port = h->port;
 	h->host.before.port_count = 2;
 	h->host.before.privileged = true;
@@ -111,8 +111,8 @@ static inline void good_one_host(struct one_host *h)
 
 #define P	    (&h->port[0])
 #define Q	    (h->port[0].qos)
-#define SEAT	    (h->port[0].seat)
-#define MACHINE	    (h->host.before.machine)
+#define SEAT	    (h->port[0].pci_slot)
+#define MACHINE	    (h->host.before.host_state)
 #define PROFILE	    (h->fabric.profile)
 #define BEGIN(name) static void name(struct one_host *h)
 #define CHANGE(name, what)                                                                         \
@@ -125,7 +125,7 @@ CHANGE(blind, Q.has = 0; P->active_mtu = 0; memset(P->counters.has, 0, sizeof(P-
 CHANGE(no_facts, memset(&SEAT, 0, sizeof(SEAT)); memset(&MACHINE, 0, sizeof(MACHINE)))
 CHANGE(no_profile, memset(&PROFILE, 0, sizeof(PROFILE)))
 CHANGE(one_node, MACHINE.numa_nodes = 1)
-CHANGE(nodes_unknown, MACHINE.numa_nodes = SEAT.numa_node = MACHINE_UNKNOWN)
+CHANGE(nodes_unknown, MACHINE.numa_nodes = SEAT.numa_node = HOST_UNKNOWN)
 CHANGE(one_rail, h->host.before.port_count = 1)
 CHANGE(guest, P->kind = PORT_GUEST)
 
@@ -165,29 +165,29 @@ CHANGE(cm_v1_asked, Q.roce_version = 1; PROFILE.qos.roce_version = 1)
 
 CHANGE(saving, MACHINE.cpus_saving = 3; strcpy(MACHINE.governor, "powersave"))
 CHANGE(no_clocks, MACHINE.cpus = 0)
-CHANGE(clocks_unknown, MACHINE.cpus = MACHINE_UNKNOWN)
-CHANGE(governors_unknown, MACHINE.cpus_saving = MACHINE_UNKNOWN)
+CHANGE(clocks_unknown, MACHINE.cpus = HOST_UNKNOWN)
+CHANGE(governors_unknown, MACHINE.cpus_saving = HOST_UNKNOWN)
 CHANGE(irqs_away, SEAT.irqs_remote = 4)
 CHANGE(no_irqs, SEAT.irqs = 0)
-CHANGE(irqs_unknown, SEAT.irqs = MACHINE_UNKNOWN)
-CHANGE(cpus_of_irqs_unknown, SEAT.irqs_remote = MACHINE_UNKNOWN)
+CHANGE(irqs_unknown, SEAT.irqs = HOST_UNKNOWN)
+CHANGE(cpus_of_irqs_unknown, SEAT.irqs_remote = HOST_UNKNOWN)
 CHANGE(translating, strcpy(SEAT.iommu, "DMA-FQ"))
 CHANGE(iommu_unknown, SEAT.iommu[0] = '\0')
 CHANGE(no_iommu, strcpy(SEAT.iommu, "none"))
-CHANGE(no_pci, SEAT.bdf[0] = '\0'; SEAT.pcie_speed = MACHINE_UNKNOWN)
+CHANGE(no_pci, SEAT.bdf[0] = '\0'; SEAT.pcie_speed = HOST_UNKNOWN)
 CHANGE(lock_8m, MACHINE.memlock_bytes = 8 << 20)
 CHANGE(lock_8m_root, lock_8m(h); MACHINE.ipc_lock = 1)
 CHANGE(lock_1g, MACHINE.memlock_bytes = 1 << 30)
-CHANGE(lock_unknown, MACHINE.memlock_bytes = MACHINE_UNKNOWN)
+CHANGE(lock_unknown, MACHINE.memlock_bytes = HOST_UNKNOWN)
 CHANGE(balancing, MACHINE.numa_balancing = 1)
-CHANGE(balancing_unknown, MACHINE.numa_balancing = 1; MACHINE.numa_nodes = MACHINE_UNKNOWN)
+CHANGE(balancing_unknown, MACHINE.numa_balancing = 1; MACHINE.numa_nodes = HOST_UNKNOWN)
 CHANGE(balancing_one, MACHINE.numa_balancing = 1; MACHINE.numa_nodes = 1)
 CHANGE(no_rdma_cm, MACHINE.rdma_cm = 0)
-CHANGE(rdma_cm_unknown, MACHINE.rdma_cm = MACHINE_UNKNOWN)
+CHANGE(rdma_cm_unknown, MACHINE.rdma_cm = HOST_UNKNOWN)
 CHANGE(no_boot, MACHINE.boot_unit = 0)
 BEGIN(setter)
 {
-	struct machine_owner *o = &MACHINE.owner[MACHINE.owner_count++];
+	struct host_owner *o = &MACHINE.owner[MACHINE.owner_count++];
 
 	strcpy(o->kind, "reapply");
 	strcpy(o->path, "etc/systemd/system/a.target.wants/qos.service");
@@ -196,26 +196,26 @@ BEGIN(setter)
 CHANGE(others_boot, setter(h); MACHINE.boot_unit = 0)
 CHANGE(no_udev, MACHINE.udev_rule = 0)
 CHANGE(no_persist, PROFILE.persist = false)
-CHANGE(no_node, SEAT.numa_node = MACHINE_UNKNOWN)
+CHANGE(no_node, SEAT.numa_node = HOST_UNKNOWN)
 CHANGE(closed, P->active_mtu = 0)
 CHANGE(mtu_1024, P->active_mtu = 1024)
 
 BEGIN(one_subnet)
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		h->port[i].seat.subnet_count = 1;
-		strcpy(h->port[i].seat.subnet[0].cidr, "198.18.0.0/24");
+		h->port[i].pci_slot.subnet_count = 1;
+		strcpy(h->port[i].pci_slot.subnet[0].cidr, "198.18.0.0/24");
 	}
 }
 CHANGE(two_subnets, one_subnet(h); strcpy(SEAT.subnet[0].cidr, "198.18.1.0/24"))
 CHANGE(arp_answers, one_subnet(h); SEAT.arp_ignore = 0)
-CHANGE(arp_unknown, one_subnet(h); SEAT.arp_announce = MACHINE_UNKNOWN)
+CHANGE(arp_unknown, one_subnet(h); SEAT.arp_announce = HOST_UNKNOWN)
 CHANGE(arp_asks, one_subnet(h); SEAT.arp_announce = 0)
 CHANGE(strict_filter, SEAT.rp_filter = 1)
 CHANGE(strict_one, SEAT.rp_filter = 1; h->host.before.port_count = 1)
-CHANGE(filter_unknown, SEAT.rp_filter = MACHINE_UNKNOWN)
+CHANGE(filter_unknown, SEAT.rp_filter = HOST_UNKNOWN)
 CHANGE(forwards, SEAT.forwarding = 1)
-CHANGE(forwarding_unknown, SEAT.forwarding = MACHINE_UNKNOWN)
+CHANGE(forwarding_unknown, SEAT.forwarding = HOST_UNKNOWN)
 
 CHANGE(half_lanes, SEAT.pcie_width = 8)
 CHANGE(slow_pcie, SEAT.pcie_speed = 8000)
@@ -272,12 +272,12 @@ CHANGE(forced_not, Q.has &= ~QOS_BIT(QOS_VERBS_TOS))
 
 CHANGE(lld_managed, Q.dcbx_mode = QOS_DCBX_LLD_MANAGED | QOS_DCBX_IEEE)
 CHANGE(lld_no_wish, lld_managed(h); no_profile(h))
-CHANGE(agent_runs, Q.has |= QOS_BIT(QOS_FIRMWARE_AGENT); Q.firmware_agent = 1)
-CHANGE(two_agents, agent_runs(h); MACHINE.lldpd = 812)
+CHANGE(lldp_agent_runs, Q.has |= QOS_BIT(QOS_FIRMWARE_AGENT); Q.firmware_agent = 1)
+CHANGE(two_agents, lldp_agent_runs(h); MACHINE.lldpd = 812)
 CHANGE(not_host, Q.dcbx_mode = QOS_DCBX_IEEE)
 BEGIN(lldpad)
 {
-	struct machine_owner *o = &MACHINE.owner[MACHINE.owner_count++];
+	struct host_owner *o = &MACHINE.owner[MACHINE.owner_count++];
 
 	MACHINE.lldpad = o->pid = 700;
 	strcpy(o->kind, "lldpad");
@@ -303,27 +303,27 @@ CHANGE(nothing_there, h->host.before.port_count = 0)
 BEGIN(switch_heard)
 {
 	h->listened = true;
-	strcpy(P->peer_name, "leaf1");
-	strcpy(P->peer_dialect, "ieee");
-	P->peer = Q;
-	P->peer.has = QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) |
-		      QOS_BIT(QOS_TC_TX_BW);
-	qos_app_add(&P->peer,
+	strcpy(P->lldp_name, "leaf1");
+	strcpy(P->lldp_dialect, "ieee");
+	P->lldp_qos = Q;
+	P->lldp_qos.has = QOS_BIT(QOS_PFC_ENABLED) | QOS_BIT(QOS_PRIO_TC) | QOS_BIT(QOS_TC_TSA) |
+			  QOS_BIT(QOS_TC_TX_BW);
+	qos_app_add(&P->lldp_qos,
 		    (struct qos_app){.selector = QOS_APP_DGRAM, .prio = 3, .protocol = 4791});
 }
 CHANGE(listened_alone, h->listened = true)
-CHANGE(switch_no_pfc, switch_heard(h); P->peer.has &= ~QOS_BIT(QOS_PFC_ENABLED))
-CHANGE(switch_cee, switch_heard(h); strcpy(P->peer_dialect, "cee"))
-CHANGE(switch_ets, switch_heard(h); P->peer.prio_tc[1] = 5)
-CHANGE(switch_no_ets, switch_heard(h); P->peer.has = QOS_BIT(QOS_PFC_ENABLED))
-CHANGE(switch_app, switch_heard(h); P->peer.app[0].prio = 4)
-CHANGE(switch_ethertype, switch_app(h); P->peer.app[0].selector = QOS_APP_ETHERTYPE;
-       P->peer.app[0].protocol = 0x8915)
-CHANGE(switch_other_app, switch_app(h); P->peer.app[0].protocol = 3260)
-CHANGE(switch_stream, switch_app(h); P->peer.app[0].selector = QOS_APP_STREAM)
-CHANGE(switch_lldp_alone, switch_heard(h); P->peer_dialect[0] = '\0')
-CHANGE(switch_dscp, switch_no_ets(h); P->peer.has |= QOS_BIT(QOS_DSCP_PRIO);
-       P->peer.dscp_prio[26] = 5)
+CHANGE(switch_no_pfc, switch_heard(h); P->lldp_qos.has &= ~QOS_BIT(QOS_PFC_ENABLED))
+CHANGE(switch_cee, switch_heard(h); strcpy(P->lldp_dialect, "cee"))
+CHANGE(switch_ets, switch_heard(h); P->lldp_qos.prio_tc[1] = 5)
+CHANGE(switch_no_ets, switch_heard(h); P->lldp_qos.has = QOS_BIT(QOS_PFC_ENABLED))
+CHANGE(switch_app, switch_heard(h); P->lldp_qos.app[0].prio = 4)
+CHANGE(switch_ethertype, switch_app(h); P->lldp_qos.app[0].selector = QOS_APP_ETHERTYPE;
+       P->lldp_qos.app[0].protocol = 0x8915)
+CHANGE(switch_other_app, switch_app(h); P->lldp_qos.app[0].protocol = 3260)
+CHANGE(switch_stream, switch_app(h); P->lldp_qos.app[0].selector = QOS_APP_STREAM)
+CHANGE(switch_lldp_alone, switch_heard(h); P->lldp_dialect[0] = '\0')
+CHANGE(switch_dscp, switch_no_ets(h); P->lldp_qos.has |= QOS_BIT(QOS_DSCP_PRIO);
+       P->lldp_qos.dscp_prio[26] = 5)
 CHANGE(lldpad_asked, lldpad(h); PROFILE.agent = AGENT_LLDPAD)
 CHANGE(lldpad_missing, PROFILE.agent = AGENT_LLDPAD)
 BEGIN(idle_nic)
@@ -336,8 +336,8 @@ CHANGE(idle_mana, idle_nic(h); strcpy(MACHINE.nic[0].driver, "mana");
        strcpy(h->host.before.kernel, "6.1.0"))
 CHANGE(vf, P->kind = PORT_ROCE_VF)
 CHANGE(dpu, P->dcb = false; SEAT.vendor = 0x15b3; SEAT.device = 0xa2d6)
-CHANGE(peer_heard, h->listened = true; P->peer.has = QOS_BIT(QOS_PFC_ENABLED);
-       P->peer.pfc_enabled = 1 << 4)
+CHANGE(peer_heard, h->listened = true; P->lldp_qos.has = QOS_BIT(QOS_PFC_ENABLED);
+       P->lldp_qos.pfc_enabled = 1 << 4)
 
 #define PASS VERDICT_PASS
 #define SKIP VERDICT_SKIP
@@ -520,7 +520,7 @@ static const struct {
 	{"RC-TOP-002", NULL, PASS, NULL},
 	{"RC-TOP-002", lld_managed, FAIL, "owns DCBX"},
 	{"RC-TOP-002", lld_no_wish, WARN, NULL},
-	{"RC-TOP-002", agent_runs, FAIL, NULL},
+	{"RC-TOP-002", lldp_agent_runs, FAIL, NULL},
 	{"RC-TOP-002", two_agents, FAIL, "lldpd as well"},
 	{"RC-TOP-002", not_host, WARN, NULL},
 	{"RC-TOP-002", blind, OPEN, NULL},

@@ -177,9 +177,9 @@ static void peer(struct fabric_run *f, uint8_t enabled)
 {
 	struct port *p = &f->before[1];
 
-	p->peer.has = QOS_BIT(QOS_PFC_ENABLED);
-	p->peer.pfc_enabled = enabled;
-	snprintf(p->peer_name, sizeof(p->peer_name), "leaf1");
+	p->lldp_qos.has = QOS_BIT(QOS_PFC_ENABLED);
+	p->lldp_qos.pfc_enabled = enabled;
+	snprintf(p->lldp_name, sizeof(p->lldp_name), "leaf1");
 }
 
 static void peer_same(struct fabric_run *f)
@@ -195,7 +195,7 @@ static void peer_other(struct fabric_run *f)
 static void peer_silent(struct fabric_run *f)
 {
 	peer(f, 0);
-	f->before[1].peer.has = 0;
+	f->before[1].lldp_qos.has = 0;
 }
 
 static void pause_on(struct fabric_run *f)

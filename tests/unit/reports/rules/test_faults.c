@@ -146,7 +146,7 @@ static void test_faults(void **state)
 		assert_string_equal(lead->host, "h2");
 		assert_string_equal(lead->port, "roce0");
 		assert_int_equal(lead->prio_set, 1 << 3);
-		assert_string_equal(lead->wish_path, "profiles/lab.yaml");
+		assert_string_equal(lead->expected_path, "profiles/lab.yaml");
 		assert_true(lead->evidence_count > 0);
 		for (; folded < 6 && cases[i].folded[folded]; folded++)
 			check_folded(&all, cases[i].folded[folded], at);

@@ -12,7 +12,7 @@
 #include "reports/rules/prio_arrival.h"
 
 /* Priorities 0, 3, 4 and 6, each with a volume of its own. */
-static const struct prio_flow four[] = {
+static const struct prio_volume four[] = {
 	{0, 0, 10000000, 2442, 0, 0, 0},
 	{3, 26, 40000000, 9766, 1, 0, 0},
 	{4, 34, 20000000, 4883, 2, 0, 0},
@@ -130,8 +130,8 @@ static void test_bytes_and_tx(void **state)
 /* Equal volumes would hide a swap: that is said. Found elsewhere they are wrong all the same. */
 static void test_alike(void **state)
 {
-	static const struct prio_flow two[] = {{3, 26, 0, 5000, 0, 0, 0},
-					       {4, 34, 0, 5100, 1, 0, 0}};
+	static const struct prio_volume two[] = {{3, 26, 0, 5000, 0, 0, 0},
+						 {4, 34, 0, 5100, 1, 0, 0}};
 	static const uint64_t there[QOS_PRIOS] = {0, 0, 0, 5000, 5100};
 	static const uint64_t elsewhere[QOS_PRIOS] = {0, 0, 0, 5000, 0, 5100};
 	struct prio_arrival a;
@@ -151,11 +151,11 @@ static void test_alike(void **state)
 /* Classes of one priority are judged together; one whose priority is not known is not. */
 static void test_together(void **state)
 {
-	static const struct prio_flow flows[] = {{3, 26, 0, 1000, 0, 0, 0},
-						 {3, 27, 0, 3000, 1, 0, 0},
-						 {-1, 8, 0, 500, 2, 0, 0},
-						 {8, 8, 0, 500, 3, 0, 0},
-						 {5, 40, 0, 0, 4, 0, 0}};
+	static const struct prio_volume flows[] = {{3, 26, 0, 1000, 0, 0, 0},
+						   {3, 27, 0, 3000, 1, 0, 0},
+						   {-1, 8, 0, 500, 2, 0, 0},
+						   {8, 8, 0, 500, 3, 0, 0},
+						   {5, 40, 0, 0, 4, 0, 0}};
 	static const uint64_t there[QOS_PRIOS] = {500, 0, 0, 4000};
 	static const uint64_t half[QOS_PRIOS] = {1500, 0, 0, 3000};
 	struct prio_arrival a;
@@ -176,10 +176,10 @@ static void test_together(void **state)
 /* A small class fits into the acknowledgements and credits of a large one, which has its place. */
 static void test_beside(void **state)
 {
-	static const struct prio_flow flows[] = {{3, 26, 3014656, 736, 0, 50000, 221},
-						 {0, 0, 1507328, 368, 1, 0, 0},
-						 {6, 48, 786432, 192, 2, 0, 0},
-						 {4, 34, 2293760, 560, 3, 0, 0}};
+	static const struct prio_volume flows[] = {{3, 26, 3014656, 736, 0, 50000, 221},
+						   {0, 0, 1507328, 368, 1, 0, 0},
+						   {6, 48, 786432, 192, 2, 0, 0},
+						   {4, 34, 2293760, 560, 3, 0, 0}};
 	static const uint64_t swapped[QOS_PRIOS] = {394, 0, 0, 192, 560, 0, 957};
 	static const uint64_t right[QOS_PRIOS] = {394, 0, 0, 957, 560, 0, 192};
 	/* Fewer of them than there may be: nothing is missed for it. */
@@ -218,7 +218,7 @@ static const struct {
 
 static void test_estimates(void **state)
 {
-	static const struct prio_flow flow = {0, 0, 0, 479, 0, 0, 0};
+	static const struct prio_volume flow = {0, 0, 0, 479, 0, 0, 0};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(estimates); i++) {

@@ -44,7 +44,7 @@ static void test_texts(void **state)
 		struct err e = {0};
 
 		assert_string_equal(json_string_value(made), texts[i].want);
-		assert_int_equal(json_take_text(o, "text", back, sizeof(back), &e), 0);
+		assert_int_equal(json_get_text(o, "text", back, sizeof(back), &e), 0);
 		assert_string_equal(back, texts[i].want);
 		json_decref(made);
 		json_decref(o);
@@ -80,10 +80,10 @@ static json_t *of_echo(const char *text)
 
 static json_t *of_echo_end(const char *text)
 {
-	static struct echo_result r;
+	static struct marking_result r;
 
 	snprintf(r.detail, sizeof(r.detail), "%s", text);
-	return echo_result_to_json(&r);
+	return marking_result_to_json(&r);
 }
 
 static json_t *of_traffic(const char *text)

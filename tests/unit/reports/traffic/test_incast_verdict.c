@@ -62,7 +62,7 @@ static void make_probe(struct scene *s, unsigned int i)
 	for (unsigned int side = 0; side < SIDES; side++) {
 		struct traffic_class_result *r = &s->result[i][side];
 
-		intervals_begin(&r->goodput, S);
+		rate_series_init(&r->goodput, S);
 		t->spec[side].class_count = 1;
 		t->spec[side].class[0] = (struct traffic_class){
 			.tos = 104,

@@ -222,7 +222,7 @@ static void test_several_senders_fail(void **state)
 		if (all)
 			grow_by(&s.end[1], METRIC_SEND_ERRORS, 0, 1);
 		judge(&s);
-		assert_false(traffic_verdict_has(&s.v, REASON_PEER_GONE));
+		assert_false(traffic_verdict_has(&s.v, REASON_REMOTE_GONE));
 		for (int end = 0; end < 3; end++)
 			if (says(&s.v, REASON_LOST_IN_SENDER, end) != (end != 1 || all))
 				fail_msg("%d of %s:%s", end, all ? "three" : "two",

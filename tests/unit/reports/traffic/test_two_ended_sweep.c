@@ -20,14 +20,14 @@
 static char self[4096];
 
 /* The agent's part. */
-struct told {
+struct explained {
 	struct scene scene;
 	enum two_ended_side side;
 	unsigned int asked, silent; /* readings: how many, and which one is refused */
 	bool dying;		    /* the traffic process was still there when they were asked */
 };
 
-static json_t *tell_counters(struct told *a, const json_t *request)
+static json_t *tell_counters(struct explained *a, const json_t *request)
 {
 	const json_t *port = json_array_get(json_object_get(request, "ports"), 0);
 	const struct observation *o = &a->scene.t.seen[a->side];
@@ -49,27 +49,27 @@ static json_t *tell_counters(struct told *a, const json_t *request)
 			 users);
 }
 
-static json_t *tell_open(struct told *a, const json_t *request)
+static json_t *tell_open(struct explained *a, const json_t *request)
 {
-	struct traffic_peer *peer = calloc(1, sizeof(*peer));
+	struct traffic_endpoint *peer = calloc(1, sizeof(*peer));
 	json_t *reply;
 
 	(void)a;
 	(void)request;
 	peer->mtu = 4096;
-	reply = json_pack("{s:i, s:o}", "handle", 0, "peer", traffic_peer_to_json(peer));
+	reply = json_pack("{s:i, s:o}", "handle", 0, "peer", traffic_endpoint_to_json(peer));
 	free(peer);
 	return reply;
 }
 
-static json_t *tell_run(struct told *a, const json_t *request)
+static json_t *tell_run(struct explained *a, const json_t *request)
 {
 	(void)request;
 	return json_pack("{s:o}", "result", traffic_report_to_json(&a->scene.t.report[a->side]));
 }
 
 /* The process takes its time to go; what is asked meanwhile finds it. */
-static json_t *tell_close(struct told *a, const json_t *request)
+static json_t *tell_close(struct explained *a, const json_t *request)
 {
 	struct pollfd in = {.fd = STDIN_FILENO, .events = POLLIN};
 
@@ -80,7 +80,7 @@ static json_t *tell_close(struct told *a, const json_t *request)
 
 static const struct {
 	const char *op;
-	json_t *(*tell)(struct told *a, const json_t *request);
+	json_t *(*tell)(struct explained *a, const json_t *request);
 } told_ops[] = {
 	{"counters", tell_counters},
 	{"traffic_open", tell_open},
@@ -88,7 +88,7 @@ static const struct {
 	{"traffic_close", tell_close},
 };
 
-static void answer(struct told *a, const char *line)
+static void answer(struct explained *a, const char *line)
 {
 	json_t *request = json_loads(line, 0, NULL), *reply = NULL;
 	const char *op = json_string_value(json_object_get(request, "op"));
@@ -108,7 +108,7 @@ static void answer(struct told *a, const char *line)
 
 static int be_agent(const char *side, const char *silent)
 {
-	struct told *a = calloc(1, sizeof(*a));
+	struct explained *a = calloc(1, sizeof(*a));
 	char *line = NULL;
 	size_t size = 0;
 
@@ -128,7 +128,7 @@ static int be_agent(const char *side, const char *silent)
 /* The coordinator's. */
 struct sweep {
 	struct scene scene;
-	struct agent_link link[SIDES];
+	struct agent_conn link[SIDES];
 	struct two_ended_wish wish;
 	struct duo duo;
 };
@@ -145,7 +145,7 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 	t->run.pair_count = 1;
 	s->wish = (struct two_ended_wish){
 		.spec = t->spec[SIDE_CLIENT], .size_from = 64, .size_to = 128, .stop = &never};
-	s->duo = (struct duo){.w = &s->wish, .t = t, .c = {.link = s->link, .r = &t->run}};
+	s->duo = (struct duo){.w = &s->wish, .t = t, .c = {.conn = s->link, .r = &t->run}};
 	assert_int_equal(
 		destinations_make(DESTINATION_OF_CLIENT, "::", NULL, &s->duo.destinations, NULL),
 		0);
@@ -160,15 +160,15 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 		memset(&t->report[i], 0, sizeof(t->report[i]));
 		t->seen[i].has = QUIET;
 		t->run.host[i].port[0].has = QUIET;
-		link_open(&s->link[i], s->duo.c.loop, s->scene.host[i].name, argv, 10000);
+		agent_conn_open(&s->link[i], s->duo.c.loop, s->scene.host[i].name, argv, 10000);
 	}
-	links_wait(s->duo.c.loop, s->link, SIDES, &never);
+	agent_conns_wait(s->duo.c.loop, s->link, SIDES, &never);
 }
 
 static void close_sweep(struct sweep *s)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
-		link_close(&s->link[i]);
+		agent_conn_close(&s->link[i]);
 	loop_close(s->duo.c.loop);
 	two_ended_sizes_clear(&s->scene.t);
 	free(s->scene.t.run.pair);

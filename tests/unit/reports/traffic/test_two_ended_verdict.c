@@ -72,7 +72,7 @@ static void make_classes(struct record *r)
 
 		for (unsigned int side = 0; side < SIDES; side++) {
 			r->t.spec[side].class[i] = class;
-			intervals_begin(&r->result[side][i].goodput, S);
+			rate_series_init(&r->result[side][i].goodput, S);
 		}
 		r->result[SIDE_CLIENT][i].messages = four[i].messages;
 		r->result[SIDE_CLIENT][i].bytes = four[i].messages * 65536;
@@ -313,7 +313,7 @@ static void test_ends_early(void **state)
 	r.t.partial = true;
 	r.t.has_report[SIDE_SERVER] = false;
 	expect(&r, VERDICT_INCONCLUSIVE, REASON_ABORTED, NULL);
-	expect(&r, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, "h2 gave no result");
+	expect(&r, VERDICT_INCONCLUSIVE, REASON_REMOTE_GONE, "h2 gave no result");
 	make_record(&r);
 	arrive(&r, 3, 4);
 	r.has &= ~(1u << READ_LOAD_AFTER);

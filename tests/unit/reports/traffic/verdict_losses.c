@@ -191,7 +191,7 @@ static void naks_alone(struct scene *s)
 
 static void peer_killed(struct scene *s)
 {
-	s->report[0].total.cause = CAUSE_PEER_GONE;
+	s->report[0].total.cause = CAUSE_REMOTE_GONE;
 	s->pair.server_report = NULL;
 	grow_by(&s->end[0], METRIC_RETRANSMITS, 0, 253);
 	grow_by(&s->end[0], METRIC_RETRY_EXCEEDED, 0, 4);
@@ -213,7 +213,7 @@ static void retries_exceeded(struct scene *s)
 
 static void gave_up(struct scene *s, unsigned int end)
 {
-	s->report[end].total.cause = CAUSE_PEER_GONE;
+	s->report[end].total.cause = CAUSE_REMOTE_GONE;
 	snprintf(s->report[end].total.detail, 60, "the other end gave up");
 }
 
@@ -297,7 +297,7 @@ static void responses_unsent(struct scene *s)
 static void black_hole(struct scene *s)
 {
 	for (unsigned int i = 0; i < 2; i++) {
-		s->report[i].total.cause = CAUSE_PEER_GONE;
+		s->report[i].total.cause = CAUSE_REMOTE_GONE;
 		snprintf(s->report[i].total.detail, 60,
 			 "nothing came from the other end for 5.%u s", i);
 	}
@@ -350,7 +350,7 @@ static void qdisc_and_gaps(struct scene *s)
 void sends_nothing_any_more(struct scene *s)
 {
 	grow_by(&s->end[0], METRIC_SEND_ERRORS, 0, 27688);
-	s->report[0].total.cause = s->report[1].total.cause = CAUSE_PEER_GONE;
+	s->report[0].total.cause = s->report[1].total.cause = CAUSE_REMOTE_GONE;
 	snprintf(s->report[0].total.detail, 60, "the other end gave up");
 }
 
@@ -381,14 +381,14 @@ static void link_lost_and_unsent(struct scene *s)
 {
 	link_lost(s);
 	grow_by(&s->end[0], METRIC_SEND_ERRORS, 0, 9);
-	s->report[1].total.cause = CAUSE_PEER_GONE;
+	s->report[1].total.cause = CAUSE_REMOTE_GONE;
 }
 
 /* It ended well, and could not send for once: that is not why the other heard nothing. */
 static void gone_after_the_end(struct scene *s)
 {
 	grow_by(&s->end[0], METRIC_SEND_ERRORS, 0, 1);
-	s->report[1].total.cause = CAUSE_PEER_GONE;
+	s->report[1].total.cause = CAUSE_REMOTE_GONE;
 }
 
 static void refused(struct scene *s)
@@ -426,8 +426,8 @@ static const struct fault_row rows[] = {
 	{"one waited, rdma_cm", OBSERVE, SOFT, one_waited_cm, VERDICT_WARN, REASON_SPURIOUS, "code 17"},
 	{"answers missed", OBSERVE, DEVICE, answers_missed, VERDICT_FAIL, REASON_LOST, "answers to h1"},
 	{"NAKs alone", OBSERVE, DEVICE, naks_alone, VERDICT_FAIL, REASON_LOST, "from h1"},
-	{"peer killed", OBSERVE, SOFT, peer_killed, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, NULL},
-	{"peer killed, access", OBSERVE, SOFT, peer_killed_rem_access, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, NULL},
+	{"peer killed", OBSERVE, SOFT, peer_killed, VERDICT_INCONCLUSIVE, REASON_REMOTE_GONE, NULL},
+	{"peer killed, access", OBSERVE, SOFT, peer_killed_rem_access, VERDICT_INCONCLUSIVE, REASON_REMOTE_GONE, NULL},
 	{"retries exceeded", OBSERVE, DEVICE, retries_exceeded, VERDICT_FAIL, REASON_LOST, "message 381"},
 	{"farewell", OBSERVE, DEVICE, farewell, VERDICT_FAIL, REASON_LOST, "h1 and h2 (request or answer): RETRY_EXC_ERR"},
 	{"farewell, soft", OBSERVE, SOFT, farewell, VERDICT_FAIL, REASON_LOST, "message 381"},
@@ -456,7 +456,7 @@ static const struct fault_row rows[] = {
 	{"sends nothing, and hangs", OBSERVE, SOFT, sends_nothing_and_hangs, VERDICT_FAIL, REASON_LOST_IN_SENDER, "did not let it go; h1 itself"},
 	{"server sends nothing", OBSERVE, SOFT, server_sends_nothing, VERDICT_FAIL, REASON_LOST_IN_SENDER, "h2 -> h1: the other end gave up; h2 itself"},
 	{"link lost, and unsent", OBSERVE, SOFT, link_lost_and_unsent, VERDICT_FAIL, REASON_LINK_DOWN, NULL},
-	{"gone after the end", OBSERVE, SOFT, gone_after_the_end, VERDICT_INCONCLUSIVE, REASON_PEER_GONE, "h2: "},
+	{"gone after the end", OBSERVE, SOFT, gone_after_the_end, VERDICT_INCONCLUSIVE, REASON_REMOTE_GONE, "h2: "},
 	{"refused", OBSERVE, SOFT, refused, VERDICT_FAIL, REASON_QP_FAILED, "remote-error"},
 	{"said no", OBSERVE, DEVICE, said_no, VERDICT_WARN, REASON_REFUSED, NULL},
 };

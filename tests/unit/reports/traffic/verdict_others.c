@@ -252,15 +252,15 @@ static void tcp_broken(struct scene *s)
 /* So much arrived, from tenth `from` of a second to tenth `to`, of ten seconds. */
 static void tcp_arrived(struct scene *s, uint64_t bytes, unsigned int from, unsigned int to)
 {
-	struct intervals *v = &s->tcp[1].goodput;
+	struct rate_series *v = &s->tcp[1].goodput;
 
 	tcp_beside(s);
 	s->tcp[1].arrived_bytes = bytes;
 	s->tcp[1].duration_ns = 10 * S;
-	intervals_begin(v, S);
+	rate_series_init(v, S);
 	for (unsigned int i = from; i < to; i++)
-		intervals_add(v, S + i * S / 10, bytes / (to - from));
-	intervals_end(v, 11 * S);
+		rate_series_add(v, S + i * S / 10, bytes / (to - from));
+	rate_series_stop(v, 11 * S);
 }
 
 static void tcp_far_below(struct scene *s)
@@ -294,9 +294,9 @@ static void tcp_began_late(struct scene *s)
 static void tcp_short_run(struct scene *s)
 {
 	tcp_beside(s);
-	intervals_begin(&s->tcp[1].goodput, S);
-	intervals_add(&s->tcp[1].goodput, S, 50 * MB);
-	intervals_end(&s->tcp[1].goodput, S + S / 10);
+	rate_series_init(&s->tcp[1].goodput, S);
+	rate_series_add(&s->tcp[1].goodput, S, 50 * MB);
+	rate_series_stop(&s->tcp[1].goodput, S + S / 10);
 }
 
 static void tcp_flat_out(struct scene *s)
@@ -340,10 +340,10 @@ static void unsteady(struct scene *s)
 {
 	struct traffic_class_result *r = &s->result[0][0];
 
-	intervals_begin(&r->goodput, S);
+	rate_series_init(&r->goodput, S);
 	for (unsigned int i = 0; i < 100; i++)
-		intervals_add(&r->goodput, S + i * S / 10, i == 40 ? MB / 4 : MB + MB / 100);
-	intervals_end(&r->goodput, 11 * S);
+		rate_series_add(&r->goodput, S + i * S / 10, i == 40 ? MB / 4 : MB + MB / 100);
+	rate_series_stop(&r->goodput, 11 * S);
 }
 
 static void long_tail(struct scene *s)
@@ -376,7 +376,7 @@ static void wrong_priority(struct scene *s)
 	counters_clear(&c);
 	c.has[METRIC_PRIO_RX_PACKETS] = 0xff;
 	c.value[METRIC_PRIO_RX_PACKETS][5] = 24416;
-	prio_arrival_check(&c, &c, true, &(struct prio_flow){3, 26, 100 * MB, 24416, 0, 0, 0}, 1,
+	prio_arrival_check(&c, &c, true, &(struct prio_volume){3, 26, 100 * MB, 24416, 0, 0, 0}, 1,
 			   &s->arrival);
 	s->arrivals[1] = &s->arrival;
 	s->in.arrival = s->arrivals;
@@ -396,8 +396,8 @@ static void symbols(struct scene *s)
 
 static void classes_alike(struct scene *s)
 {
-	const struct prio_flow flow[] = {{3, 26, 50 * MB, 12208, 0, 0, 0},
-					 {4, 34, 50 * MB, 12208, 1, 0, 0}};
+	const struct prio_volume flow[] = {{3, 26, 50 * MB, 12208, 0, 0, 0},
+					   {4, 34, 50 * MB, 12208, 1, 0, 0}};
 	struct counters c;
 
 	counters_clear(&c);

@@ -44,7 +44,7 @@ void make_end(struct observation *o, const char *host, bool soft)
 void make_result(struct traffic_class_result *r, bool requester)
 {
 	memset(r, 0, sizeof(*r));
-	intervals_begin(&r->goodput, S);
+	rate_series_init(&r->goodput, S);
 	if (!requester) {
 		r->arrived = 1526;
 		r->arrived_bytes = r->checked_bytes = 100 * MB;
@@ -53,8 +53,8 @@ void make_result(struct traffic_class_result *r, bool requester)
 	r->messages = 1526;
 	r->bytes = 100 * MB;
 	for (unsigned int i = 0; i < 100; i++)
-		intervals_add(&r->goodput, S + i * S / 10, MB);
-	intervals_end(&r->goodput, 11 * S);
+		rate_series_add(&r->goodput, S + i * S / 10, MB);
+	rate_series_stop(&r->goodput, 11 * S);
 	for (unsigned int i = 0; i < 1526; i++)
 		histogram_add(&r->latency, 300000 + i);
 }
@@ -124,7 +124,7 @@ const char *all_reasons(const struct traffic_verdict *v)
 }
 
 void expect(const char *name, const struct traffic_verdict *v, enum verdict want, int reason,
-		   const char *says)
+	    const char *says)
 {
 	unsigned int graver = 0;
 	const char *text = NULL;

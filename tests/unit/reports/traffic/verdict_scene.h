@@ -47,7 +47,7 @@ const char *all_reasons(const struct traffic_verdict *v);
 
 /* The reason is the first of its verdict and the only one as grave. */
 void expect(const char *name, const struct traffic_verdict *v, enum verdict want, int reason,
-		   const char *says);
+	    const char *says);
 
 #define NO_REASON (-1)
 

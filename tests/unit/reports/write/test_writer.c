@@ -213,7 +213,7 @@ static void test_junit_twins(void **state)
 	sample_make(&s, false);
 	for (int i = 0; i < 3; i++) {
 		finding_begin(&s.findings, rule_find("RC-GID-006"), "h2", "roce0", 0);
-		finding_say(&s.findings, VERDICT_FAIL, "twin %d", i);
+		finding_set(&s.findings, VERDICT_FAIL, "twin %d", i);
 	}
 	document = document_of(&s.report, "junit");
 	doc = xmlReadMemory(document, (int)strlen(document), "junit.xml", NULL, XML_PARSE_NONET);

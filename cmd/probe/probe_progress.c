@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The line of progress of a probe with one server, and of an incast with all of them.
+ */
+#include "cmd/probe/probe_progress.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "cmd/probe/probe_text.h"
+#include "profiles/base/text.h"
+
+#define BAR_CELLS  20u
+#define LINE_BYTES 200u
+#define RATE_MS	   400u	 /* a rate is that of so long a time at least */
+#define SILENT_MS  2000u /* both ends of a server speak twice a second */
+
+/* Of a part of a run that has not begun: 0. */
+static uint64_t progress_passed_ms(const struct two_ended_live *live)
+{
+	return live->now_ms > live->started_ms ? live->now_ms - live->started_ms : 0;
+}
+
+/* Fewer bytes than before are those of the next run. */
+static void progress_update_rate(const struct two_ended_live *live, struct probe_rate *p)
+{
+	uint64_t bytes = larger(live->side[SIDE_CLIENT].bytes, live->side[SIDE_SERVER].bytes);
+	uint64_t passed = progress_passed_ms(live);
+
+	if (bytes < p->bytes)
+		*p = (struct probe_rate){.rate = p->rate};
+	if (live->now_ms < p->ms + RATE_MS)
+		return;
+	p->rate = p->ms	   ? (bytes - p->bytes) * 1000 / (live->now_ms - p->ms)
+		  : passed ? bytes * 1000 / passed
+			   : 0;
+	p->bytes = bytes;
+	p->ms = live->now_ms;
+}
+
+/* "[###    ] ", or nothing without an end that is known; and how long it takes, or took. */
+static void progress_time_text(uint64_t passed, uint64_t duration, char bar[BAR_CELLS + 4],
+			       char left[32])
+{
+	uint64_t done = passed < duration ? passed : duration;
+
+	bar[0] = '\0';
+	if (!duration) {
+		snprintf(left, 32, "%.0f s", (double)passed / 1e3);
+		return;
+	}
+	memset(bar, ' ', BAR_CELLS + 3);
+	bar[0] = '[';
+	memset(bar + 1, '#', (size_t)(done * BAR_CELLS / duration));
+	bar[BAR_CELLS + 1] = ']';
+	bar[BAR_CELLS + 3] = '\0';
+	snprintf(left, 32, "%.0f s left", (double)(duration - done) / 1e3);
+}
+
+void probe_progress_text(const struct two_ended_live *live, struct probe_rate *before, char *buf,
+			 size_t size)
+{
+	const struct traffic_progress *a = &live->side[SIDE_CLIENT], *b = &live->side[SIDE_SERVER];
+	char rate[32], bar[BAR_CELLS + 4], left[32];
+
+	progress_update_rate(live, before);
+	probe_bytes_text(before->rate, rate, sizeof(rate));
+	progress_time_text(progress_passed_ms(live), live->duration_ms, bar, left);
+	snprintf(buf, size, "%s%s/s, %" PRIu64 " messages, %" PRIu64 " wrong, %" PRIu64 " lost, %s",
+		 bar, rate, larger(a->messages, b->messages), a->mismatches + b->mismatches,
+		 a->losses + b->losses, left);
+}
+
+/* Of all servers. */
+struct sum {
+	uint64_t rate, wrong, lost, passed, newest_ms;
+	uint32_t duration_ms;
+	unsigned int slowest, fastest; /* which of them */
+	uint64_t least, most;	       /* their rates */
+};
+
+static void progress_add_server(const struct two_ended_live *one, struct probe_rate *pace,
+				unsigned int i, struct sum *sum)
+{
+	bool silent = sum->newest_ms - one->now_ms > SILENT_MS;
+	uint64_t rate;
+
+	if (one->started_ms)
+		progress_update_rate(one, pace);
+	rate = silent ? 0 : pace->rate;
+	sum->rate += rate;
+	for (unsigned int k = 0; k < SIDES; k++) {
+		sum->wrong += one->side[k].mismatches;
+		sum->lost += one->side[k].losses;
+	}
+	sum->passed = larger(sum->passed, progress_passed_ms(one));
+	sum->duration_ms = one->duration_ms ? one->duration_ms : sum->duration_ms;
+	if (!i || rate < sum->least) {
+		sum->least = rate;
+		sum->slowest = i;
+	}
+	if (!i || rate > sum->most) {
+		sum->most = rate;
+		sum->fastest = i;
+	}
+}
+
+void probe_progress_incast_text(const struct incast_live *live, struct probe_rate *before,
+				char *buf, size_t size)
+{
+	char rate[32], least[32], most[32], bar[BAR_CELLS + 4], left[32];
+	struct sum sum = {0};
+
+	for (unsigned int i = 0; i < live->count; i++)
+		sum.newest_ms = larger(sum.newest_ms, live->one[i].now_ms);
+	for (unsigned int i = 0; i < live->count; i++)
+		progress_add_server(&live->one[i], &before[i], i, &sum);
+	probe_bytes_text(sum.rate, rate, sizeof(rate));
+	probe_bytes_text(sum.least, least, sizeof(least));
+	probe_bytes_text(sum.most, most, sizeof(most));
+	progress_time_text(sum.passed, sum.duration_ms, bar, left);
+	snprintf(buf, size,
+		 "%s%s/s, %s, %" PRIu64 " wrong, %" PRIu64
+		 " lost, slowest of %u %.40s %s/s, fastest %.40s %s/s",
+		 bar, rate, left, sum.wrong, sum.lost, live->count, live->host[sum.slowest], least,
+		 live->host[sum.fastest], most);
+}
+
+/* A line that the terminal breaks cannot be taken away: what does not fit is cut. It goes past
+ * stderr, which lets neither \r nor the clearing sequence through. */
+static void progress_show_line(struct probe_progress *t, char *line)
+{
+	struct winsize size;
+	int room = LINE_BYTES;
+
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 1)
+		room = size.ws_col - 1;
+	if ((size_t)room < strlen(line))
+		line[room] = '\0';
+	text_sanitize(line, TEXT_FIELD);
+	dprintf(STDERR_FILENO, "\r%s\033[K", line);
+	t->line = true;
+}
+
+void probe_progress_clear(struct probe_progress *t)
+{
+	if (t->line)
+		(void)!write(STDERR_FILENO, "\r\033[K", 4);
+	t->line = false;
+}
+
+void probe_progress_print(const char *line, void *arg)
+{
+	probe_progress_clear(arg);
+	fprintf(stderr, "rocecheck probe: %s\n", line);
+}
+
+void probe_progress_show(const struct two_ended_live *live, void *arg)
+{
+	struct probe_progress *t = arg;
+	char line[LINE_BYTES];
+
+	probe_progress_text(live, &t->rate[0], line, sizeof(line));
+	progress_show_line(t, line);
+}
+
+void probe_progress_incast(const struct incast_live *live, void *arg)
+{
+	struct probe_progress *t = arg;
+	char line[LINE_BYTES];
+
+	probe_progress_incast_text(live, t->rate, line, sizeof(line));
+	progress_show_line(t, line);
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Judging drift. A notice only says which port to read again: its own content lacks what drivers
+ * hide or mis-report, and a state read afterwards is the one that counts. The plan of a repair is
+ * plan_make()'s, so that order and refusals are those of an apply.
+ */
+#include "dcb/drift/drift.h"
+
+#include <linux/dcbnl.h>
+#include <linux/if.h>
+#include <linux/rtnetlink.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool drift_parse_ifname(const uint8_t *pos, size_t size, uint16_t type, char name[16])
+{
+	struct nl_attr a;
+
+	if (!nl_attr_find(pos, size, type, &a) || !a.size || a.size > 16 || a.data[a.size - 1])
+		return false;
+	memcpy(name, a.data, a.size);
+	return name[0];
+}
+
+static bool drift_decode_link(uint16_t type, const uint8_t *payload, size_t size,
+			      struct drift_notice *n)
+{
+	struct ifinfomsg i;
+
+	if (size < sizeof(i))
+		return false;
+	memcpy(&i, payload, sizeof(i));
+	/* Bridges tell of their ports under the same type. */
+	if (i.ifi_family != AF_UNSPEC)
+		return false;
+	n->kind = type == RTM_NEWLINK ? DRIFT_NETDEV : DRIFT_NETDEV_GONE;
+	n->ifindex = i.ifi_index;
+	n->carrier = i.ifi_flags & IFF_LOWER_UP;
+	return drift_parse_ifname(payload + sizeof(i), size - sizeof(i), IFLA_IFNAME, n->ifname);
+}
+
+bool drift_decode_notice(uint16_t type, const uint8_t *payload, size_t size, struct drift_notice *n)
+{
+	memset(n, 0, sizeof(*n));
+	switch (type) {
+	case RTM_GETDCB:
+	case RTM_SETDCB:
+		n->kind = DRIFT_DCB;
+		return size >= sizeof(struct dcbmsg) &&
+		       drift_parse_ifname(payload + sizeof(struct dcbmsg),
+					  size - sizeof(struct dcbmsg), DCB_ATTR_IFNAME, n->ifname);
+	case RTM_NEWLINK:
+	case RTM_DELLINK:
+		return drift_decode_link(type, payload, size, n);
+	default:
+		return false;
+	}
+}
+
+uint64_t drift_fields(const struct drift_want *want, const struct qos *now)
+{
+	uint64_t drift = 0;
+
+	if (!want->exact)
+		return qos_diff(&want->qos, now);
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (qos_has(&want->qos, id) && !qos_field_equal(&want->qos, now, id))
+			drift |= QOS_BIT(id);
+	return drift;
+}
+
+uint64_t drift_changed_fields(const struct qos *before, const struct qos *now)
+{
+	uint64_t changes = 0;
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (qos_has(before, id) != qos_has(now, id) ||
+		    (qos_has(before, id) && !qos_field_equal(before, now, id)))
+			changes |= QOS_BIT(id);
+	return changes;
+}
+
+/* A state that was has all entries of the tables: none that plan_make() finds may stay. */
+static void drift_clear_tables(const struct qos *wanted, uint64_t drift, struct qos *have)
+{
+	bool any = false;
+
+	for (unsigned int d = 0; d < QOS_DSCPS; d++)
+		any |= wanted->dscp_prio[d] != QOS_UNMAPPED;
+	if (drift & QOS_BIT(QOS_DSCP_PRIO) && any)
+		memset(have->dscp_prio, QOS_UNMAPPED, sizeof(have->dscp_prio));
+	if (drift & QOS_BIT(QOS_APP))
+		have->app_count = 0;
+}
+
+static void drift_forbid_disruption(struct plan_step *s)
+{
+	if (s->cannot || s->disruption == DISRUPT_NONE)
+		return;
+	s->cannot = true;
+	snprintf(s->reason, sizeof(s->reason), "it would be a %s",
+		 plan_disruption_word(s->disruption));
+}
+
+void drift_plan(const struct drift_want *want, uint64_t drift, const struct qos *now,
+		const char *driver, struct plan *plan, uint64_t *left)
+{
+	static const int no_line[QOS_FIELD_COUNT];
+	struct qos wanted = want->qos, have = *now;
+
+	if (want->exact) {
+		wanted.has &= drift;
+		drift_clear_tables(&wanted, drift & wanted.has & now->has, &have);
+	}
+	plan_make(&wanted, no_line, &have, driver, plan);
+	for (unsigned int i = 0; i < plan->count; i++) {
+		struct plan_step *s = &plan->step[i];
+
+		qos_copy_field(&s->from, now, s->field);
+		drift_forbid_disruption(s);
+	}
+	*left = drift & ~plan_fields(plan);
+}
+
+bool drift_budget_consume(struct drift_budget *b, uint64_t now_ms)
+{
+	while (b->count && now_ms - b->at_ms[0] >= DRIFT_REPAIR_WINDOW_MS) {
+		b->count--;
+		memmove(b->at_ms, b->at_ms + 1, b->count * sizeof(b->at_ms[0]));
+	}
+	if (b->spent || b->count == DRIFT_REPAIRS_MAX) {
+		b->spent = true;
+		return false;
+	}
+	b->at_ms[b->count++] = now_ms;
+	return true;
+}
+
+void drift_budget_return(struct drift_budget *b)
+{
+	if (b->count)
+		b->count--;
+}

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * lldpad's control socket is the abstract name "/com/intel/lldpad", one a network namespace. The
+ * name alone proves nothing: systemd has it for socket activation, and any user may take it while
+ * it is free. Only a datagram would bring credentials, and it would start the lldpad that systemd
+ * listens for, so the kernel is asked who made the socket: NETLINK_SOCK_DIAG (linux unix_diag.h),
+ * which is not deceived by a name with a newline, which makes a line of its own in /proc/net/unix,
+ * nor by a descriptor that was passed on or is in flight.
+ */
+#include "dcb/lldpad/owner.h"
+
+#include <limits.h>
+#include <linux/sock_diag.h>
+#include <linux/unix_diag.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+
+#include "dcb/kernel/nl.h"
+#include "profiles/base/daemon.h"
+
+#define SOCKET_NAME "/com/intel/lldpad"
+
+/* Who made the socket of the name. */
+struct holder {
+	bool held, uid_known;
+	uid_t uid;
+};
+
+static int lldpad_parse_holder(uint16_t type, const uint8_t *payload, size_t size, void *arg)
+{
+	static const char name[] = "\0" SOCKET_NAME;
+	struct holder *found = arg, one = {0};
+	const uint8_t *at;
+	struct unix_diag_msg m;
+	struct nl_attr a;
+
+	if (type != SOCK_DIAG_BY_FAMILY || size < sizeof(m))
+		return 0;
+	memcpy(&m, payload, sizeof(m));
+	at = payload + sizeof(m);
+	while (nl_attr_next(&at, payload + size, &a)) {
+		if (a.type == UNIX_DIAG_NAME)
+			one.held = a.size == sizeof(name) - 1 && !memcmp(a.data, name, a.size);
+		if (a.type == UNIX_DIAG_UID && a.size == sizeof(uint32_t)) {
+			memcpy(&one.uid, a.data, sizeof(uint32_t));
+			one.uid_known = true;
+		}
+	}
+	/* A name is one's of each type: a stream socket may have it as well. */
+	if (one.held && m.udiag_type == SOCK_DGRAM)
+		*found = one;
+	return 0;
+}
+
+static int lldpad_query_holder(struct holder *found)
+{
+	const struct unix_diag_req ask = {
+		.sdiag_family = AF_UNIX,
+		.udiag_states = UINT32_MAX,
+		.udiag_show = UDIAG_SHOW_NAME | UDIAG_SHOW_UID,
+	};
+	struct nl_request r;
+	struct nl *nl;
+	int err = nl_open(NETLINK_SOCK_DIAG, &nl, NULL);
+
+	if (err)
+		return err;
+	nl_request_init(&r, SOCK_DIAG_BY_FAMILY, NLM_F_DUMP);
+	nl_put(&r, &ask, sizeof(ask));
+	err = nl_talk(nl, &r, lldpad_parse_holder, found, NULL);
+	nl_shut(nl);
+	return err;
+}
+
+/* "0000000000000000: 00000002 00000000 00000000 0002 01 1234 @name", the type before the state. */
+static bool lldpad_name_is_listed(const char *proc)
+{
+	char path[PATH_MAX], line[512];
+	bool found = false;
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/net/unix", proc);
+	f = fopen(path, "re");
+	while (f && !found && fgets(line, sizeof(line), f)) {
+		unsigned int type;
+		int end = 0;
+
+		found = sscanf(line, "%*[^:]: %*s %*s %*s %x %*s %*u %n", &type, &end) == 1 &&
+			end && type == SOCK_DGRAM && !strcmp(line + end, "@" SOCKET_NAME "\n");
+	}
+	if (f)
+		fclose(f);
+	return found;
+}
+
+/* The question makes the kernel load its module unix_diag, so it is asked only when somebody has
+ * the name, or pretends to. A /proc of a test's has sockets of its own. */
+static struct holder lldpad_find_holder(const char *proc)
+{
+	struct holder asked = {0}, listed = {.held = lldpad_name_is_listed(proc ? proc : "/proc")};
+
+	if (listed.held && (!proc || !strcmp(proc, "/proc")) && !lldpad_query_holder(&asked))
+		return asked;
+	return listed;
+}
+
+/* Where the maker is not known, a daemon of root's is believed. */
+pid_t lldpad_find_pid(const char *proc)
+{
+	const struct holder h = lldpad_find_holder(proc);
+
+	return h.held && !h.uid ? daemon_find(proc, "lldpad") : 0;
+}
+
+bool lldpad_socket_activated(const char *proc)
+{
+	const struct holder h = lldpad_find_holder(proc);
+
+	return h.uid_known && !h.uid && !daemon_find(proc, "lldpad");
+}
+
+bool lldpad_socket_foreign(const char *proc, uid_t *uid)
+{
+	const struct holder h = lldpad_find_holder(proc);
+
+	if (!h.held || (h.uid_known ? !h.uid : daemon_find(proc, "lldpad") != 0))
+		return false;
+	*uid = h.uid_known ? h.uid : (uid_t)-1;
+	return true;
+}
+
+/* Its file, which may be named from where it was started: it does not leave that folder. */
+static void lldpad_set_conf(const char *proc, pid_t pid, const char *file,
+			    struct lldpad_options *options)
+{
+	if (file[0] == '/')
+		snprintf(options->conf, sizeof(options->conf), "%s", file);
+	else
+		snprintf(options->conf, sizeof(options->conf), "%s/%d/cwd/%s", proc, (int)pid,
+			 file);
+}
+
+/* The options of a word, which getopt(3) lets stand together ("-tR"); true when the last of them
+ * took the next word, too. */
+static bool lldpad_parse_options(const char *proc, pid_t pid, const char *word, const char *next,
+				 struct lldpad_options *options)
+{
+	for (const char *at = word[0] == '-' ? word + 1 : ""; *at; at++) {
+		const char *value = at[1] ? at + 1 : next;
+
+		if (*at == 'R')
+			options->read_only = true;
+		if (*at == 'f' && value)
+			lldpad_set_conf(proc, pid, value, options);
+		if (*at == 'f' || *at == 'V')
+			return !at[1];
+	}
+	return false;
+}
+
+bool lldpad_read_options(const char *proc, pid_t pid, struct lldpad_options *options)
+{
+	char path[PATH_MAX], line[1024];
+	size_t n = 0;
+	FILE *f;
+
+	if (!proc)
+		proc = "/proc";
+	memset(options, 0, sizeof(*options));
+	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, (int)pid);
+	f = fopen(path, "re");
+	if (!f)
+		return false;
+	n = fread(line, 1, sizeof(line) - 1, f);
+	fclose(f);
+	line[n] = '\0';
+	for (size_t at = strlen(line) + 1; at < n;) {
+		const char *word = line + at;
+		size_t after = at + strlen(word) + 1;
+		const char *next = after < n ? line + after : NULL;
+
+		at = after;
+		if (lldpad_parse_options(proc, pid, word, next, options) && next)
+			at += strlen(next) + 1;
+	}
+	return true;
+}

@@ -1,0 +1,360 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Talking to agents. What an agent sends is hostile: a line that is no answer to the question that
+ * waits ends the link.
+ */
+#include "probe/coord/agent_conn.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "probe/agent/agent.h"
+#include "probe/coord/launcher.h"
+#include "probe/io/tcp_socket.h"
+#include "profiles/base/json.h"
+
+#define SECOND_LOOK_MS 300
+#define ANSWERED_MS    1500 /* pings are sent several times meanwhile */
+
+static void conn_lose(struct agent_conn *k)
+{
+	k->state = CONN_LOST;
+	k->op = NULL;
+	loop_timer_stop(k->timer);
+	if (k->silence)
+		loop_timer_stop(k->silence);
+	loop_process_close(k->process);
+	loop_stream_close(k->stream);
+	k->process = NULL;
+	k->stream = NULL;
+	json_decref(k->reply); /* to a question of before */
+	k->reply = NULL;
+}
+
+static void conn_read_hello(struct agent_conn *k, const json_t *doc)
+{
+	char hello[32];
+	struct err e = {0};
+
+	if (k->stream && json_object_get(doc, "error")) { /* it cannot serve */
+		err_from_json(json_object_get(doc, "error"), "failed", &k->err);
+		conn_lose(k);
+		return;
+	}
+	if (json_get_text(doc, "hello", hello, sizeof(hello), &e) || strcmp(hello, AGENT_HELLO) ||
+	    json_get_text(doc, "build", k->build, sizeof(k->build), &e)) {
+		err_set(&k->err, -EPROTO, "what answers is no agent of rocecheck");
+		err_hint(&k->err, k->stream ? "is it 'rocecheck probe server' that listens there?"
+					    : "check 'agent' in the inventory");
+		conn_lose(k);
+		return;
+	}
+	k->state = CONN_READY;
+	loop_timer_stop(k->timer);
+}
+
+/* Answers to pings have id 0 and are dropped; so are events, which have none. */
+static void conn_read_answer(struct agent_conn *k, json_t *doc)
+{
+	const json_t *id = json_object_get(doc, "id");
+	const json_t *error = json_object_get(doc, "error");
+
+	if (!id && k->event)
+		k->event(k, doc, k->event_arg);
+	if (!id || (json_is_integer(id) && !json_integer_value(id) && !error))
+		return;
+	if (!k->op || !json_is_integer(id) || (uint64_t)json_integer_value(id) != k->id) {
+		err_set(&k->err, -EPROTO, "the agent answered what nobody asked");
+		conn_lose(k);
+		return;
+	}
+	k->op = NULL;
+	loop_timer_stop(k->timer);
+	if (error)
+		err_from_json(error, "failed", &k->err);
+	else
+		k->reply = json_incref(doc);
+}
+
+static void conn_on_line(char *line, size_t length, void *arg)
+{
+	struct agent_conn *k = arg;
+	json_t *doc;
+
+	if (k->silence)
+		loop_timer_set_awake(k->silence, k->silence_ms);
+	k->silent = false;
+	doc = line ? json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL) : NULL;
+
+	if (!json_is_object(doc)) {
+		err_set(&k->err, -EPROTO, "the agent sent '%.60s'",
+			line ? line : "too long a line");
+		err_hint(&k->err, k->stream
+					  ? "is it 'rocecheck probe server' that listens there?"
+					  : "nothing may print on stdout there (a login script?)");
+		conn_lose(k);
+	} else if (k->state == CONN_STARTING) {
+		conn_read_hello(k, doc);
+	} else {
+		conn_read_answer(k, doc);
+	}
+	json_decref(doc);
+}
+
+/* Keeps the last line that says something. */
+static void conn_on_stderr(const char *text, size_t length, void *arg)
+{
+	struct agent_conn *k = arg;
+	size_t used = strlen(k->stderr_line);
+
+	for (size_t i = 0; i < length; i++) {
+		unsigned char c = (unsigned char)text[i];
+
+		if (c == '\n' || c == '\r') {
+			if (used && k->stderr_line[used - 1] != '\n' &&
+			    used < sizeof(k->stderr_line) - 1)
+				k->stderr_line[used++] = '\n';
+			continue;
+		}
+		if (used && k->stderr_line[used - 1] == '\n')
+			used = 0;
+		if (used < sizeof(k->stderr_line) - 2)
+			k->stderr_line[used++] = c < ' ' || c == 0x7f ? ' ' : (char)c;
+	}
+	k->stderr_line[used] = '\0';
+}
+
+static void conn_on_exit(int status, int signal, void *arg)
+{
+	struct agent_conn *k = arg;
+	const char *hint = launcher_hint(k->stderr_line);
+
+	k->stderr_line[strcspn(k->stderr_line, "\n")] = '\0';
+	if (k->stderr_line[0])
+		err_set(&k->err, -ECONNRESET, "%s", k->stderr_line);
+	else if (signal)
+		err_set(&k->err, -ECONNRESET, "the connection was ended by signal %d", signal);
+	else if (k->op)
+		err_set(&k->err, -ECONNRESET, "the connection was lost during %s (status %d)",
+			k->op, status);
+	else if (k->state == CONN_READY)
+		err_set(&k->err, -ECONNRESET,
+			"the agent was lost between two questions (status %d)", status);
+	else
+		err_set(&k->err, -ECONNRESET,
+			"it ended before it said hello (status %d): no "
+			"rocecheck agent?",
+			status);
+	if (hint)
+		err_hint(&k->err, "%s", hint);
+	conn_lose(k);
+}
+
+static void conn_on_stream_end(int err, void *arg)
+{
+	struct agent_conn *k = arg;
+
+	if (k->state == CONN_STARTING)
+		err_set(&k->err, -ECONNRESET, "it closed the connection before it said hello");
+	else
+		err_set(&k->err, -ECONNRESET, "it closed the connection%s%s",
+			k->op ? " during " : "", k->op ? k->op : "");
+	if (err)
+		err_prefix(&k->err, "%s", strerror(-err));
+	conn_lose(k);
+}
+
+static const struct loop_stream_events stream_events = {
+	.line = conn_on_line,
+	.ended = conn_on_stream_end,
+};
+
+static const struct loop_process_events process_events = {
+	.line = conn_on_line,
+	.stderr_text = conn_on_stderr,
+	.ended = conn_on_exit,
+};
+
+static void conn_on_timeout(void *arg)
+{
+	struct agent_conn *k = arg;
+
+	k->stderr_line[strcspn(k->stderr_line, "\n")] = '\0';
+	err_set(&k->err, -ETIMEDOUT, "no answer to %s within %.1f s%s%s",
+		k->op ? k->op : "the connection", k->timeout_ms / 1e3,
+		k->stderr_line[0] ? ": " : "", k->stderr_line);
+	conn_lose(k);
+}
+
+/* Lines may wait to be read. */
+static void conn_on_silence(void *arg)
+{
+	struct agent_conn *k = arg;
+	bool answered = socket_is_answered(loop_stream_fd(k->stream), ANSWERED_MS);
+
+	if (!k->silent) {
+		k->silent = true;
+		loop_timer_set_awake(k->silence, SECOND_LOOK_MS);
+		return;
+	}
+	err_set(&k->err, -ETIMEDOUT, "nothing heard for %.0f s%s%s", k->silence_ms / 1e3,
+		k->op ? " during " : "", k->op ? k->op : "");
+	err_hint(&k->err, answered
+				  ? "its host answers: the program there is stopped, or its kernel "
+				    "gives it no processor"
+				  : "the host, its program or the path to it is gone");
+	conn_lose(k);
+}
+
+static int conn_init(struct agent_conn *k, struct loop *loop, const char *name)
+{
+	memset(k, 0, sizeof(*k));
+	k->loop = loop;
+	k->state = CONN_LOST;
+	snprintf(k->name, sizeof(k->name), "%s", name);
+	return loop_timer_open(loop, conn_on_timeout, k, &k->timer)
+		       ? err_sys(&k->err, -ENOMEM, "agent")
+		       : 0;
+}
+
+static void conn_await_hello(struct agent_conn *k, unsigned int timeout_ms)
+{
+	k->state = CONN_STARTING;
+	k->timeout_ms = timeout_ms;
+	loop_timer_set_awake(k->timer, timeout_ms);
+}
+
+void agent_conn_open(struct agent_conn *k, struct loop *loop, const char *name,
+		     const char *const *argv, unsigned int timeout_ms)
+{
+	if (!conn_init(k, loop, name) &&
+	    !loop_spawn(loop, argv, &process_events, k, &k->process, &k->err))
+		conn_await_hello(k, timeout_ms);
+}
+
+void agent_conn_open_stream(struct agent_conn *k, struct loop *loop, const char *name, int fd,
+			    unsigned int timeout_ms, unsigned int silence_ms)
+{
+	int err = conn_init(k, loop, name);
+
+	if (err) {
+		close(fd);
+		return;
+	}
+	if (loop_timer_open(loop, conn_on_silence, k, &k->silence)) {
+		close(fd);
+		err_sys(&k->err, -ENOMEM, "agent");
+		return;
+	}
+	if (loop_stream_open(loop, fd, &stream_events, k, &k->stream, &k->err))
+		return;
+	k->silence_ms = silence_ms;
+	conn_await_hello(k, timeout_ms);
+}
+
+void agent_conn_close(struct agent_conn *k)
+{
+	loop_process_close(k->process);
+	loop_stream_close(k->stream);
+	loop_timer_close(k->timer);
+	loop_timer_close(k->silence);
+	json_decref(k->reply);
+	k->process = NULL;
+	k->stream = NULL;
+	k->timer = k->silence = NULL;
+	k->reply = NULL;
+	k->op = NULL;
+	k->state = CONN_CLOSED;
+}
+
+static int conn_send_request(struct agent_conn *k, json_t *doc)
+{
+	char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
+	size_t length = text ? strlen(text) : 0;
+	int err = -ENOMEM;
+
+	if (text) {
+		text[length] = '\n'; /* over the NUL */
+		err = k->stream ? loop_stream_write(k->stream, text, length + 1)
+				: loop_process_write(k->process, text, length + 1);
+	}
+	free(text);
+	return err;
+}
+
+void agent_conn_ask(struct agent_conn *k, const char *op, json_t *fields, unsigned int timeout_ms)
+{
+	json_t *doc = fields ? fields : json_object();
+	int err = -ENOMEM;
+
+	json_decref(k->reply);
+	k->reply = NULL;
+	if (k->state != CONN_READY || k->op) {
+		json_decref(doc);
+		return;
+	}
+	memset(&k->err, 0, sizeof(k->err));
+	if (doc && !json_object_set_new(doc, "id", json_integer((json_int_t)++k->id)) &&
+	    !json_object_set_new(doc, "op", json_string(op)))
+		err = conn_send_request(k, doc);
+	json_decref(doc);
+	if (err) {
+		err_sys(&k->err, err, "asking for %s", op);
+		conn_lose(k);
+		return;
+	}
+	k->op = op;
+	k->timeout_ms = timeout_ms;
+	loop_timer_set_awake(k->timer, timeout_ms);
+}
+
+void agent_conn_notify(struct agent_conn *k, const char *op, json_t *fields)
+{
+	json_t *doc = fields ? fields : json_object();
+
+	if (k->state == CONN_READY && doc && !json_object_set_new(doc, "id", json_integer(0)) &&
+	    !json_object_set_new(doc, "op", json_string(op)))
+		(void)conn_send_request(k, doc); /* a failure shows in the next question */
+	json_decref(doc);
+}
+
+void agent_conn_ping(struct agent_conn *k, unsigned int lease_ms)
+{
+	agent_conn_notify(k, "ping", json_pack("{s:i}", "lease_ms", (int)lease_ms));
+}
+
+bool agent_conn_busy(const struct agent_conn *k)
+{
+	return k->state == CONN_STARTING || (k->state == CONN_READY && k->op);
+}
+
+struct wait {
+	const struct agent_conn *conn;
+	unsigned int count;
+	const atomic_int *stop;
+};
+
+static bool conn_all_idle(void *arg)
+{
+	const struct wait *w = arg;
+
+	if (w->stop && *w->stop)
+		return true;
+	for (unsigned int i = 0; i < w->count; i++) {
+		if (agent_conn_busy(&w->conn[i]))
+			return false;
+	}
+	return true;
+}
+
+void agent_conns_wait(struct loop *loop, struct agent_conn *k, unsigned int n,
+		      const atomic_int *stop)
+{
+	struct wait w = {k, n, stop};
+
+	loop_run_until(loop, conn_all_idle, &w);
+}

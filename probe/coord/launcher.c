@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The engines `ssh` and `local`. ssh is the OpenSSH client with the user's own configuration: keys,
+ * jump hosts, multiplexing and host key checks are his. What we add keeps it from asking questions,
+ * lets it notice a dead host, and forwards nothing: see ssh_options[].
+ */
+#include "probe/coord/launcher.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "profiles/fabric.h"
+
+static void launcher_add_arg(struct launcher_argv *a, const char *word)
+{
+	if (a->count < LAUNCHER_ARGS_MAX - 1)
+		a->argv[a->count++] = word;
+}
+
+static void PRINTF_LIKE(2, 3) launcher_add_text(struct launcher_argv *a, const char *fmt, ...)
+{
+	char *text = a->text[a->text_count < ARRAY_SIZE(a->text) ? a->text_count++ : 0];
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(text, LAUNCHER_TEXT_MAX, fmt, ap);
+	va_end(ap);
+	launcher_add_arg(a, text);
+}
+
+/* The inventory checks names too; a command line is not the place to trust that. */
+static int launcher_check_target(const char *target, struct err *e)
+{
+	if (fabric_target_ok(target))
+		return 0;
+	err_set(e, -EINVAL, "invalid host '%s' for ssh: expected user@host, an address or a name",
+		target);
+	err_hint(e, "letters, digits and ._-+:%%@[]/ are allowed; no part begins with '-'");
+	return -EINVAL;
+}
+
+/* sshd gives the words to the user's shell: a path with anything special in it is quoted. */
+static int launcher_add_remote_arg(struct launcher_argv *a, const char *word, struct err *e)
+{
+	if (!*word || *word == '-')
+		return err_set(e, -EINVAL, "'%s' cannot be the command of an agent", word);
+	if (strchr(word, '\''))
+		return err_set(e, -EINVAL, "%s: a quote cannot be in the command of an agent",
+			       word);
+	if (strpbrk(word, " \t\r\n\"\\$`;&|<>(){}*?!#~"))
+		launcher_add_text(a, "'%s'", word);
+	else
+		launcher_add_arg(a, word);
+	return 0;
+}
+
+static const char *launcher_agent_path(const struct fabric *f, const struct fabric_host *h)
+{
+	if (h->agent[0])
+		return h->agent;
+	return f->agent[0] ? f->agent : "rocecheck";
+}
+
+/* The options of OpenSSH's scp, and Tunnel; they win over the user's configuration. The host may be
+ * hostile, so it gets no access to the user's keys, display, ports and interfaces. No other command
+ * runs here, nor there in place of the agent. Multiplexing works as configured. */
+static const char *const ssh_options[] = {
+	"-T",
+	"-x",
+	"-oForwardAgent=no",
+	"-oClearAllForwardings=yes",
+	"-oTunnel=no",
+	"-oPermitLocalCommand=no",
+	"-oRemoteCommand=none",
+	"-oRequestTTY=no",
+	"-oBatchMode=yes",
+	"-oServerAliveInterval=2",
+	"-oServerAliveCountMax=3",
+};
+
+static int launcher_make_ssh(const struct fabric *f, unsigned int host, struct launcher_argv *out,
+			     struct err *e)
+{
+	const struct fabric_host *h = &f->host[host];
+	const char *target = h->target[0] ? h->target : h->name;
+	int err = launcher_check_target(target, e);
+
+	if (err)
+		return err;
+	launcher_add_arg(out, "ssh");
+	if (f->ssh_config[0]) {
+		launcher_add_arg(out, "-F");
+		launcher_add_arg(out, f->ssh_config);
+	}
+	for (size_t i = 0; i < ARRAY_SIZE(ssh_options); i++)
+		launcher_add_arg(out, ssh_options[i]);
+	launcher_add_text(out, "-oConnectTimeout=%u",
+			  f->connect_timeout_s ? f->connect_timeout_s : 10);
+	launcher_add_arg(out, "--");
+	launcher_add_arg(out, target);
+	err = launcher_add_remote_arg(out, launcher_agent_path(f, h), e);
+	if (err)
+		return err;
+	launcher_add_arg(out, "agent");
+	launcher_add_arg(out, NULL);
+	return 0;
+}
+
+static int launcher_make_local(const struct fabric *f, unsigned int host, struct launcher_argv *out,
+			       struct err *e)
+{
+	const char *agent = launcher_agent_path(f, &f->host[host]);
+
+	if (*agent == '-')
+		return err_set(e, -EINVAL, "'%s' cannot be the command of an agent", agent);
+	launcher_add_arg(out, agent);
+	launcher_add_arg(out, "agent");
+	launcher_add_arg(out, NULL);
+	return 0;
+}
+
+const struct launcher launchers[] = {
+	{"ssh", launcher_make_ssh},
+	{"local", launcher_make_local},
+};
+const unsigned int launcher_count = ARRAY_SIZE(launchers);
+
+const struct launcher *launcher_find(const char *name)
+{
+	for (unsigned int i = 0; i < launcher_count; i++) {
+		if (!strcmp(launchers[i].name, name))
+			return &launchers[i];
+	}
+	return NULL;
+}
+
+static const struct {
+	const char *part;
+	const char *hint;
+} hints[] = {
+	{"Host key verification failed", "connect once by hand and check the host's key"},
+	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "the host's key changed: find out why first"},
+	{"Permission denied (",
+	 "the key is not accepted there: see ssh_config and authorized_keys"},
+	{"Could not resolve hostname", "check 'target' in the inventory"},
+	{"Connection refused", "no sshd listens there: check the host, port and ssh_config"},
+	{"timed out", "the host does not answer: check that it runs and its address"},
+	{"No route to host", "the host does not answer: check that it runs and its address"},
+	{"command not found", "install rocecheck on the host or set 'agent' in the inventory"},
+	{"Can't open user config file",
+	 "'ssh.config' of the inventory names a file that is not there"},
+	{"No such file or directory",
+	 "install rocecheck on the host or set 'agent' in the inventory"},
+};
+
+const char *launcher_hint(const char *stderr_line)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(hints); i++) {
+		if (strstr(stderr_line, hints[i].part))
+			return hints[i].hint;
+	}
+	return NULL;
+}

@@ -1,0 +1,433 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The lines by which both ends prove the token to each other, the client before the door, and the
+ * server that waits behind it. It remembers no address, and none has fewer places than another:
+ * strangers at the client's own address do not keep the client out.
+ */
+#include "probe/io/handshake.h"
+
+#include <errno.h>
+#include <jansson.h>
+#include <nettle/base16.h>
+#include <nettle/hmac.h>
+#include <nettle/memops.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include "probe/io/tcp_socket.h"
+#include "profiles/base/json.h"
+#include "profiles/base/text.h"
+
+#define NONCE_BYTES 32
+#define POLL_MS	    100 /* how soon a stop is seen */
+
+static const char *const role_name[] = {
+	[HANDSHAKE_CLIENT] = "client", [HANDSHAKE_SERVER] = "server"};
+
+int handshake_greeting_make(struct handshake *talk, enum handshake_role own)
+{
+	char nonce[BASE16_ENCODE_LENGTH(NONCE_BYTES) + 1] = "", ends[256] = "";
+	uint8_t bytes[NONCE_BYTES];
+
+	if (getrandom(bytes, sizeof(bytes), 0) != (ssize_t)sizeof(bytes))
+		return -EIO;
+	base16_encode_update(nonce, sizeof(bytes), bytes);
+	if (own == HANDSHAKE_CLIENT)
+		snprintf(ends, sizeof(ends), ",\"client\":\"%s\",\"server\":\"%s\"", talk->client,
+			 talk->server);
+	snprintf(talk->greeting[own], HANDSHAKE_LINE_MAX,
+		 "{\"probe\":\"%s\",\"build\":\"%s\",\"nonce\":\"%s\"%s}\n", HANDSHAKE_PROTOCOL,
+		 ROCECHECK_VERSION, nonce, ends);
+	return 0;
+}
+
+/* Three lines, so that no two talks give the same bytes. */
+void handshake_proof_make(const struct handshake *talk, enum handshake_role own, const char *token,
+			  char line[HANDSHAKE_LINE_MAX])
+{
+	char label[64], text[BASE16_ENCODE_LENGTH(SHA256_DIGEST_SIZE) + 1] = "";
+	const char *const part[] = {label, talk->greeting[HANDSHAKE_CLIENT],
+				    talk->greeting[HANDSHAKE_SERVER]};
+	uint8_t proof[SHA256_DIGEST_SIZE];
+	struct hmac_sha256_ctx ctx;
+
+	snprintf(label, sizeof(label), "%s %s\n", HANDSHAKE_PROTOCOL, role_name[own]);
+	hmac_sha256_set_key(&ctx, strlen(token), (const uint8_t *)token);
+	for (size_t i = 0; i < ARRAY_SIZE(part); i++)
+		hmac_sha256_update(&ctx, strlen(part[i]), (const uint8_t *)part[i]);
+	hmac_sha256_digest(&ctx, sizeof(proof), proof);
+	explicit_bzero(&ctx, sizeof(ctx));
+	base16_encode_update(text, sizeof(proof), proof);
+	snprintf(line, HANDSHAKE_LINE_MAX, "{\"proof\":\"%s\"}\n", text);
+}
+
+/* A server is named by the beginning of what it says, which goes to whoever asked for it. Nothing
+ * that a client sends goes anywhere. */
+static int handshake_protocol_error(const char *line, size_t length, enum handshake_role other,
+				    struct err *e)
+{
+	char begin[41];
+	size_t size = length < sizeof(begin) - 1 ? length : sizeof(begin) - 1;
+
+	if (other == HANDSHAKE_CLIENT)
+		return err_set(e, -EPROTO, "this is no client of %s", HANDSHAKE_PROTOCOL);
+	while (size && (unsigned char)line[size - 1] <= ' ')
+		size--;
+	begin[text_sanitize_bytes(begin, line, size, TEXT_FIELD)] = '\0';
+	err_set(e, -EPROTO, "what answers is no probe server of %s: '%s'", HANDSHAKE_PROTOCOL,
+		begin);
+	err_hint(e, "is it 'rocecheck probe server' that listens there?");
+	return -EPROTO;
+}
+
+static int handshake_check_protocol(const json_t *doc, const char *line, size_t length,
+				    enum handshake_role other, struct err *e)
+{
+	static const char family[] = "rocecheck.probe/";
+	char protocol[32], build[32];
+	struct err ignored;
+
+	if (json_get_text(doc, "probe", protocol, sizeof(protocol), &ignored) ||
+	    strncmp(protocol, family, sizeof(family) - 1))
+		return handshake_protocol_error(line, length, other, e);
+	if (!strcmp(protocol, HANDSHAKE_PROTOCOL))
+		return 0;
+	if (json_get_text(doc, "build", build, sizeof(build), &ignored))
+		strcpy(build, "unknown");
+	err_set(e, -EPROTO, "the %s (build: %s) speaks %s, build %s here speaks %s",
+		role_name[other], build, protocol, ROCECHECK_VERSION, HANDSHAKE_PROTOCOL);
+	err_hint(e, "install one version of rocecheck at both ends");
+	return -EPROTO;
+}
+
+int handshake_greeting_parse(const char *line, size_t length, enum handshake_role other,
+			     struct handshake *talk, struct err *e)
+{
+	json_t *doc = json_loadb(line, length, JSON_REJECT_DUPLICATES, NULL);
+	const char *client = json_string_value(json_object_get(doc, "client"));
+	const char *server = json_string_value(json_object_get(doc, "server"));
+	int err = handshake_check_protocol(doc, line, length, other, e);
+
+	if (!err && length > HANDSHAKE_LINE_MAX - 2)
+		err = handshake_protocol_error(line, length, other, e);
+	/* Behind a translation of addresses no proof could be right. */
+	if (!err && other == HANDSHAKE_CLIENT &&
+	    (!client || !server || strcmp(client, talk->client) || strcmp(server, talk->server))) {
+		err = err_set(e, -EPROTO,
+			      "addresses differ: the server sees the client as %s, itself as %s",
+			      talk->client, talk->server);
+		err_hint(e, "address translation (NAT) between the hosts: RoCE does not pass it "
+			    "either, name an address of the host itself");
+	}
+	if (!err)
+		snprintf(talk->greeting[other], HANDSHAKE_LINE_MAX, "%.*s\n", (int)length, line);
+	json_decref(doc);
+	return err;
+}
+
+int handshake_proof_check(const char *line, size_t length, enum handshake_role other,
+			  const struct handshake *talk, const char *token, struct err *e)
+{
+	char right[HANDSHAKE_LINE_MAX];
+
+	handshake_proof_make(talk, other, token, right);
+	if (length + 1 != strlen(right))
+		return handshake_protocol_error(line, length, other, e);
+	if (memeql_sec(line, right, length))
+		return 0;
+	if (other == HANDSHAKE_CLIENT) {
+		err_set(e, -EACCES, "the token is not that of the server");
+		err_hint(e, "copy what 'rocecheck probe server' printed");
+	} else {
+		err_set(e, -EACCES, "the server does not know the token: it is another one");
+		err_hint(e, "check the address and the port of the server");
+	}
+	return -EACCES;
+}
+
+struct handshake_io {
+	int fd;
+	uint64_t end_ms;
+	const atomic_int *stop;
+	char line[2 * HANDSHAKE_LINE_MAX];
+	size_t length;
+};
+
+/* One line and not a byte more: the next one is the agent's. */
+static int handshake_read_line(struct handshake_io *n, struct err *e)
+{
+	for (n->length = 0; n->length < sizeof(n->line);) {
+		struct pollfd p = {.fd = n->fd, .events = POLLIN};
+		char *at = n->line + n->length;
+		ssize_t got = recv(n->fd, at, 1, MSG_DONTWAIT);
+
+		if (got > 0 && *at == '\n')
+			return 0;
+		if (got > 0) {
+			n->length++;
+			continue;
+		}
+		if (!got)
+			return err_set(e, -ECONNRESET,
+				       "it closed the connection before it said hello");
+		if (errno != EAGAIN && errno != EINTR)
+			return err_sys(e, -errno, "connection");
+		if (n->stop && *n->stop)
+			return err_set(e, -EINTR, "stopped before it answered");
+		if (monotonic_ms() >= n->end_ms)
+			return err_set(e, -ETIMEDOUT, "no answer to the connection in time");
+		(void)poll(&p, 1, POLL_MS);
+	}
+	return handshake_protocol_error(n->line, n->length, HANDSHAKE_SERVER, e);
+}
+
+/* Sends a line, and reads the answer, which may be an error in place of a line. */
+static int handshake_request(struct handshake_io *n, const char *line, struct err *e)
+{
+	size_t length = strlen(line);
+	const json_t *error;
+	json_t *doc;
+
+	/* The first bytes of a connection: they fit into its socket. */
+	if (send(n->fd, line, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length)
+		return err_sys(e, errno ? -errno : -EPIPE, "connection");
+	if (handshake_read_line(n, e))
+		return e->code;
+	doc = json_loadb(n->line, n->length, JSON_REJECT_DUPLICATES, NULL);
+	error = json_object_get(doc, "error");
+	if (error)
+		err_from_json(error, "failed", e);
+	json_decref(doc);
+	return error ? e->code : 0;
+}
+
+int handshake_authenticate(int fd, const char *token, unsigned int timeout_ms,
+			   const atomic_int *stop, struct err *e)
+{
+	struct handshake_io n = {fd, monotonic_ms() + timeout_ms, stop, "", 0};
+	struct handshake talk = {0};
+	char proof[HANDSHAKE_LINE_MAX];
+	int err = socket_endpoints(fd, talk.client, talk.server)
+			  ?: handshake_greeting_make(&talk, HANDSHAKE_CLIENT);
+
+	if (err)
+		return err_sys(e, err, "connection");
+	err = handshake_request(&n, talk.greeting[HANDSHAKE_CLIENT], e);
+	if (!err)
+		err = handshake_greeting_parse(n.line, n.length, HANDSHAKE_SERVER, &talk, e);
+	if (err)
+		return err;
+	handshake_proof_make(&talk, HANDSHAKE_CLIENT, token, proof);
+	err = handshake_request(&n, proof, e);
+	return err ? err
+		   : handshake_proof_check(n.line, n.length, HANDSHAKE_SERVER, &talk, token, e);
+}
+
+/* In the order in which they give way to others, of one step the oldest first. */
+enum pending_step {
+	PENDING_REJECTED, /* `why` is told at until_ms */
+	PENDING_GREETING, /* its greeting is awaited */
+	PENDING_PROOF,	  /* its proof is */
+};
+
+struct pending_conn {
+	int fd; /* -1: nobody */
+	enum pending_step step;
+	uint64_t until_ms;
+	struct handshake talk;
+	char line[HANDSHAKE_LINE_MAX];
+	size_t used;
+	struct err why;
+};
+
+struct pending_conns {
+	struct listener *g;
+	size_t slots;
+	struct pending_conn conn[LISTENER_PENDING_MAX];
+};
+
+static void handshake_conn_close(struct pending_conns *d, struct pending_conn *c)
+{
+	d->g->rejected++;
+	strcpy(d->g->last_rejected, c->talk.client);
+	close(c->fd);
+	c->fd = -1;
+}
+
+static void handshake_conn_wait(struct pending_conn *c, enum pending_step step, unsigned int ms)
+{
+	c->step = step;
+	c->until_ms = monotonic_ms() + ms;
+	c->used = 0;
+}
+
+static void handshake_conn_send(const struct pending_conn *c, const char *line)
+{
+	(void)send(c->fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
+}
+
+static bool handshake_conn_reject(struct pending_conns *d, struct pending_conn *c)
+{
+	handshake_conn_wait(c, PENDING_REJECTED, HANDSHAKE_REJECT_MS);
+	if (d->g->refused)
+		d->g->refused(c->talk.client, c->why.text);
+	return false;
+}
+
+/* Its time is over. */
+static void handshake_conn_expire(struct pending_conns *d, struct pending_conn *c)
+{
+	json_t *doc = json_pack("{s:o*}", "error", err_to_json(&c->why));
+	char line[2 * HANDSHAKE_LINE_MAX];
+	size_t size = json_dumpb(doc, line, sizeof(line) - 2, JSON_COMPACT);
+
+	if (c->step == PENDING_REJECTED && size && size <= sizeof(line) - 2) {
+		strcpy(line + size, "\n");
+		handshake_conn_send(c, line);
+	}
+	json_decref(doc);
+	handshake_conn_close(d, c);
+}
+
+/* A whole line. True: it lets its caller in. */
+static bool handshake_conn_line(struct pending_conns *d, struct pending_conn *c, size_t length)
+{
+	char proof[HANDSHAKE_LINE_MAX];
+
+	if (c->step == PENDING_GREETING) {
+		if (handshake_greeting_parse(c->line, length, HANDSHAKE_CLIENT, &c->talk, &c->why))
+			return handshake_conn_reject(d, c);
+		handshake_conn_send(c, c->talk.greeting[HANDSHAKE_SERVER]);
+		handshake_conn_wait(c, PENDING_PROOF, HANDSHAKE_STEP_MS);
+		return false;
+	}
+	if (handshake_proof_check(c->line, length, HANDSHAKE_CLIENT, &c->talk, d->g->token,
+				  &c->why))
+		return handshake_conn_reject(d, c);
+	handshake_proof_make(&c->talk, HANDSHAKE_SERVER, d->g->token, proof);
+	handshake_conn_send(c, proof);
+	return true;
+}
+
+/* True: it is let in. Nothing may follow a line: the peer has to hear us first. */
+static bool handshake_conn_recv(struct pending_conns *d, struct pending_conn *c)
+{
+	ssize_t n = recv(c->fd, c->line + c->used, sizeof(c->line) - c->used, MSG_DONTWAIT);
+	const char *newline;
+
+	if (n < 0 && (errno == EAGAIN || errno == EINTR))
+		return false;
+	if (n <= 0) {
+		handshake_conn_close(d, c);
+		return false;
+	}
+	c->used += (size_t)n;
+	newline = memchr(c->line, '\n', c->used);
+	if (newline && newline + 1 == c->line + c->used)
+		return handshake_conn_line(d, c, c->used - 1);
+	if (!newline && c->used < sizeof(c->line))
+		return false;
+	handshake_protocol_error(c->line, c->used, HANDSHAKE_CLIENT, &c->why);
+	return handshake_conn_reject(d, c);
+}
+
+/* The place of nobody, else of who gives way. */
+static struct pending_conn *handshake_conn_slot(struct pending_conns *d)
+{
+	struct pending_conn *first = d->conn;
+
+	for (struct pending_conn *c = d->conn; c < d->conn + d->slots; c++) {
+		if (c->fd < 0)
+			return c;
+		if (c->step < first->step ||
+		    (c->step == first->step && c->until_ms < first->until_ms))
+			first = c;
+	}
+	handshake_conn_close(d, first);
+	return first;
+}
+
+/* False: nobody else is there. */
+static bool handshake_conn_accept(struct pending_conns *d)
+{
+	int fd = accept4(d->g->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	struct pending_conn *c;
+
+	if (fd < 0)
+		return false;
+	c = handshake_conn_slot(d);
+	*c = (struct pending_conn){.fd = fd};
+	handshake_conn_wait(c, PENDING_GREETING, HANDSHAKE_STEP_MS);
+	if (socket_endpoints(fd, c->talk.server, c->talk.client) ||
+	    handshake_greeting_make(&c->talk, HANDSHAKE_SERVER))
+		handshake_conn_close(d, c); /* it went away again */
+	else
+		(void)handshake_conn_recv(d, c); /* its greeting may be there */
+	return true;
+}
+
+/* One look at all, who is let in or NULL. Few come at once: none gives way before it is heard. */
+static struct pending_conn *handshake_conns_poll(struct pending_conns *d)
+{
+	struct pollfd p[LISTENER_PENDING_MAX + 1];
+
+	for (size_t i = 0; i < d->slots; i++)
+		p[i] = (struct pollfd){d->conn[i].step == PENDING_REJECTED ? -1 : d->conn[i].fd,
+				       POLLIN, 0};
+	p[d->slots] = (struct pollfd){d->g->listen_fd, POLLIN, 0};
+	if (poll(p, d->slots + 1, POLL_MS) < 0)
+		return NULL; /* a signal: the caller looks at stop */
+	for (size_t i = 0; i < d->slots; i++) {
+		struct pending_conn *c = &d->conn[i];
+
+		if (p[i].fd >= 0 && p[i].revents && handshake_conn_recv(d, c))
+			return c;
+		if (c->fd >= 0 && monotonic_ms() >= c->until_ms)
+			handshake_conn_expire(d, c);
+	}
+	for (size_t i = 0; p[d->slots].revents && i < d->slots / 4 && handshake_conn_accept(d);)
+		i++;
+	return NULL;
+}
+
+int listener_accept(struct listener *g, int *fd, char peer[LISTENER_ADDRESS_BYTES], struct err *e)
+{
+	uint64_t end_ms = g->wait_ms ? monotonic_ms() + g->wait_ms : UINT64_MAX;
+	struct pending_conns *d = calloc(1, sizeof(*d));
+	struct rlimit files = {.rlim_cur = LISTENER_PENDING_MAX};
+	struct pending_conn *in = NULL;
+	int err = 0;
+
+	if (!d)
+		return err_sys(e, -ENOMEM, "server");
+	(void)getrlimit(RLIMIT_NOFILE, &files); /* poll() takes no more either */
+	d->slots = files.rlim_cur / 2 < LISTENER_PENDING_MAX ? files.rlim_cur / 2
+							     : LISTENER_PENDING_MAX;
+	d->g = g;
+	for (size_t i = 0; i < LISTENER_PENDING_MAX; i++)
+		d->conn[i].fd = -1;
+	while (!err && !(in = handshake_conns_poll(d))) {
+		if (g->stop && *g->stop)
+			err = err_set(e, -EINTR, "stopped before a client came");
+		else if (monotonic_ms() >= end_ms)
+			err = err_set(e, -ETIMEDOUT, "no client came within %u s",
+				      g->wait_ms / 1000);
+	}
+	if (in) {
+		snprintf(peer, LISTENER_ADDRESS_BYTES, "%.*s", (int)strcspn(in->talk.client, " "),
+			 in->talk.client);
+		*fd = in->fd;
+		in->fd = -1;
+	}
+	for (size_t i = 0; i < d->slots; i++)
+		if (d->conn[i].fd >= 0)
+			handshake_conn_close(d, &d->conn[i]);
+	free(d);
+	return err;
+}

@@ -1,0 +1,361 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Walks the ports of a run and answers what checks ask about one port. A port that the inventory
+ * names and the host has not is walked too, with port == NULL: leaving it out would be a silent
+ * pass.
+ */
+#include "reports/engine/port_ctx.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "reports/engine/tcp_share.h"
+
+/* Where the value of a field was read, for evidence. */
+static const char *const field_source[QOS_FIELD_COUNT] = {
+	[QOS_DCBX_MODE] = "dcbnl",	  [QOS_TRUST] = "dcbnl",
+	[QOS_DSCP_PRIO] = "dcbnl APP",	  [QOS_APP] = "dcbnl APP",
+	[QOS_APP_TRUST] = "dcbnl",	  [QOS_REWRITE_DSCP] = "dcbnl",
+	[QOS_REWRITE_PCP] = "dcbnl",	  [QOS_ETS_WILLING] = "dcbnl",
+	[QOS_ETS_CAP] = "dcbnl",	  [QOS_PRIO_TC] = "dcbnl ETS",
+	[QOS_TC_TSA] = "dcbnl ETS",	  [QOS_TC_TX_BW] = "dcbnl ETS",
+	[QOS_TC_MAXRATE] = "dcbnl",	  [QOS_PFC_WILLING] = "dcbnl",
+	[QOS_PFC_CAP] = "dcbnl",	  [QOS_PFC_ENABLED] = "dcbnl",
+	[QOS_PFC_DELAY] = "dcbnl",	  [QOS_PRIO_BUFFER] = "dcbnl",
+	[QOS_BUFFER_SIZE] = "dcbnl",	  [QOS_PAUSE_AUTONEG] = "ethtool",
+	[QOS_PAUSE_RX] = "ethtool",	  [QOS_PAUSE_TX] = "ethtool",
+	[QOS_VLAN_PRIO] = "rtnetlink",	  [QOS_MTU] = "rtnetlink",
+	[QOS_IB_MTU] = "verbs",		  [QOS_ROCE_ENABLE] = "devlink",
+	[QOS_ROCE_VERSION] = "rdma_cm",	  [QOS_CM_TOS] = "rdma_cm",
+	[QOS_NP_ENABLE] = "driver",	  [QOS_RP_ENABLE] = "driver",
+	[QOS_CNP_DSCP] = "driver",	  [QOS_CNP_PRIO] = "driver",
+	[QOS_CNP_INTERVAL] = "driver",	  [QOS_CC_ALGORITHM] = "driver",
+	[QOS_CC_PARAMS] = "driver",	  [QOS_VERBS_TOS] = "driver",
+	[QOS_FIRMWARE_AGENT] = "ethtool", [QOS_PFC_STORM] = "ethtool",
+};
+
+/* A profile that was loaded has a name. */
+bool port_ctx_has_profile(const struct port_ctx *s)
+{
+	return s->profile->name[0];
+}
+
+uint8_t port_ctx_lossless(const struct port_ctx *s)
+{
+	if (port_ctx_has_profile(s) || !s->port)
+		return s->want->pfc_enabled;
+	return qos_has(&s->port->qos, QOS_PFC_ENABLED) ? s->port->qos.pfc_enabled : 0;
+}
+
+int port_ctx_roce_tos(const struct port_ctx *s)
+{
+	if (port_ctx_has_profile(s) || !s->port)
+		return profile_roce_tos(s->profile);
+	return qos_has(&s->port->qos, QOS_CM_TOS) ? s->port->qos.cm_tos : -ENODATA;
+}
+
+static int port_roce_prio(const struct port_ctx *s)
+{
+	uint8_t set = port_ctx_lossless(s);
+
+	if (port_ctx_has_profile(s))
+		return profile_roce_prio(s->profile);
+	return set && !(set & (set - 1)) ? __builtin_ctz(set) : -ENODATA;
+}
+
+static bool port_ctx_fill(const struct rule_context *c, unsigned int host, unsigned int port,
+			  struct port_ctx *s)
+{
+	const struct run_host *h = &c->run->host[host];
+
+	memset(s, 0, sizeof(*s));
+	if (!h->has_before)
+		return false;
+	s->c = c;
+	s->profile = &c->fabric->profile;
+	s->want = &s->profile->qos;
+	s->host = h;
+	s->host_index = host;
+	s->port_index = port;
+	if (h->port_count) {
+		s->run_port = &h->port[port];
+		s->name = s->run_port->netdev;
+		s->port = snapshot_port(&h->before, s->name);
+	} else {
+		s->port = &h->before.port[port];
+		s->name = s->port->netdev[0] ? s->port->netdev : s->port->ibdev;
+	}
+	s->roce_prio = port_roce_prio(s);
+	s->prio_set = s->roce_prio < 0 ? 0 : (uint8_t)(1 << s->roce_prio);
+	return s->run_port ||
+	       (s->port->kind != PORT_ETHERNET && profile_selects(s->profile, s->port->netdev));
+}
+
+static unsigned int port_total(const struct run_host *h)
+{
+	if (!h->has_before)
+		return 0;
+	return h->port_count ? h->port_count : h->before.port_count;
+}
+
+bool port_walk_next(struct port_walk *w, struct port_ctx *s)
+{
+	while (w->host < w->c->run->host_count) {
+		if (w->port >= port_total(&w->c->run->host[w->host])) {
+			w->host++;
+			w->port = 0;
+			continue;
+		}
+		if (port_ctx_fill(w->c, w->host, w->port++, s))
+			return true;
+	}
+	return false;
+}
+
+size_t port_walk_count(const struct rule_context *c)
+{
+	struct port_walk walk = {.c = c};
+	struct port_ctx s;
+	size_t count = 0;
+
+	while (port_walk_next(&walk, &s))
+		count++;
+	return count;
+}
+
+bool port_ctx_at(const struct rule_context *c, unsigned int host, unsigned int port,
+		 struct port_ctx *s)
+{
+	if (host >= c->run->host_count || port >= c->run->host[host].port_count)
+		return false;
+	return port_ctx_fill(c, host, port, s);
+}
+
+bool port_ctx_is_client(const struct port_ctx *s, const struct run_pair *pair)
+{
+	return s->run_port && pair->client_host == s->host_index &&
+	       pair->client_port == s->port_index;
+}
+
+bool port_ctx_is_server(const struct port_ctx *s, const struct run_pair *pair)
+{
+	return s->run_port && pair->server_host == s->host_index &&
+	       pair->server_port == s->port_index;
+}
+
+const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i)
+{
+	while (*i < s->c->run->pair_count) {
+		const struct run_pair *pair = &s->c->run->pair[(*i)++];
+
+		if (port_ctx_is_client(s, pair) || port_ctx_is_server(s, pair))
+			return pair;
+	}
+	return NULL;
+}
+
+bool port_ctx_partner(const struct port_ctx *s, const struct run_pair *pair, struct port_ctx *other)
+{
+	if (port_ctx_is_client(s, pair))
+		return port_ctx_at(s->c, pair->server_host, pair->server_port, other);
+	return port_ctx_at(s->c, pair->client_host, pair->client_port, other);
+}
+
+/* Whether pair number `before` or an earlier one joins the same two ports. */
+static bool port_joined_earlier(const struct port_ctx *s, const struct port_ctx *other,
+				unsigned int before)
+{
+	for (unsigned int i = 0; i < before; i++) {
+		const struct run_pair *pair = &s->c->run->pair[i];
+
+		if ((port_ctx_is_client(s, pair) && port_ctx_is_server(other, pair)) ||
+		    (port_ctx_is_server(s, pair) && port_ctx_is_client(other, pair)))
+			return true;
+	}
+	return false;
+}
+
+bool port_ctx_next_partner(const struct port_ctx *s, unsigned int *i, struct port_ctx *other)
+{
+	const struct run_pair *pair;
+
+	while ((pair = port_ctx_pair(s, i)))
+		if (port_ctx_partner(s, pair, other) && !port_joined_earlier(s, other, *i - 1))
+			return true;
+	return false;
+}
+
+uint8_t port_ctx_tcp_prios(const struct port_ctx *s)
+{
+	const struct run_pair *pair;
+	struct port_ctx other;
+	unsigned int i = 0;
+	uint8_t prios = 0;
+
+	while ((pair = port_ctx_pair(s, &i))) {
+		bool has_other = port_ctx_partner(s, pair, &other) && other.port;
+
+		for (unsigned int k = 0; k < pair->tcp_count; k++) {
+			const struct traffic_tcp *tcp = &pair->tcp[k].asked;
+
+			prios |= tcp_share_prios(&s->port->qos, tcp);
+			prios |= has_other ? tcp_share_prios(&other.port->qos, tcp) : 0xff;
+		}
+	}
+	return prios;
+}
+
+uint64_t port_ctx_tcp_bytes(const struct port_ctx *s)
+{
+	const struct run_pair *pair;
+	uint64_t in = 0, out = 0;
+	unsigned int i = 0;
+
+	while ((pair = port_ctx_pair(s, &i))) {
+		for (unsigned int k = 0; k < pair->tcp_count; k++) {
+			const struct run_tcp *tcp = &pair->tcp[k];
+			bool client = port_ctx_is_client(s, pair);
+			const struct traffic_tcp_result *own = client ? &tcp->client : &tcp->server;
+			const struct traffic_tcp_result *far = client ? &tcp->server : &tcp->client;
+
+			tcp_share_bytes(far, own, &in, &out);
+			tcp_share_bytes(own, far, &out, &in);
+		}
+	}
+	return in;
+}
+
+const struct fabric_port *port_ctx_entry(const struct port_ctx *s)
+{
+	int host = fabric_find_host(s->c->fabric, s->host->name);
+
+	if (host < 0)
+		return NULL;
+	for (unsigned int i = 0; i < s->c->fabric->host[host].port_count; i++) {
+		const struct fabric_port *entry = &s->c->fabric->host[host].port[i];
+
+		if (!strcmp(entry->interface, s->name))
+			return entry;
+	}
+	return NULL;
+}
+
+bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct counters *delta,
+		    uint8_t reset[METRIC_COUNT])
+{
+	const struct run_port *p = s->run_port;
+	unsigned int both = 1u << first | 1u << (first + 1);
+
+	if (!p || (p->has & both) != both)
+		return false;
+	counters_delta(&p->reading[first], &p->reading[first + 1], delta, reset);
+	return true;
+}
+
+bool port_ctx_owns(const struct port_ctx *s, const uint8_t address[16])
+{
+	for (unsigned int i = 0; s->port && i < s->port->gid_count; i++)
+		if (!memcmp(s->port->gid[i].raw, address, 16))
+			return true;
+	return false;
+}
+
+void evidence_field(struct findings *out, const struct port_ctx *s, enum qos_field_id id)
+{
+	char value[512];
+
+	qos_field_text(&s->port->qos, id, value, sizeof(value));
+	finding_evidence(out, EVIDENCE_HOST, "%s is %s (%s)", qos_fields[id].key, value,
+			 field_source[id]);
+}
+
+/* How far the counter's row is known; the best tier goes without saying. */
+static const char *port_counter_tier(const struct counters *c, enum metric m)
+{
+	static const char *const words[] = {
+		[TIER_SOURCE] = ", known by the driver's source",
+		[TIER_RECORDED] = ", known by a recording",
+		[TIER_HARDWARE] = "",
+	};
+
+	return c->def[m] < counter_def_count ? words[counter_defs[c->def[m]].tier] : "";
+}
+
+uint64_t evidence_counter(struct findings *out, const struct port_ctx *s,
+			  const struct counters *delta, enum metric m, unsigned int prio)
+{
+	const struct counters *reading = &s->run_port->reading[READ_LOAD_AFTER];
+	char source[96];
+
+	if (!counters_has(reading, m, prio))
+		reading = &s->run_port->reading[READ_QUIET_AFTER];
+	counters_source_text(reading, m, prio, source, sizeof(source));
+	if (metric_table[m].by_prio)
+		finding_evidence(out, EVIDENCE_COUNTER, "%s prio %u +%llu (%s%s)",
+				 metric_table[m].name, prio, (count_t)delta->value[m][prio], source,
+				 port_counter_tier(reading, m));
+	else
+		finding_evidence(out, EVIDENCE_COUNTER, "%s +%llu (%s%s)", metric_table[m].name,
+				 (count_t)delta->value[m][0], source,
+				 port_counter_tier(reading, m));
+	return delta->value[m][prio];
+}
+
+unsigned int port_ctx_metric_prio(const struct port_ctx *s, enum metric m)
+{
+	return metric_table[m].by_prio && s->roce_prio >= 0 ? (unsigned int)s->roce_prio : 0;
+}
+
+const char *port_ctx_want_text(const struct port_ctx *s, enum qos_field_id id, char *buf,
+			       size_t size)
+{
+	qos_field_text(s->want, id, buf, size);
+	return buf;
+}
+
+void port_ctx_unreadable(const struct port_ctx *s, struct findings *out, const char *what)
+{
+	if (s->profile->on_unsupported == CHOICE_SKIP)
+		finding_set(out, VERDICT_SKIP,
+			    "%s cannot be read on this port, and the profile says to skip that",
+			    what);
+	else
+		finding_set(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port", what);
+}
+
+bool port_ctx_has(const struct port_ctx *s, struct findings *out, uint64_t fields, const char *what)
+{
+	if ((s->port->qos.has & fields) == fields)
+		return true;
+	port_ctx_unreadable(s, out, what);
+	return false;
+}
+
+bool port_ctx_knows(const struct port_ctx *s, struct findings *out, enum qos_field_id id)
+{
+	const char *key = qos_fields[id].key;
+
+	finding_expected_by(out, s->profile, id);
+	if (!qos_has(s->want, id)) {
+		finding_set(out, VERDICT_SKIP, "the profile does not state %s", key);
+		return false;
+	}
+	return port_ctx_has(s, out, QOS_BIT(id), key);
+}
+
+bool port_ctx_compare(const struct port_ctx *s, struct findings *out, enum qos_field_id id)
+{
+	bool same = !(qos_diff(s->want, &s->port->qos) & QOS_BIT(id));
+	char want[512], have[512];
+
+	evidence_field(out, s, id);
+	port_ctx_want_text(s, id, want, sizeof(want));
+	qos_field_text(&s->port->qos, id, have, sizeof(have));
+	if (same)
+		finding_set(out, VERDICT_PASS, "%s is %s, as the profile wants", qos_fields[id].key,
+			    have);
+	else
+		finding_set(out, VERDICT_FAIL, "%s is %s, the profile wants %s", qos_fields[id].key,
+			    have, want);
+	return same;
+}

@@ -1,0 +1,314 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Runs the rule table over a run. META rules come first: what they find weak about the evidence of
+ * a port turns the PASS of a rule that stands on it into INCONCLUSIVE; a FAIL stays a FAIL. Then
+ * causes are linked.
+ */
+#include "reports/engine/rule.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/engine/port_ctx.h"
+
+/* What is weak about the evidence of one port. */
+enum weakness {
+	WEAK_LOAD = 1 << 0,
+	WEAK_COUNTERS = 1 << 1,
+	WEAK_CAPTURE = 1 << 2,
+	WEAK_FOREIGN = 1 << 3,
+};
+
+/* clang-format off */
+
+/* A violated META rule weakens what rules with one of these needs stand on. */
+static const struct {
+	const char *id;
+	enum weakness weakness;
+	unsigned int needs;
+	bool demotes; /* PASS becomes INCONCLUSIVE; else the line says unreliable */
+	const char *text;
+} weaknesses[] = {
+	{"RC-META-002", WEAK_LOAD, NEED_LOAD, true,
+	 "the load was not reached (RC-META-002)"},
+	{"RC-META-003", WEAK_COUNTERS, NEED_DELTA, true,
+	 "a counter was reset (RC-META-003)"},
+	{"RC-META-004", WEAK_CAPTURE, NEED_CAPTURE, true,
+	 "the capture is incomplete (RC-META-004)"},
+	{"RC-META-005", WEAK_CAPTURE, NEED_CAPTURE, true,
+	 "the capture cannot see RoCE (RC-META-005)"},
+	{"RC-META-006", WEAK_FOREIGN, NEED_DELTA, false,
+	 "; unreliable: foreign traffic on the port (RC-META-006)"},
+};
+
+/* clang-format on */
+
+const struct rule *rule_find(const char *id)
+{
+	for (unsigned int i = 0; i < rule_count; i++)
+		if (!strcmp(rule_table[i].id, id))
+			return &rule_table[i];
+	return NULL;
+}
+
+static bool rule_roce_ready(const struct port_ctx *s, struct findings *out)
+{
+	if (s->port->kind != PORT_IWARP)
+		return true;
+	finding_set(out, VERDICT_SKIP, "iWARP runs over TCP: RoCE settings do not apply");
+	return false;
+}
+
+static bool rule_dcb_ready(const struct port_ctx *s, struct findings *out)
+{
+	static const char *const owner[] = {
+		[PORT_ROCE_VF] = "a virtual function: its QoS is set on the PF, by the host",
+		[PORT_GUEST] = "a guest's port: its QoS is set outside the guest",
+	};
+
+	if (!rule_roce_ready(s, out))
+		return false;
+	if (s->port->kind >= ARRAY_SIZE(owner) || !owner[s->port->kind])
+		return true;
+	finding_set(out, VERDICT_SKIP, "%s", owner[s->port->kind]);
+	return false;
+}
+
+static bool rule_profile_ready(const struct port_ctx *s, struct findings *out)
+{
+	if (port_ctx_has_profile(s))
+		return true;
+	finding_set(out, VERDICT_SKIP, "no profile was given: nothing says what it should be");
+	return false;
+}
+
+static bool rule_lldp_peer_ready(const struct port_ctx *s, struct findings *out)
+{
+	if (!s->c->alone || s->c->listened)
+		return true;
+	finding_set(out, VERDICT_SKIP, "the link partner was not listened for (--listen)");
+	return false;
+}
+
+static bool rule_prio_ready(const struct port_ctx *s, struct findings *out)
+{
+	if (s->roce_prio >= 0)
+		return true;
+	finding_set(out, VERDICT_SKIP,
+		    port_ctx_has_profile(s)
+			    ? "the profile does not say which priority carries RoCE"
+			    : "no profile was given, and not exactly one priority is lossless");
+	return false;
+}
+
+static bool rule_lossless_ready(const struct port_ctx *s, struct findings *out)
+{
+	if (s->profile->intent == INTENT_LOSSLESS)
+		return true;
+	finding_set(out, VERDICT_SKIP, "the profile's intent is %s",
+		    profile_intent_word(s->profile->intent));
+	return false;
+}
+
+static bool rule_traffic_ready(const struct port_ctx *s, struct findings *out)
+{
+	if (s->c->run->traffic)
+		return true;
+	finding_set(out, VERDICT_SKIP, "no traffic in this run: configuration alone is judged");
+	return false;
+}
+
+static bool rule_load_ready(const struct port_ctx *s, struct findings *out)
+{
+	const struct run_pair *pair;
+	const char *error = "no traffic was planned for this port";
+	unsigned int i = 0;
+
+	if (!rule_traffic_ready(s, out))
+		return false;
+	while ((pair = port_ctx_pair(s, &i))) {
+		if (pair->ran)
+			return true;
+		error = pair->error[0] ? pair->error : "the traffic did not run";
+	}
+	finding_set(out, VERDICT_INCONCLUSIVE, "%s", error);
+	return false;
+}
+
+static bool rule_reading_ready(const struct port_ctx *s, struct findings *out,
+			       enum run_reading first, const char *phase)
+{
+	struct counters delta;
+
+	if (!rule_traffic_ready(s, out))
+		return false;
+	if (port_ctx_delta(s, first, &delta, NULL))
+		return true;
+	finding_set(out, VERDICT_INCONCLUSIVE, "the counters around the %s were not read", phase);
+	return false;
+}
+
+static bool rule_delta_ready(const struct port_ctx *s, struct findings *out)
+{
+	return rule_reading_ready(s, out, READ_LOAD_BEFORE, "load");
+}
+
+static bool rule_quiet_ready(const struct port_ctx *s, struct findings *out)
+{
+	return rule_reading_ready(s, out, READ_QUIET_BEFORE, "quiet baseline");
+}
+
+static bool rule_capture_ready(const struct port_ctx *s, struct findings *out)
+{
+	const struct run_port *p = s->run_port;
+
+	if (!rule_traffic_ready(s, out))
+		return false;
+	if (p && p->has_capture)
+		return true;
+	if (s->c->fabric->capture == CAPTURE_OFF)
+		finding_set(out, VERDICT_INCONCLUSIVE, "the inventory turned captures off");
+	else
+		finding_set(out, VERDICT_INCONCLUSIVE, "no packets were captured at this port%s%s",
+			    p && p->capture_error[0] ? ": " : "", p ? p->capture_error : "");
+	return false;
+}
+
+static const struct {
+	enum rule_need need;
+	bool (*ready)(const struct port_ctx *s, struct findings *out);
+} preconditions[] = {
+	{NEED_PROFILE, rule_profile_ready}, {NEED_DCB, rule_dcb_ready},
+	{NEED_ROCE, rule_roce_ready},	    {NEED_LLDP_PEER, rule_lldp_peer_ready},
+	{NEED_PRIO, rule_prio_ready},	    {NEED_LOSSLESS, rule_lossless_ready},
+	{NEED_LOAD, rule_load_ready},	    {NEED_DELTA, rule_delta_ready},
+	{NEED_QUIET, rule_quiet_ready},	    {NEED_CAPTURE, rule_capture_ready},
+};
+
+static bool rule_ready(const struct rule *rule, const struct port_ctx *s, struct findings *out)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(preconditions); i++)
+		if (rule->needs & preconditions[i].need && !preconditions[i].ready(s, out))
+			return false;
+	return true;
+}
+
+static unsigned int rule_find_weakness(const struct rule *rule, const struct findings *out)
+{
+	enum verdict v = finding_verdict(out);
+
+	if (v != VERDICT_WARN && v != VERDICT_FAIL)
+		return 0;
+	for (unsigned int i = 0; i < ARRAY_SIZE(weaknesses); i++)
+		if (!strcmp(weaknesses[i].id, rule->id))
+			return weaknesses[i].weakness;
+	return 0;
+}
+
+static void rule_apply_weakness(const struct rule *rule, unsigned int weak, struct findings *out)
+{
+	for (unsigned int i = 0; i < ARRAY_SIZE(weaknesses); i++) {
+		enum verdict v = finding_verdict(out);
+
+		if (!(weak & weaknesses[i].weakness) || !(rule->needs & weaknesses[i].needs))
+			continue;
+		if (!weaknesses[i].demotes && v != VERDICT_SKIP && v != VERDICT_INCONCLUSIVE)
+			finding_append(out, "%s", weaknesses[i].text);
+		else if (v == VERDICT_PASS)
+			finding_set(out, VERDICT_INCONCLUSIVE, "%s", weaknesses[i].text);
+	}
+}
+
+static bool rule_is_meta(const struct rule *rule)
+{
+	return !strncmp(rule->id, "RC-META-", strlen("RC-META-"));
+}
+
+/* What is said of the machine is not said of RoCE's priority. */
+static uint8_t rule_prios(const struct rule *rule, const struct port_ctx *s)
+{
+	return rule->scope == SCOPE_HOST && !(rule->needs & NEED_PRIO) ? 0 : s->prio_set;
+}
+
+/* One rule over all ports. weak has one byte a port, in walking order. */
+static void rule_judge_ports(const struct rule *rule, const struct rule_context *c, uint8_t *weak,
+			     struct findings *out)
+{
+	struct port_walk walk = {.c = c};
+	struct port_ctx s;
+
+	for (size_t i = 0; port_walk_next(&walk, &s); i++) {
+		size_t first = out->count;
+
+		if (!s.port && strcmp(rule->id, "RC-HST-008"))
+			continue; /* RC-HST-008 fails for it: one finding, not one a rule */
+		finding_begin(out, rule, s.host->name, s.name, rule_prios(rule, &s));
+		if (!rule_ready(rule, &s, out))
+			continue;
+		rule->check_port(&s, out);
+		if (rule_is_meta(rule))
+			weak[i] |= rule_find_weakness(rule, out);
+		else if (out->count == first + 1)
+			rule_apply_weakness(rule, weak[i], out);
+	}
+}
+
+static bool rule_in_scope(const struct rule *rule, const struct rule_context *c)
+{
+	if (c->capture || rule->scope == SCOPE_CAPTURE)
+		return c->capture && rule->scope == SCOPE_CAPTURE;
+	return rule->scope == SCOPE_BOTH || (rule->scope == SCOPE_HOST) == c->alone;
+}
+
+static void rules_run_group(bool meta, const struct rule_context *c, uint8_t *weak,
+			    struct findings *out)
+{
+	for (unsigned int i = 0; i < rule_count; i++) {
+		const struct rule *rule = &rule_table[i];
+
+		if (rule_is_meta(rule) != meta || !rule_in_scope(rule, c))
+			continue;
+		if (rule->check)
+			rule->check(rule, c, out);
+		else
+			rule_judge_ports(rule, c, weak, out);
+	}
+}
+
+static int rules_run_all(struct rule_context *c, struct findings *out)
+{
+	uint8_t *weak = calloc(port_walk_count(c) + 1, 1);
+
+	memset(out, 0, sizeof(*out));
+	if (!weak)
+		return -ENOMEM;
+	rules_run_group(true, c, weak, out);
+	rules_run_group(false, c, weak, out);
+	free(weak);
+	findings_set_causes(out, c->run);
+	return out->err;
+}
+
+int rules_run(const struct fabric *f, const struct run *run, struct findings *out)
+{
+	struct rule_context c = {.fabric = f, .run = run};
+
+	return rules_run_all(&c, out);
+}
+
+int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
+		   struct findings *out)
+{
+	struct rule_context c = {.fabric = f, .run = run, .alone = true, .listened = listened};
+
+	return rules_run_all(&c, out);
+}
+
+int rules_run_capture(const struct fabric *f, const struct run *run,
+		      const struct capture_case *capture, struct findings *out)
+{
+	struct rule_context c = {.fabric = f, .run = run, .capture = capture};
+
+	return rules_run_all(&c, out);
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a capture says of how traffic was slowed: pauses and the flows they held, congestion marks
+ * and the CNPs that answer them; and what a mirror lost. Limits are those at which operators act,
+ * not those of a standard: there is none.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/rules/capture_evidence.h"
+#include "reports/rules/checks.h"
+
+#define EVENT(bit) EVIDENCE_EVENT(bit)
+
+#define PAUSED_PERCENT 10U		   /* of the capture, */
+#define PAUSED_MIN_NS  UINT64_C(1000000)   /* and not only because it is short */
+#define STORM_NS       UINT64_C(100000000) /* at which switches begin to drop instead */
+#define MARKED_PERCENT 50U
+#define MARKED_PACKETS 100U
+/* A port may limit its CNPs to one in 4 us, whichever QP they are for: fewer marks of one QP can
+ * remain without a CNP by right. */
+#define MARKS_MANY 1000U
+
+static void timing_grow_span(uint64_t first_ns, uint64_t last_ns, uint64_t *from, uint64_t *to)
+{
+	*from = first_ns < *from ? first_ns : *from;
+	*to = last_ns > *to ? last_ns : *to;
+}
+
+/* From the first packet of a flow or pause to the last one. Simulators begin at the time 0. */
+static uint64_t timing_span_ns(const struct capture_summary *s)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+
+	if (s->totals.pfc_frames)
+		timing_grow_span(s->totals.pause.first_ns, s->totals.pause.last_ns, &from, &to);
+	for (unsigned int i = 0; i < s->flow_count; i++)
+		timing_grow_span(s->flow[i].first_ns, s->flow[i].last_ns, &from, &to);
+	return to > from ? to - from : 0;
+}
+
+static double timing_percent(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Begins a finding; false without a frame that could pause. */
+static bool timing_begin(const struct rule *rule, const struct rule_context *c,
+			 struct findings *out)
+{
+	finding_begin(out, rule, c->capture->name, "", 0);
+	if (c->capture->summary->totals.pfc_frames)
+		return true;
+	finding_set(out, VERDICT_SKIP,
+		    "no PFC in the capture: NICs and mirrors keep such frames to themselves");
+	return false;
+}
+
+/* "10 Gbit/s, which is assumed: see --link-speed" */
+static const char *timing_link_speed_text(const struct pause_totals *t, char *buf, size_t size)
+{
+	static const char *const of[PAUSE_SPEED_SOURCES] = {
+		[PAUSE_SPEED_ASSUMED] = "which is assumed: see --link-speed",
+		[PAUSE_SPEED_GIVEN] = "as given",
+		[PAUSE_SPEED_FILE] = "as the file says",
+	};
+	uint64_t mbps = t->link_mbps ? t->link_mbps : PAUSE_DEFAULT_MBPS;
+
+	snprintf(buf, size, "%g Gbit/s, %s", (double)mbps / 1000, of[t->speed_source]);
+	return buf;
+}
+
+static unsigned int timing_greatest(const uint64_t value[PAUSE_PRIOS])
+{
+	unsigned int at = 0;
+
+	for (unsigned int i = 1; i < PAUSE_PRIOS; i++)
+		at = value[i] > value[at] ? i : at;
+	return at;
+}
+
+static void timing_report_paused(struct findings *out, const struct capture_summary *s,
+				 unsigned int prio, uint64_t span_ns)
+{
+	const struct pause_totals *t = &s->totals.pause;
+	const uint8_t *mac = t->most_smac[prio];
+	char longest[32], sum[32];
+
+	evidence_time(s, t->most_ns[prio], sum, sizeof(sum));
+	evidence_time(s, t->longest[prio].ns, longest, sizeof(longest));
+	finding_evidence(out, EVIDENCE_CAPTURE,
+			 "prio %u: paused by %02x:%02x:%02x:%02x:%02x:%02x for %s, %.1f %%; the "
+			 "longest of %llu pause%s %s, frames %llu-%llu",
+			 prio, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], sum,
+			 timing_percent(t->most_ns[prio], span_ns), (count_t)t->pauses[prio],
+			 plural(t->pauses[prio]), longest, (count_t)t->longest[prio].first_frame,
+			 (count_t)t->longest[prio].last_frame);
+}
+
+FABRIC_CHECK(check_cap_paused)
+{
+	const struct capture_summary *s = c->capture->summary;
+	const struct pause_totals *t = &s->totals.pause;
+	uint64_t span_ns = timing_span_ns(s);
+	uint8_t prios = 0;
+	char span[32];
+
+	if (!timing_begin(rule, c, out))
+		return;
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
+		if (t->most_ns[i] >= PAUSED_MIN_NS &&
+		    t->most_ns[i] > span_ns / 100 * PAUSED_PERCENT)
+			prios |= (uint8_t)(1U << i);
+	evidence_time(s, span_ns, span, sizeof(span));
+	finding_set(out, prios ? VERDICT_FAIL : VERDICT_PASS,
+		    "paused for at most %.1f %% of %s, limit %u %%",
+		    timing_percent(t->most_ns[timing_greatest(t->most_ns)], span_ns), span,
+		    PAUSED_PERCENT);
+	finding_prios(out, prios);
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
+		if (prios >> i & 1)
+			timing_report_paused(out, s, i, span_ns);
+}
+
+FABRIC_CHECK(check_cap_storm)
+{
+	const struct capture_summary *s = c->capture->summary;
+	const struct pause_totals *t = &s->totals.pause;
+	uint64_t longest[PAUSE_PRIOS];
+	uint8_t prios = 0;
+	char text[32], link[64];
+
+	if (!timing_begin(rule, c, out))
+		return;
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++) {
+		longest[i] = t->longest[i].ns;
+		prios |= (uint8_t)((longest[i] >= STORM_NS) << i);
+	}
+	evidence_time(s, longest[timing_greatest(longest)], text, sizeof(text));
+	finding_set(out, prios ? VERDICT_FAIL : VERDICT_PASS,
+		    "the longest pause that was kept up lasted %s, at %s", text,
+		    timing_link_speed_text(t, link, sizeof(link)));
+	finding_prios(out, prios);
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
+		if (prios >> i & 1)
+			timing_report_paused(out, s, i, timing_span_ns(s));
+}
+
+FABRIC_CHECK(check_cap_ran_out)
+{
+	const struct pause_totals *t = &c->capture->summary->totals.pause;
+	uint64_t out_of = 0, ran_out = 0;
+	uint8_t prios = 0;
+	char link[64];
+
+	if (!timing_begin(rule, c, out))
+		return;
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++) {
+		out_of += t->pauses[i];
+		ran_out += t->ran_out[i];
+		prios |= (uint8_t)((t->ran_out[i] != 0) << i);
+	}
+	if (!ran_out) {
+		finding_set(out, VERDICT_PASS, "none of %llu pause%s ran out, at %s",
+			    (count_t)out_of, plural(out_of),
+			    timing_link_speed_text(t, link, sizeof(link)));
+		return;
+	}
+	finding_set(out, VERDICT_FAIL, "%llu of %llu pause%s neither renewed nor ended, at %s",
+		    (count_t)ran_out, (count_t)out_of, plural(out_of),
+		    timing_link_speed_text(t, link, sizeof(link)));
+	finding_prios(out, prios);
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
+		if (prios >> i & 1)
+			finding_evidence(out, EVIDENCE_CAPTURE,
+					 "prio %u: %llu, the first paused in frame %llu, and next "
+					 "heard of in frame %llu",
+					 i, (count_t)t->ran_out[i],
+					 (count_t)t->first_ran_out[i].first_frame,
+					 (count_t)t->first_ran_out[i].last_frame);
+}
+
+/* Whether a flow that was held comes behind another in the order of how long; NULL: the first. */
+static bool timing_held_behind(const struct flow *f, const struct flow *last)
+{
+	return f->held_ns &&
+	       (!last || f->held_ns < last->held_ns || (f->held_ns == last->held_ns && f > last));
+}
+
+/* The flows that were held for longest, most first. */
+static void timing_report_held(struct findings *out, const struct capture_summary *s)
+{
+	const struct flow *last = NULL;
+	char flow[160], time[32];
+
+	for (unsigned int n = 0; n < 4; n++) {
+		const struct flow *f = NULL;
+
+		for (unsigned int i = 0; i < s->flow_count; i++)
+			if (timing_held_behind(&s->flow[i], last) &&
+			    (!f || s->flow[i].held_ns > f->held_ns))
+				f = &s->flow[i];
+		if (!f)
+			return;
+		last = f;
+		evidence_flow(f, flow, sizeof(flow));
+		evidence_time(s, f->held_ns, time, sizeof(time));
+		finding_evidence(out, EVIDENCE_CAPTURE, "%s: held %llu time%s, %s in all", flow,
+				 (count_t)f->held, plural(f->held), time);
+	}
+}
+
+FABRIC_CHECK(check_cap_held)
+{
+	const struct capture_summary *s = c->capture->summary;
+	unsigned int flows, unused;
+	uint64_t unknown, held_ns;
+	char time[32];
+
+	if (!s->flow_count ? !capture_begin(rule, c, out) : !timing_begin(rule, c, out))
+		return;
+	unknown = capture_sum(s, offsetof(struct flow, held_unknown), &unused);
+	held_ns = capture_sum(s, offsetof(struct flow, held_ns), &flows);
+	evidence_time(s, held_ns, time, sizeof(time));
+	if (held_ns) {
+		finding_set(out, VERDICT_FAIL, "pauses held %u of %u flow%s, %s in all", flows,
+			    s->flow_count, plural(s->flow_count), time);
+		timing_report_held(out, s);
+		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_HELD)]);
+	} else if (unknown) {
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "%llu request%s without a VLAN tag: the priority is not known",
+			    (count_t)unknown, plural(unknown));
+	} else {
+		capture_report_pass(s, out, "no pause held one of %u flow%s", s->flow_count,
+				    plural(s->flow_count));
+	}
+}
+
+/* A flow by its name, to be looked up. */
+struct flow_key {
+	uint8_t src[16], dst[16];
+	uint32_t dest_qpn;
+};
+
+static int timing_cmp_key(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct flow_key));
+}
+
+static struct flow_key timing_flow_key(const uint8_t src[16], const uint8_t dst[16],
+				       uint32_t dest_qpn)
+{
+	struct flow_key k = {.dest_qpn = dest_qpn};
+
+	memcpy(k.src, src, 16);
+	memcpy(k.dst, dst, 16);
+	return k;
+}
+
+/* The flow with most marks whose other direction has no CNP, where both were captured. -ENOMEM goes
+ * to out. */
+static const struct flow *timing_unanswered_marks(const struct capture_summary *s,
+						  struct findings *out)
+{
+	struct flow_key *notified = calloc(s->flow_count, sizeof(*notified));
+	const struct flow *worst = NULL;
+	size_t n = 0;
+
+	if (!notified) {
+		out->err = -ENOMEM;
+		return NULL;
+	}
+	for (unsigned int i = 0; i < s->flow_count; i++)
+		if (s->flow[i].cnp)
+			notified[n++] = timing_flow_key(s->flow[i].src, s->flow[i].dst,
+							s->flow[i].dest_qpn);
+	qsort(notified, n, sizeof(*notified), timing_cmp_key);
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		const struct flow *f = &s->flow[i];
+		struct flow_key back = timing_flow_key(f->dst, f->src, f->reverse_qpn);
+
+		if (f->paired && f->ecn[3] >= MARKS_MANY && (!worst || f->ecn[3] > worst->ecn[3]) &&
+		    !bsearch(&back, notified, n, sizeof(*notified), timing_cmp_key))
+			worst = f;
+	}
+	free(notified);
+	return worst;
+}
+
+FABRIC_CHECK(check_cap_cnp)
+{
+	const struct capture_summary *s = c->capture->summary;
+	const struct flow *silent;
+	unsigned int flows;
+	uint64_t marks, dropped;
+	struct direction_counts o;
+	bool partial;
+	char flow[160];
+
+	if (!capture_begin(rule, c, out))
+		return;
+	marks = capture_sum(s, offsetof(struct flow, ecn[3]), &flows);
+	o = capture_count_directions(s, out);
+	partial = o.unanswered || o.silent || s->totals.evicted_flows ||
+		  capture_drops_of(s, &dropped) == DROPS_SOME;
+	silent = s->totals.cnp && !partial ? timing_unanswered_marks(s, out) : NULL;
+	if (!marks) {
+		finding_set(out, VERDICT_SKIP, "no packet carries a congestion mark");
+	} else if (silent) {
+		evidence_flow_frames(silent, flow, sizeof(flow));
+		finding_set(out, VERDICT_FAIL, "%llu CE marks of a flow, and no CNP to its sender",
+			    (count_t)silent->ecn[3]);
+		finding_evidence(out, EVIDENCE_CAPTURE, "%s", flow);
+	} else if (s->totals.cnp) {
+		capture_report_pass(s, out, "%llu CNP%s for %llu CE mark%s", (count_t)s->totals.cnp,
+				    plural(s->totals.cnp), (count_t)marks, plural(marks));
+	} else {
+		finding_set(out, partial ? VERDICT_INCONCLUSIVE : VERDICT_FAIL,
+			    partial ? "%llu CE mark%s in %u flow%s and no CNP, but not everything "
+				      "was captured and kept"
+				    : "%llu CE mark%s in %u flow%s, and no CNP",
+			    (count_t)marks, plural(marks), flows, plural(flows));
+		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_CE)]);
+	}
+}
+
+FABRIC_CHECK(check_cap_cnp_close)
+{
+	static const struct noun close_noun = {"CNP too close", "CNPs too close"};
+	const struct capture_summary *s = c->capture->summary;
+	uint64_t min_ns = UINT64_MAX, close;
+	unsigned int flows;
+	char least[32];
+
+	if (!capture_begin(rule, c, out))
+		return;
+	close = capture_sum(s, offsetof(struct flow, cnp_close), &flows);
+	for (unsigned int i = 0; i < s->flow_count; i++)
+		if (s->flow[i].cnp_min_ns && s->flow[i].cnp_min_ns < min_ns)
+			min_ns = s->flow[i].cnp_min_ns;
+	if (min_ns == UINT64_MAX) {
+		finding_set(out, VERDICT_SKIP, "no QP was sent two CNPs");
+		return;
+	}
+	evidence_time(s, min_ns, least, sizeof(least));
+	if (!close) {
+		capture_report_pass(s, out, "CNPs of a QP are %s apart, or more", least);
+		return;
+	}
+	finding_set(out, VERDICT_FAIL,
+		    "%llu CNP%s of %u QP%s within 3 us of the one before, the least %s",
+		    (count_t)close, plural(close), flows, plural(flows), least);
+	evidence_worst(out, s, offsetof(struct flow, cnp_close), &close_noun);
+	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_CNP_CLOSE)]);
+}
+
+FABRIC_CHECK(check_cap_marked)
+{
+	const struct capture_summary *s = c->capture->summary;
+	const struct flow *worst = NULL;
+	unsigned int judged = 0, over = 0;
+	double most = 0;
+	char flow[160];
+
+	if (!capture_begin(rule, c, out))
+		return;
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		const struct flow *f = &s->flow[i];
+		double share = timing_percent(f->ecn[3], f->packets);
+
+		if (f->packets < MARKED_PACKETS)
+			continue;
+		judged++;
+		over += share > MARKED_PERCENT;
+		if (!worst || share > most) {
+			worst = f;
+			most = share;
+		}
+	}
+	if (!worst) {
+		finding_set(out, VERDICT_SKIP, "no flow of %u packets or more", MARKED_PACKETS);
+		return;
+	}
+	if (!over) {
+		capture_report_pass(s, out, "0 of %u flow%s marked over %u %%, the most %.1f %%",
+				    judged, plural(judged), MARKED_PERCENT, most);
+		return;
+	}
+	finding_set(out, VERDICT_FAIL, "%u of %u flow%s marked over %u %%, the most %.1f %%", over,
+		    judged, plural(judged), MARKED_PERCENT, most);
+	evidence_flow_frames(worst, flow, sizeof(flow));
+	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: CE on %llu of %llu packets", flow,
+			 (count_t)worst->ecn[3], (count_t)worst->packets);
+}
+
+FABRIC_CHECK(check_cap_mirror)
+{
+	const struct erspan_seq_totals *m = &c->capture->summary->totals.mirror;
+
+	finding_begin(out, rule, c->capture->name, "", 0);
+	if (!m->packets)
+		finding_set(out, VERDICT_SKIP, "no mirror that numbers its packets");
+	else if (m->missing)
+		finding_set(out, VERDICT_FAIL,
+			    "%llu packet%s missing in %llu gap%s among %llu that a mirror numbered",
+			    (count_t)m->missing, plural(m->missing), (count_t)m->gaps,
+			    plural(m->gaps), (count_t)m->packets);
+	else if (m->restarts)
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "the numbers of the mirror began anew %llu time%s: what was lost there "
+			    "is not known",
+			    (count_t)m->restarts, plural(m->restarts));
+	else
+		finding_set(out, VERDICT_PASS, "no gap among %llu packet%s that a mirror numbered",
+			    (count_t)m->packets, plural(m->packets));
+	if (m->missing)
+		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_MIRROR_GAP)]);
+}
