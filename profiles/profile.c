@@ -243,7 +243,7 @@ static const struct schema_row rows[] = {
 	{.path = "description", .kind = SCHEMA_TEXT, TEXT_AT(description),
 	 .help = "one line for people"},
 	{.path = "intent", .kind = SCHEMA_WORD, AT(intent), .words = profile_intent_words,
-	 .help = "what the fabric promises (default lossless)"},
+	 .help = "what the fabric promises; required here or in the profile of extends"},
 	{.path = "extends", .kind = SCHEMA_OWN, .read = profile_read_extends,
 	 .shape = "{\"type\":\"string\"}",
 	 .help = "profile whose values hold where this one is silent; a name, or a path from here"},

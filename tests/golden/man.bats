@@ -144,7 +144,7 @@ other_program() {
 	[[ $output == *"no rows"* ]]
 	printf '%s\n' '.\" table options lint' '.It Fl -strict' 'old' '.\" more' 'By hand.' '.Bl -item' '.It' 'x' '.El' '.\" end' >"$tmp/page"
 	run -0 cmd/man/tables.sh "$rc" "$tmp/page"
-	run -0 sed -n '/Fl -strict/,$p' "$tmp/page"
+	run -0 sed -n "/Fl -strict/,\$p" "$tmp/page"
 	[ "${lines[1]}" = "warnings fail as well." ]
 	[ "${lines[3]}" = "By hand." ]
 	[ "${lines[7]}" = ".El" ]
