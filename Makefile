@@ -59,7 +59,7 @@ LAB_TESTS := $(sort $(filter-out $(CHECK_TESTS) $(FABRIC_TESTS) $(BESIDE_TESTS),
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
 COMPILE = $(CC) $(CPPFLAGS) $(HARDEN) $(CFLAGS) $(PKG_CFLAGS) -MMD -MP
-PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter %.c %.o,$^) $(filter-out $(LIB),$(filter %.a,$^)) $(LIB) $(PKG_LIBS) $(LDLIBS)
+PROGRAM = $(Q)mkdir -p $(@D) && echo "  CC  $@" && $(COMPILE) $(HARDEN_LINK) $(LDFLAGS) -o $@ $(filter $< %.o,$^) $(filter-out $(LIB),$(filter %.a,$^)) $(LIB) $(PKG_LIBS) $(LDLIBS)
 # What fuzz targets share: mutators, and what several do with an input.
 FUZZ_SHARED := $(patsubst %.c,$(BUILD)/%.o,$(filter-out tests/fuzz/fuzz_% tests/fuzz/replay.c,$(wildcard tests/fuzz/*.c)))
 # What runs a fuzz target; nothing where LDFLAGS=-fsanitize=fuzzer brings it.
