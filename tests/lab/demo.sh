@@ -2,14 +2,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The main job on two lab hosts: a shipped profile is applied to both, RDMA traffic runs between them,
 # and one verdict comes out.
-#   tests/lab/demo.sh [FAULT]
-# FAULT sets one thing wrongly on h2 after the profile was applied. JSON, text, JUnit and the captures
-# are left under build/demo/. The lab is stopped whatever happens. The exit code is validate's.
+#   tests/lab/demo.sh [FAULT...]
+# FAULT sets one thing wrongly on h2 after the profile was applied; several are played in turn, and leave their
+# files under build/demo/FAULT/. JSON, text, JUnit and the captures are left under build/demo/. The lab is stopped
+# whatever happens. The exit code is validate's, of several the last one that is not 0.
 set -eu
 cd "$(dirname "$0")/../.."
 lab=tests/lab/lab
-out=build/demo
-fault=${1:-}
+demo=build/demo
+[ $# -gt 0 ] || set -- ''
 export LAB_DIR=${LAB_DIR:-$PWD/build/lab}
 
 # Rules of severity error that two hosts on a direct wire cannot decide, each for the reason that
@@ -35,33 +36,51 @@ inject() {
 	$lab run h2 -- "$@"
 }
 
-case $fault in # known before two hosts are started for it
-'' | pfc-mask | dscp-map | ets | mtu | cm-tos | ecn-off) ;;
-*) inject "$fault" ;; # names the words
-esac
+for fault; do # known before two hosts are started for it
+	case $fault in
+	'' | pfc-mask | dscp-map | ets | mtu | cm-tos | ecn-off) ;;
+	*) inject "$fault" ;; # names the words
+	esac
+done
 
 trap '$lab down >/dev/null 2>&1 || true' EXIT
 trap 'exit 130' INT TERM
-rm -rf "$out"
-mkdir -p "$out" && chmod go-w "$out"
-
-echo "== two lab hosts"
-$lab up
-for host in h1 h2; do
-	echo "== $host: rocecheck apply lab"
-	$lab run "$host" -- rocecheck apply lab --auto-approve --accept-unproven
-done
-[ -z "$fault" ] || inject "$fault"
+rm -rf "$demo"
+mkdir -p "$demo" && chmod go-w "$demo"
 
 fabric=tests/lab/fabric.yaml
 if [ "$LAB_DIR" != "$PWD/build/lab" ]; then # beside another lab: the inventory with its ssh_config
-	sed "s#\.\./\.\./build/lab#$LAB_DIR#" "$fabric" >"$LAB_DIR/fabric.yaml"
-	fabric=$LAB_DIR/fabric.yaml
+	sed "s#\.\./\.\./build/lab#$LAB_DIR#" "$fabric" >"$LAB_DIR.yaml"
+	fabric=$LAB_DIR.yaml
 fi
-echo "== rocecheck validate $fabric"
-set +e
-build/rocecheck validate "$fabric" --out "$out" "${allow[@]/#/--allow-inconclusive=}"
-rc=$?
-set -e
-echo "== $out: $(cd "$out" && ls -d -- * captures/* 2>/dev/null | tr '\n' ' ')"
-exit "$rc"
+
+# play FAULT OUT: the profile on both hosts, the fault on h2, and the verdict, whose exit code it returns.
+play() {
+	local rc=0
+
+	for host in h1 h2; do
+		echo "== $host: rocecheck apply lab"
+		$lab run "$host" -- rocecheck apply lab --auto-approve
+	done
+	[ -z "$1" ] || inject "$1"
+	echo "== rocecheck validate $fabric"
+	build/rocecheck validate "$fabric" --out "$2" "${allow[@]/#/--allow-inconclusive=}" || rc=$?
+	echo "== $2: $(cd "$2" && ls -d -- * captures/* 2>/dev/null | tr '\n' ' ')"
+	return "$rc"
+}
+
+echo "== two lab hosts"
+$lab up
+code=0
+for fault; do
+	rc=0
+	out=$demo
+	if [ $# -gt 1 ]; then
+		out=$demo/$fault
+		mkdir "$out" && chmod go-w "$out"
+	fi
+	play "$fault" "$out" || rc=$?
+	[ $# -eq 1 ] || echo "== $fault: exit $rc"
+	[ "$rc" -eq 0 ] || code=$rc
+done
+exit "$code"
