@@ -84,7 +84,16 @@ $(BUILD)/unit/fixture.a: $(FIXTURES)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 $(BUILD)/fuzz/%: tests/fuzz/fuzz_%.c $(LIB)
 	$(PROGRAM)
-$(FUZZ): $(FUZZ_MAIN) $(BUILD)/fuzz/shared.a
+$(FUZZ): $(FUZZ_MAIN) $(BUILD)/fuzz/shared.a | build/fuzz/seeds/made
+# What the targets begin with. Other builds take it from the plain one, which may have to be made for that.
+ifeq ($(BUILD),build)
+build/fuzz/seeds/made: tests/fuzz/seeds.py tests/fuzz/document_seeds.py $(wildcard tests/golden/*/*.pcap) build/tools/capgen build/rocecheck
+	@echo "  GEN $@" && rm -rf $(@D) && mkdir -p $(@D)
+	$(Q)tests/fuzz/seeds.py $(@D) && touch $@
+else
+build/fuzz/seeds/made:
+	$(Q)env -u MAKEFLAGS -u MFLAGS -u MAKELEVEL -u CFLAGS -u LDFLAGS -u SAN $(MAKE) --no-print-directory -j$(JOBS) BUILD=build $@
+endif
 $(BUILD)/fuzz/shared.a: $(FUZZ_SHARED)
 	$(Q)mkdir -p $(@D) && rm -f $@ && $(AR) rcs $@ $^
 $(SWITCH_UNITS) $(BUILD)/fuzz/tlv: $(filter-out %/main.o,$(SWITCH))

@@ -145,24 +145,26 @@ def plans():
 
 def journals():
     before = {k: QOS[k] for k in ("trust", "app", "pfc", "mtu")}
-    port = {"netdev": "roce0", "ibdev": "mlx5_0", "ib_port": 1, "driver": "mlx5_core", "before": before}
+    port = {"netdev": "roce0", "ibdev": "mlx5_0", "ib_port": 1, "driver": "mlx5_core", "before": before, "revealed": True}
     agent = port | {"netdev": "roce1", "agent": "lldpad", "live": before}
-    head = {"schema": "rocecheck.tx/1", "id": "20260101-000000-1", "time": "2026-01-01T00:00:00Z", "ports": [port, agent]}
-    steps = [{"reveal": 0}, {"before": 0, "qos": before}, {"step": 0, "fields": ["pfc.enabled", "mtu.netdev"]},
-             {"step": 1, "fields": ["app.entries"]}]
+    del agent["revealed"]
+    steps = [{"port": i, "to": to} for i in (0, 1) for to in ({"pfc": {"enabled": [3]}}, {"mtu": {"netdev": 9000}})]
+    head = {"schema": "rocecheck.tx/2", "id": "20260101-000000-1", "time": "2026-01-01T00:00:00Z", "boot": "b",
+            "confirm_within": 0, "deadline": 123456789, "ports": [port, agent], "plan": steps}
+    one = head | {"ports": [port], "plan": steps[:2]}
+    guarded = head | {"confirm_within": 60}
     done = {"state": "done", "after": [before | {"mtu": {"netdev": 9000}}, before]}
-    end = done | {"confirm_by": 4651723, "boot": "576281d1-ce84-4189-8894-8ece5d54a5e9"}
+    asked = done | {"confirm_by": 987654321}
     out = {
-        "prepared": [head],
-        "running": [head, *steps],
-        "done": [head | {"ports": [port]}, *steps[:3], {"state": "done", "after": [before]}],
-        "guarded": [head, *steps, {"guard": 60}, end],
-        "confirmed": [head, *steps, {"guard": 60}, end, {"confirmed": True}],
-        "undone": [head, *steps, {"state": "undone"}],
-        "lost": [head, *steps, {"state": "lost"}],
+        "running": [head],
+        "done": [one, done | {"after": [before]}],
+        "guarded": [guarded, asked],
+        "confirmed": [guarded, asked, asked | {"confirmed": True}],
+        "undone": [head, done, {"state": "undone"}],
+        "lost": [guarded, {"state": "lost"}],
     }
     docs = {name: b"".join(compact(line) + b"\n" for line in lines) for name, lines in out.items()}
-    docs["half-a-line"] = docs["running"][:-9]
+    docs["half-a-line"] = docs["done"][:-9]
     docs["zeroes"] = docs["running"] + bytes(512) + b"\n"
     return docs
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the fuzz targets share. A target is a file fuzz_NAME.c with one LLVMFuzzerTestOneInput();
- * its inputs are under corpus/NAME/. `make check` runs them by replay.c, `make soak` by libFuzzer.
+ * its inputs are made by seeds.py, and what was found is under corpus/NAME/. `make check` runs them
+ * by replay.c, `make soak` by libFuzzer.
  */
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H

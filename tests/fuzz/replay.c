@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a fuzz target over its corpus without a fuzzer: each file under tests/fuzz/corpus/NAME/,
- * where NAME is that of the program, or the files that are named as arguments. A corpus that is
- * not there is a failure. What breaks ends the program, and the input is named. Where the target
- * has a mutator, each file of the corpus is also run as the mutator changes it, always in the same
- * ways: over one half of those have to get past the parser.
+ * Runs a fuzz target without a fuzzer over the seeds that seeds.py has made,
+ * build/fuzz/seeds/NAME/, where NAME is that of the program, and over what was found,
+ * tests/fuzz/corpus/NAME/; or over the files that are named as arguments. Seeds that are not there
+ * are a failure. What breaks ends the program, and the input is named. Where the target has a
+ * mutator, each file is also run as the mutator changes it, always in the same ways: over one half
+ * of those have to get past the parser.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -113,11 +114,14 @@ static int is_input(const struct dirent *d)
 	return d->d_name[0] != '.';
 }
 
-/* How many files were run, -1 when one could not be read. */
-static int run_corpus(const char *folder, bool mutated)
+/* How many files were run, 0 without such a folder, -1 when one could not be read. */
+static int run_folder(const char *folder, bool mutated)
 {
 	struct dirent **entry = NULL;
 	int n = scandir(folder, &entry, is_input, alphasort), failed = 0;
+
+	if (n < 0)
+		return errno == ENOENT ? 0 : -1;
 
 	for (int i = 0; i < n; i++) {
 		char path[512];
@@ -130,24 +134,37 @@ static int run_corpus(const char *folder, bool mutated)
 	return failed ? -1 : n;
 }
 
+/* The seeds of a target and what was found; 0 when there are no seeds. */
+static int run_all(const char *name, bool mutated)
+{
+	char folder[256];
+	int seeds, found;
+
+	snprintf(folder, sizeof(folder), "build/fuzz/seeds/%s", name);
+	seeds = run_folder(folder, mutated);
+	snprintf(folder, sizeof(folder), "tests/fuzz/corpus/%s", name);
+	found = run_folder(folder, mutated);
+	return seeds > 0 && found >= 0 ? seeds + found : 0;
+}
+
 /* Inputs that are refused by the parser show nothing of what is behind it. */
-static bool mutants_pass(const char *folder)
+static bool mutants_pass(const char *name)
 {
 	fuzz_forget_shares();
-	if (run_corpus(folder, true) <= 0)
+	if (!run_all(name, true))
 		return false;
 	if (fuzz_share(FUZZ_PARSED) >= SHARE_LEAST)
 		return true;
 	fprintf(stderr,
-		"%s: %u of 1000 mutated inputs get past the parser, at least %d are needed\n",
-		folder, fuzz_share(FUZZ_PARSED), SHARE_LEAST);
+		"%s: %u of 1000 mutated inputs get past the parser, at least %d are needed\n", name,
+		fuzz_share(FUZZ_PARSED), SHARE_LEAST);
 	return false;
 }
 
 int main(int argc, char **argv)
 {
 	bool mutates = LLVMFuzzerCustomMutator != NULL;
-	char folder[256];
+	const char *name = basename(argv[0]);
 	int n = argc - 1;
 
 	tell_when_broken();
@@ -156,11 +173,10 @@ int main(int argc, char **argv)
 			if (run_file(argv[i], false) || (mutates && run_file(argv[i], true)))
 				return 1;
 	} else {
-		snprintf(folder, sizeof(folder), "tests/fuzz/corpus/%s", basename(argv[0]));
-		n = run_corpus(folder, false);
-		if (n <= 0)
-			fprintf(stderr, "%s: no input could be run\n", folder);
-		else if (mutates && !mutants_pass(folder))
+		n = run_all(name, false);
+		if (!n)
+			fprintf(stderr, "%s: no seeds, or one could not be run\n", name);
+		else if (mutates && !mutants_pass(name))
 			n = 0;
 	}
 	printf("%d inputs\n", n);

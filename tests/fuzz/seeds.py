@@ -1,16 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-r"""Makes the first inputs of the fuzz targets; what a fuzzer finds is added to them.
+"""Makes the first inputs of the fuzz targets; what a fuzzer found is under tests/fuzz/corpus.
 
-    make && tests/fuzz/seeds.py OUT
+    make build/fuzz/seeds/made
 
-OUT/frame, OUT/file and so on are made from the golden captures, which hold the frames of the unit
-tests, and from small captures of build/tools/capgen. To take them over, let libFuzzer keep what
-adds coverage, in few files:
-    build/soak/fuzz/frame -set_cover_merge=1 -use_counters=0 -max_len=1200 \
-        tests/fuzz/corpus/frame OUT/frame
-OUT/frame is for the target flow, too. Inputs of documents are taken over as they are. What has a telling name stays: the odd files, because what
-they reach is in libpcap, whose coverage is not seen, and what once broke a target.
+runs it as `tests/fuzz/seeds.py build/fuzz/seeds`. OUT/frame, OUT/file and so on are made from the
+golden captures, which hold the frames of the unit tests, and from small captures of
+build/tools/capgen. The same comes out every time.
 """
 import gzip
 import hashlib
@@ -22,6 +18,7 @@ import subprocess
 import sys
 
 import document_seeds as documents
+import variants
 
 LINKS = {1: 0, 113: 1, 276: 2, 12: 3, 101: 4, 228: 5, 229: 6}  # by place in frame_input.h
 TRUST = 0x80
@@ -71,6 +68,15 @@ def frame_input(pcap, trust=0, cut=bytes):
         missing = min(wire - len(data), 254)
         out += struct.pack("<BBBH", step_of(time - last), missing, 128, len(data)) + data
         last = time
+    return out
+
+
+def pcap_of(frames_input):
+    """A capture of the frames of a frame input."""
+    link = next(link for link, place in LINKS.items() if place == frames_input[0] & 0x7f)
+    out = struct.pack("<IHHIIII", 0xa1b2c3d4, 2, 4, 0, 0, 65535, link)
+    for i, record in enumerate(variants.records(frames_input)):
+        out += struct.pack("<IIII", 1, i, len(record) - 5, len(record) - 5 + record[1]) + record[5:]
     return out
 
 
@@ -338,12 +344,62 @@ def agent_talks():
     }
 
 
+def add_variants(out, put):
+    """What is one place away from the seeds, many places an input where a target takes several things."""
+    for name, parts in dialects().items():
+        others = [o for part in parts for o in [*variants.of_bytes(part), *variants.cuts(part)]]
+        for i in range(0, len(others), 32):
+            put("tlv", f"{name}-{i}", b"".join(struct.pack("<H", len(o)) + o for o in others[i:i + 32]))
+    for path in sorted((out / "frame").iterdir()):
+        data = path.read_bytes()
+        put("flow", path.name, data)
+        for name, other in variants.of_talk(data):
+            put("flow", f"{path.name}-{name}", other)
+        for link in range(7):
+            put("frame", f"{path.name}-link-{link}", bytes([link]) + data[1:])
+        for name, other in (*zip(("spoilt", "cut"), variants.of_frames(data)), ("options", variants.with_options(data))):
+            if len(other) == 1:
+                continue
+            put("frame", f"{path.name}-{name}", other)
+            put("flow", f"{path.name}-{name}", other)
+            put("file", f"{path.name}-{name}", pcap_of(other))
+    small = {name: (out / "pcapng" / name).read_bytes()[:500] for name in
+             ("two-interfaces", "sections", "time-offset", "resolution-pico", "old-block", "unknown-blocks", "gen")}
+    small |= {name: (out / "pcap" / name).read_bytes()[:160] for name in ("loss", "swapped", "snap-32", "modified")}
+    small |= {"gzip": gzip.compress(small["loss"], mtime=0), "zstd-ng": pathlib.Path("tests/fuzz/corpus/file/zstd-ng").read_bytes()}
+    for name, data in small.items():
+        others = [*list(variants.of_bytes(data, 3, 120))[::2], *list(variants.cuts(data))[::9]]
+        for i, other in enumerate(others):
+            put("file", f"{name}-{i}", other)
+    summary = json.loads((out / "summary/loss").read_text())
+    heard = {name: json.loads(path.read_text())["lldp"] for path in sorted((out / "summary").iterdir())
+             for name in [path.name] if json.loads(path.read_text())["lldp"]}
+    for i, doc in enumerate(variants.of_document(summary, 3)):
+        put("summary", f"loss-{i}", variants.compact(doc).encode())
+    few = summary | {"flows": summary["flows"][:1]}
+    whole = documents.QOS | {"ets": documents.QOS["ets"] | {"tc_tsa": ["ets", "strict"] * 4}}
+    for name, lldp in (*heard.items(), ("qos", next(iter(heard.values())) | {"qos": whole})):
+        for i, doc in enumerate(variants.of_document(lldp, 6)):
+            put("summary", f"{name}-{i}", variants.compact(few | {"lldp": doc}).encode())
+    for kind, inputs in ((0, control_lines()), (1, control_talks())):
+        for name, docs in inputs.items():
+            for n, doc in enumerate(docs):
+                others = [said(other).encode() for other in variants.of_document(doc, 2)]
+                text = said(doc).encode()
+                others += list(variants.of_bytes(text, 1, 200))[::5] + [text[:cut] + b"\n" for cut in range(0, min(len(text), 60), 7)]
+                before, behind = said(*docs[:n]).encode(), said(*docs[n + 1:]).encode()
+                step = 1 if kind else 24
+                for i in range(0, len(others), step):
+                    talk = before + b"".join(others[i:i + step]) + behind
+                    put("control", f"{name}-{n}-{i}", bytes([kind]) + talk)
+
+
 def main():
     out = pathlib.Path(sys.argv[1])
     docs = {"profile": documents.profiles(), "inventory": documents.inventories(), "run": documents.runs(),
             "snapshot": documents.snapshots(), "plan": documents.plans(), "journal": documents.journals(),
             "lldpad": documents.lldpad({name: b"".join(parts) for name, parts in dialects().items()})}
-    for target in ("frame", "file", "pcap", "pcapng", "tlv", "summary", "filter", "control", "agent", *docs):
+    for target in ("frame", "flow", "file", "pcap", "pcapng", "tlv", "summary", "filter", "control", "agent", *docs):
         (out / target).mkdir(parents=True, exist_ok=True)
 
     def put(target, name, data):
@@ -393,9 +449,6 @@ def main():
     put("file", "gzip", gzip.compress(loss, mtime=0))
     put("file", "gzip-two", gzip.compress(loss[:500], mtime=0) + gzip.compress(loss[500:], mtime=0))
     put("file", "gzip-ng", gzip.compress(two_interfaces(), mtime=0))
-    for name, data in (("zstd", loss), ("zstd-ng", two_interfaces())):
-        put("file", name, subprocess.run(["zstd", "-qc"], input=data, capture_output=True,
-                                         check=True).stdout)
     for name, parts in dialects().items():
         put("tlv", name, b"".join(struct.pack("<H", len(p)) + p for p in parts))
         whole = [bytes.fromhex("0180c200000e02000000000188cc") + p for p in parts]
@@ -403,8 +456,16 @@ def main():
                                                      for p in whole))
     for name, text in (("qp", "q0x17\nq23"), ("opcode", "oRC_ACK\no0x81\no17"),
                        ("address", "a198.18.0.1\nafe80::1"), ("verdict", "vpsn_gap\nvcopy\nvce\nvmalformed"),
-                       ("all", "q1\noCNP\na::1\nvcnp"), ("bad", "qx"), ("bad-verdict", "vno")):
+                       ("all", "q1\noCNP\na::1\nvcnp"), ("bad", "qx"), ("bad-verdict", "vno"), ("empty", "q\no\na\nv"),
+                       ("unlike", "oCNQ\no0x1ff\no256"), ("hint", "oRC_SEND_MIDDEL"), ("hint-address", "a198.18.0"),
+                       ("hint-verdict", "vpsn_gab"), ("many", "\n".join(f"q{i}\no{i}\na10.0.0.{i}" for i in range(80))),
+                       *((f"text-{i}", f"o{bad}\n") for i, bad in enumerate(
+                           ("\u00e4", "\u20ac", "\U0001f600", "\x01", "\x7f", "\u0085", "\u200b", "\ufeff", "x" * 200)))):
         put("filter", name, text.encode())
+    for i, bad in enumerate((b"\xc3", b"\xe2\x82", b"\xf0\x9f\x98", b"\xff\xfe", b"\xc0\x80", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
+                             b"\x80", b"\xe0\x80\x80", b"\xf0\x80\x80\x80", b"\xef\xbf\xbe", b"\xc2\x9b", b"\xe2\x80\xae")):
+        for letter in b"qoav":
+            put("filter", f"bytes-{i}-{letter:c}", bytes([letter]) + bad + b"A")
     for kind, inputs in ((0, control_lines()), (1, control_talks())):
         for name, docs in inputs.items():
             put("control", name, bytes([kind]) + said(*docs).encode())
@@ -412,6 +473,7 @@ def main():
         put("agent", name, bytes([flags]) + events)
     put("control", "pieces", bytes([2 * 7]) + b'{"probe":"rocecheck.probe/1"}\n{"mtu":4096}\n[]\n')
     put("control", "talk-pieces", bytes([2 * 9 + 1]) + b'{"hello":"rocecheck.agent/1","build":"1"}\n{"id":1}\nx\n')
+    add_variants(out, put)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Every fuzz target under clang's libFuzzer, for FUZZ_MINUTES (60) each, FUZZ_JOBS (one a core) at a
-# time, beginning with its inputs under tests/fuzz/corpus/. Of targets with a mutator the share of
+# time, beginning with its seeds and with what is under tests/fuzz/corpus/. Of targets with a mutator the share of
 # inputs that got past the parser is told.
 #   tests/soak/fuzz.sh [TARGET...]
 # A target ends at its first finding. The input stays under build/soak/findings/: put it into the
@@ -40,15 +40,16 @@ report()
 
 one()
 {
-	local rc=0
+	local rc=0 found=()
 
 	mkdir -p "$out/corpus/$1" "$out/findings"
+	[ ! -d "tests/fuzz/corpus/$1" ] || found=("tests/fuzz/corpus/$1")
 	SECONDS=0
 	# All that is committed is varied, also where it reaches a library whose coverage is not seen.
 	FUZZ_SHARE=1 ASAN_OPTIONS=detect_leaks=1:malloc_context_size=8:quarantine_size_mb=32 \
 		"$out/fuzz/$1" -max_total_time=$((minutes * 60)) -timeout=30 -rss_limit_mb=2048 \
 		-artifact_prefix="$out/findings/$1-" -print_final_stats=1 -keep_seed=1 \
-		"$out/corpus/$1" "tests/fuzz/corpus/$1" >"$out/$1.log" 2>&1 || rc=$?
+		"$out/corpus/$1" "build/fuzz/seeds/$1" "${found[@]}" >"$out/$1.log" 2>&1 || rc=$?
 	report "$1" "$rc"
 }
 
