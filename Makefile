@@ -53,8 +53,8 @@ CHECK_TESTS := tests/lab/smoke.bats tests/lab/demo.bats
 # Goldens that mostly wait: behind the labs, where there is time for them.
 WAITING := tests/golden/deadman.bats
 # Labs in which nothing is measured: they run beside the others.
-BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply_hosts boot confirm doctor \
-                  offline scenario setup traps traps-ice trust use watch)
+BESIDE_TESTS := $(patsubst %,tests/lab/%.bats,apply apply-faults apply-hosts apply-use boot collect confirm \
+                  doctor scenario setup traps traps-ice trust watch)
 LAB_TESTS := $(sort $(filter-out $(CHECK_TESTS) $(FABRIC_TESTS) $(BESIDE_TESTS),$(wildcard tests/lab/*.bats)))
 DATA = $(DESTDIR)$(PREFIX)/share
 ALL := $(MAKE) --no-print-directory -j$(JOBS) all
