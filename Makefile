@@ -34,7 +34,7 @@ LIB   := $(BUILD)/librocecheck.a
 FUZZ  := $(patsubst tests/fuzz/fuzz_%.c,$(BUILD)/fuzz/%,$(sort $(wildcard tests/fuzz/fuzz_*.c)))
 # Units that take longest, for a first run; later ones go by the seconds of the last.
 SLOW  := $(addprefix $(BUILD)/unit/,dcb/apply/test_deadman probe/traffic/test_traffic_loss probe/traffic/test_traffic_run \
-                  probe/agent/test_agent_starved probe/traffic/test_traffic_throttle probe/io/test_gate \
+                  probe/agent/test_agent_starved probe/traffic/test_traffic_throttle probe/io/test_handshake \
                   probe/coord/test_agent_stream dcb/apply/test_plan_apply capture/test_truth)
 UNIT_DIRS := tests/unit/* tests/unit/*/* tests/lab/switch/test
 UNIT_SRCS := $(sort $(wildcard $(UNIT_DIRS:%=%/test_*.c)))

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The unit tests under clang's ThreadSanitizer, RACES_RUNS (1) times each.
-#   tests/soak/races.sh [ROOM/TEST...]		as probe/io/test_gate, or switch/test_queue
+#   tests/soak/races.sh [ROOM/TEST...]		as probe/io/test_handshake, or switch/test_queue
 # Without names: all units but two. The sandbox of test_sandbox does not allow what the
 # sanitizer asks of the kernel, and test_truth compares two decoders, for more than ten minutes here.
 # What looks like a race and is none stands in races.supp. Exit 1 when there was a race, or
