@@ -48,6 +48,6 @@ picture report "rocecheck validate names the host and the setting" '^END$' "roce
 both rocecheck apply lab --auto-approve >/dev/null
 on h2 sh -c 'echo 8 >/sys/module/labnic/parameters/drain'
 write_behind 60
-screen 112 24 'tests/lab/lab ssh h1 rocecheck top --interval 1s'
+screen 112 12 'tests/lab/lab ssh h1 rocecheck top --interval 1s'
 sleep 8
 picture top "rocecheck top: priority 3 is paused" '^[*!] roce0  *3  *[0-9.]*[kM]' "rocecheck top"
