@@ -62,7 +62,7 @@ exposed() {
 @test "all waits at boot end before systemd ends the unit" {
 	local ms s unit
 
-	ms=$(sed -n 's/^#define BOOT_MS[^0-9]*\([0-9]*\)$/\1/p' ../apply/apply_last.c)
+	ms=$(sed -n 's/^#define BOOT_MS[^0-9]*\([0-9]*\)$/\1/p' ../apply/apply_boot.c)
 	for unit in rocecheck-apply.service 'rocecheck-apply@.service'; do
 		s=$(sed -n 's/^TimeoutStartSec=//p' "$unit")
 		[ "$ms" -gt 0 ] && [ $((ms + 20000)) -le $((s * 1000)) ]
