@@ -19,11 +19,11 @@ static const struct kind {
 static int run_schema(int argc, char **argv)
 {
 	if (argc != 1)
-		return cmd_usage(&cmd_schema, "one of profile and fabric is needed");
+		return cmd_usage(&cmd_schema, "expected one schema (profile, fabric)");
 	for (size_t i = 0; i < ARRAY_SIZE(kinds); i++)
 		if (!strcmp(kinds[i].word, argv[0]))
 			return cmd_print_json(kinds[i].make());
-	return cmd_usage(&cmd_schema, "no schema '%s': profile or fabric", argv[0]);
+	return cmd_usage(&cmd_schema, "unknown schema '%s' (profile, fabric)", argv[0]);
 }
 
 const struct command cmd_schema = {

@@ -101,7 +101,7 @@ static void completion_print_zsh(void)
 	puts("#compdef rocecheck\n_rocecheck() {\n\tlocal -a cmds\n\tcmds=(");
 	while ((c = completion_next_word(&i, word))) {
 		printf("\t\t'%s:", word);
-		completion_print_quoted(strchr(c->name, ' ') ? "several commands" : c->help,
+		completion_print_quoted(strchr(c->name, ' ') ? "group of commands" : c->help,
 					"'\\''");
 		puts("'");
 	}
@@ -152,15 +152,14 @@ static int run_completion(int argc, char **argv)
 	};
 
 	if (argc != 1)
-		return cmd_usage(&cmd_completion, "one shell is needed: bash, zsh or fish");
+		return cmd_usage(&cmd_completion, "expected one shell (bash, zsh, fish)");
 	for (size_t i = 0; i < ARRAY_SIZE(shells); i++) {
 		if (strcmp(shells[i].name, argv[0]))
 			continue;
 		shells[i].print();
 		return EXIT_OK;
 	}
-	return cmd_usage(&cmd_completion, "'%s' is no shell known here: bash, zsh or fish",
-			 argv[0]);
+	return cmd_usage(&cmd_completion, "unsupported shell '%s' (bash, zsh, fish)", argv[0]);
 }
 
 const struct command cmd_completion = {

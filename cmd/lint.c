@@ -18,8 +18,8 @@ static bool strict;
 
 static const struct opt lint_opts[] = {
 	{"format", 0, OPT_STRING, &format, .arg = "FORMAT", .words = formats,
-	 .help = "text, gcc (one line a finding, for editors) or json"},
-	{"strict", 0, OPT_FLAG, &strict, .help = "warnings fail as well"},
+	 .help = "text, gcc (one line per finding, for editors) or json (default text)"},
+	{"strict", 0, OPT_FLAG, &strict, .help = "exit 1 on warnings, too"},
 	{.name = NULL},
 };
 
@@ -91,7 +91,7 @@ static int run_lint(int argc, char **argv)
 	int code = EXIT_OK;
 
 	if (!argc)
-		return cmd_usage(&cmd_lint, "which file?");
+		return cmd_usage(&cmd_lint, "missing FILE");
 	diags_init(&d);
 	for (int i = 0; i < argc; i++)
 		code = cmd_worse(code, lint_file(argv[i], &d));

@@ -21,14 +21,36 @@
 
 #define DESCRIPTORS_MIN 64
 
-static const struct command *const commands[] = {
-	&cmd_show,	     &cmd_lint,		 &cmd_plan,	     &cmd_apply,
-	&cmd_confirm,	     &cmd_rollback,	 &cmd_collect,	     &cmd_doctor,
-	&cmd_validate,	     &cmd_top,		 &cmd_watch,	     &cmd_capture_record,
-	&cmd_capture_decode, &cmd_capture_stats, &cmd_capture_flows, &cmd_capture_check,
-	&cmd_probe_client,   &cmd_probe_server,	 &cmd_rules,	     &cmd_explain,
-	&cmd_schema,	     &cmd_completion,	 &cmd_agent,
+/* clang-format off */
+static const struct {
+	const struct command *command;
+	const char *example; /* for its help */
+} commands[] = {
+	{&cmd_show, "rocecheck show -i eth2 --yaml"},
+	{&cmd_lint, "rocecheck lint profile.yaml fabric.yaml"},
+	{&cmd_plan, "rocecheck plan nvidia-nvue-lossless -i eth2"},
+	{&cmd_apply, "rocecheck apply profile.yaml -i eth2 --confirm-within 60s"},
+	{&cmd_confirm, "rocecheck confirm"},
+	{&cmd_rollback, "rocecheck rollback --list"},
+	{&cmd_collect, "rocecheck collect --out gpu01.json"},
+	{&cmd_doctor, "rocecheck doctor profile.yaml"},
+	{&cmd_validate, "rocecheck validate fabric.yaml --out run-1"},
+	{&cmd_top, "rocecheck top -i eth2 --prio 3,4"},
+	{&cmd_watch, "rocecheck watch profile.yaml -i eth2 --once"},
+	{&cmd_capture_record, "rocecheck capture record -i eth2 -w trace.pcapng --duration 1m"},
+	{&cmd_capture_decode, "rocecheck capture decode trace.pcapng --verdict lost"},
+	{&cmd_capture_stats, "rocecheck capture stats trace.pcapng --by dscp"},
+	{&cmd_capture_flows, "rocecheck capture flows trace.pcapng --json"},
+	{&cmd_capture_check, "rocecheck capture check trace.pcapng"},
+	{&cmd_probe_client, "rocecheck probe client gpu02 --tos 104 --duration 1m"},
+	{&cmd_probe_server, "rocecheck probe server"},
+	{&cmd_rules, "rocecheck rules --json"},
+	{&cmd_explain, "rocecheck explain RC-PFC-002"},
+	{&cmd_schema, "rocecheck schema profile"},
+	{&cmd_completion, "rocecheck completion bash"},
+	{&cmd_agent, "rocecheck agent --read-only"},
 };
+/* clang-format on */
 
 static struct globals state;
 static struct output outputs[2]; /* behind stdout and stderr, which end with the process */
@@ -39,13 +61,13 @@ static const char *colour_word = "auto";
 static const char *const colour_words[] = {"auto", "always", "never", NULL};
 
 static const struct opt global_opts[] = {
-	{"json", 'j', OPT_FLAG, &state.json, .help = "one JSON document on stdout"},
-	{"quiet", 'q', OPT_FLAG, &state.quiet, .help = "errors only on stderr"},
-	{"verbose", 'v', OPT_FLAG, &state.verbose, .help = "more on stderr"},
-	{"color", 0, OPT_STRING, &colour_word, .arg = "WHEN", .help = "colour and signs",
+	{"json", 'j', OPT_FLAG, &state.json, .help = "print one JSON document on stdout"},
+	{"quiet", 'q', OPT_FLAG, &state.quiet, .help = "print only errors on stderr"},
+	{"verbose", 'v', OPT_FLAG, &state.verbose, .help = "print more details"},
+	{"color", 0, OPT_STRING, &colour_word, .arg = "WHEN", .help = "use colour (default auto)",
 	 .words = colour_words},
 	{"version", 'V', OPT_FLAG, &want_version, .help = "print the version"},
-	{"help", 'h', OPT_FLAG, &want_help, .help = "print this, or the usage of a command"},
+	{"help", 'h', OPT_FLAG, &want_help, .help = "print this help, or the help of a command"},
 	{.name = NULL},
 };
 
@@ -67,19 +89,32 @@ static void main_print_usage(FILE *out)
 	      "Makes RoCE fabrics lossless and proves it.\n\nCommands:\n",
 	      out);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		if (!commands[i]->internal)
-			fprintf(out, "  %-18s %s\n", commands[i]->name, commands[i]->help);
+		const struct command *c = commands[i].command;
+
+		if (!c->internal)
+			fprintf(out, "  %-18s %s\n", c->name, c->help);
 	}
 	fputs("\nOptions:\n", out);
 	opts_usage(global_opts, out);
-	fputs("\nExit: 0 good, 1 findings, 2 usage or unusable input, 3 environment, 4 "
-	      "incomplete,\n"
-	      "      5 apply failed and undone, 6 apply failed and not undone.\n",
+	fputs("\nExit codes:\n"
+	      "  0  success\n"
+	      "  1  findings\n"
+	      "  2  usage error or unusable input\n"
+	      "  3  missing privilege, device, kernel feature or program\n"
+	      "  4  incomplete: inconclusive, interrupted, or a host is missing\n"
+	      "  5  apply failed and was undone\n"
+	      "  6  apply failed and was not undone\n"
+	      "\nAdd --help to a command for its options and an example.\n",
 	      out);
 }
 
 static void main_print_command_usage(const struct command *c, FILE *out)
 {
+	const char *example = "";
+
+	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
+		if (commands[i].command == c)
+			example = commands[i].example;
 	fprintf(out, "usage: rocecheck %s%s%s%s\n", c->name, c->opts ? " [OPTIONS]" : "",
 		*c->args ? " " : "", c->args);
 	fprintf(out, "\n%s\n", c->help);
@@ -87,6 +122,7 @@ static void main_print_command_usage(const struct command *c, FILE *out)
 		fputs("\nOptions:\n", out);
 		opts_usage(c->opts, out);
 	}
+	fprintf(out, "\nExample: %s\n", example);
 }
 
 /* command: its name, "" when none was found yet. */
@@ -209,7 +245,7 @@ void cmd_tidy(const struct state_at *at)
 
 const struct command *cmd_at(size_t i)
 {
-	return i < ARRAY_SIZE(commands) ? commands[i] : NULL;
+	return i < ARRAY_SIZE(commands) ? commands[i].command : NULL;
 }
 
 const struct opt *cmd_global_opts(void)
@@ -221,7 +257,7 @@ const struct opt *cmd_global_opts(void)
 static const struct command *main_find_command(int argc, char **argv, int *words)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		const char *name = commands[i]->name;
+		const char *name = commands[i].command->name;
 		const char *space = strchr(name, ' ');
 		size_t first = space ? (size_t)(space - name) : strlen(name);
 
@@ -230,7 +266,7 @@ static const struct command *main_find_command(int argc, char **argv, int *words
 		if (space && (argc < 2 || strcmp(argv[1], space + 1)))
 			continue;
 		*words = space ? 2 : 1;
-		return commands[i];
+		return commands[i].command;
 	}
 	return NULL;
 }
@@ -243,7 +279,7 @@ static int main_print_group_usage(const char *group, bool asked)
 	size_t len = strlen(group);
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		const struct command *c = commands[i];
+		const struct command *c = commands[i].command;
 
 		if (strncmp(c->name, group, len) || c->name[len] != ' ')
 			continue;
@@ -259,7 +295,8 @@ static bool main_is_group(const char *word)
 	size_t len = strlen(word);
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (!strncmp(commands[i]->name, word, len) && commands[i]->name[len] == ' ')
+		if (!strncmp(commands[i].command->name, word, len) &&
+		    commands[i].command->name[len] == ' ')
 			return true;
 	return false;
 }
@@ -275,7 +312,7 @@ static int main_unknown_command(int argc, char **argv)
 	if (group && (argc < 2 || asked))
 		return main_print_group_usage(argv[0], asked);
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		names[i] = commands[i]->name;
+		names[i] = commands[i].command->name;
 	names[ARRAY_SIZE(commands)] = NULL;
 	snprintf(got, sizeof(got), "%s%s%s", argv[0], group ? " " : "", group ? argv[1] : "");
 	near = diag_nearest(got, names);

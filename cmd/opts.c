@@ -61,10 +61,10 @@ static int opts_parse_uint(const struct opt *o, const char *text, unsigned int *
 	errno = 0;
 	v = strtoul(text, &end, 10);
 	if (text[0] < '0' || text[0] > '9' || *end || errno || v > 0xffffffffUL)
-		return err_set(e, -EINVAL, "--%s: '%s' is no number", o->name, text);
+		return err_set(e, -EINVAL, "--%s: invalid number '%s'", o->name, text);
 	if ((o->min || o->max) && (v < o->min || v > o->max))
-		return err_set(e, -EINVAL, "--%s: %lu is not in %u..%u", o->name, v, o->min,
-			       o->max);
+		return err_set(e, -EINVAL, "--%s: %lu is out of range: expected %u to %u", o->name,
+			       v, o->min, o->max);
 	*value = (unsigned int)v;
 	return 0;
 }
@@ -94,8 +94,10 @@ static int opts_parse_duration(const struct opt *o, const char *text, unsigned i
 			return 0;
 		}
 	}
-	return err_set(e, -EINVAL, "--%s: '%s' is no duration; write 500ms, 10s, 2m or 1h", o->name,
-		       text);
+	return err_set(
+		e, -EINVAL,
+		"--%s: invalid duration '%s': expected a number with a unit (500ms, 10s, 2m, 1h)",
+		o->name, text);
 }
 
 static void opts_hint_words(const struct opt *o, struct err *e)
@@ -106,7 +108,7 @@ static void opts_hint_words(const struct opt *o, struct err *e)
 	for (const char *const *w = o->words; *w && used < sizeof(all); w++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, "%s%s", used ? ", " : "",
 					 *w);
-	err_hint(e, "it is one of %s", all);
+	err_hint(e, "expected one of: %s", all);
 }
 
 static int opts_check_word(const struct opt *o, const char *value, struct err *e)
@@ -118,7 +120,7 @@ static int opts_check_word(const struct opt *o, const char *value, struct err *e
 			return 0;
 	}
 	near = diag_nearest(value, o->words);
-	err_set(e, -EINVAL, "--%s: '%s' is not accepted", o->name, value);
+	err_set(e, -EINVAL, "--%s: invalid value '%s'", o->name, value);
 	if (near)
 		err_hint(e, "did you mean '%s'?", near);
 	else
@@ -146,7 +148,8 @@ static int opts_store(const struct opt *o, const char *value, struct err *e)
 	case OPT_LIST:
 		list = o->value;
 		if (list->count == OPT_LIST_MAX)
-			return err_set(e, -EINVAL, "--%s: more than %d", o->name, OPT_LIST_MAX);
+			return err_set(e, -EINVAL, "--%s is given more than %d times", o->name,
+				       OPT_LIST_MAX);
 		if (o->words && opts_check_word(o, value, e))
 			return e->code;
 		list->item[list->count++] = value;

@@ -15,9 +15,11 @@ static const char *interface, *device;
 static bool yaml;
 
 static const struct opt show_opts[] = {
-	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "this netdev"},
-	{"device", 'd', OPT_STRING, &device, .arg = "DEV", .help = "this RDMA device"},
-	{"yaml", 'y', OPT_FLAG, &yaml, .help = "as a profile, which applied again changes nothing"},
+	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE",
+	 .help = "show only this network device"},
+	{"device", 'd', OPT_STRING, &device, .arg = "DEV", .help = "show only this RDMA device"},
+	{"yaml", 'y', OPT_FLAG, &yaml,
+	 .help = "print a profile that changes nothing when it is applied"},
 	{.name = NULL},
 };
 
@@ -53,7 +55,7 @@ static void show_place(const struct platform *p, const struct platform_place *pl
 	const char *comma = "    ";
 
 	platform_where(place, facts, where, sizeof(where));
-	printf("  %s does not decide, %s:\n", p->name, where);
+	printf("  Not set on %s (%s):\n", p->name, where);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		if (!(place->fields & QOS_BIT(id)))
 			continue;
@@ -80,6 +82,7 @@ static void show_platform(struct dcb *dcb, const struct port *port)
 
 static void show_port(struct dcb *dcb, const struct port *p)
 {
+	bool unknown = false;
 	char text[1024];
 
 	printf("%s", p->netdev);
@@ -89,7 +92,7 @@ static void show_port(struct dcb *dcb, const struct port *p)
 	if (p->speed_mbps)
 		printf("  %u Mb/s", p->speed_mbps);
 	printf("  %s%s\n", p->up ? "up" : "down",
-	       p->dcb ? "" : "  no DCB: the driver has no dcbnl");
+	       p->dcb ? "" : "  no DCB (the driver does not support dcbnl)");
 	show_platform(dcb, p);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		const struct qos_field *f = &qos_fields[id];
@@ -98,7 +101,10 @@ static void show_port(struct dcb *dcb, const struct port *p)
 		printf("  %-36s %s%s%s\n", f->key, text,
 		       f->unit[0] && qos_has(&p->qos, id) ? " " : "",
 		       qos_has(&p->qos, id) ? f->unit : "");
+		unknown |= !qos_has(&p->qos, id);
 	}
+	if (unknown)
+		puts("  ?: unknown, the driver does not report this setting");
 }
 
 /* What only the agent knows, beside what the kernel has. */
@@ -155,7 +161,7 @@ static int run_show(int argc, char **argv)
 const struct command cmd_show = {
 	.name = "show",
 	.args = "",
-	.help = "print the QoS settings of RoCE ports as they are",
+	.help = "print the current QoS settings of RoCE ports",
 	.opts = show_opts,
 	.run = run_show,
 };

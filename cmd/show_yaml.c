@@ -39,7 +39,7 @@ static int yaml_check_equal(const struct snapshot *s, struct err *e)
 	if (!used)
 		return 0;
 	err_set(e, -ENOTUNIQ, "the ports differ in %s", list);
-	err_hint(e, "name one: rocecheck show --yaml -i %s", s->port[0].netdev);
+	err_hint(e, "select one port: rocecheck show --yaml -i %s", s->port[0].netdev);
 	return -ENOTUNIQ;
 }
 
@@ -94,9 +94,10 @@ static void yaml_print_unknown(const struct snapshot *s, const struct profile *p
 
 		if (qos_fields[id].read_only && qos_has(&s->port[0].qos, id)) {
 			qos_field_text(&s->port[0].qos, id, text, sizeof(text));
-			fprintf(out, "# %s of the device: %s\n", qos_fields[id].key, text);
+			fprintf(out, "# %s (read-only): %s\n", qos_fields[id].key, text);
 		} else if (!qos_fields[id].read_only && !qos_has(&p->qos, id)) {
-			fprintf(out, "# %s: unknown, it cannot be read here\n", qos_fields[id].key);
+			fprintf(out, "# %s: unknown (not readable on this port)\n",
+				qos_fields[id].key);
 		}
 	}
 }
@@ -154,7 +155,7 @@ int show_yaml(const struct snapshot *s, FILE *out, struct err *e)
 	if (err)
 		return err;
 	yaml_make_profile(s, &p);
-	fprintf(out, "# State of");
+	fprintf(out, "# Current settings of");
 	for (unsigned int i = 0; i < s->port_count; i++)
 		fprintf(out, "%s %s", i ? "," : "", s->port[i].netdev);
 	fprintf(out, " on %s, driver %s.\n", s->host, s->port[0].driver);

@@ -82,19 +82,10 @@ commands() {
 	}' | sed 's/--/\\-\\-/g'
 }
 
-# exit CODE...: a row for each of these exit codes, as --help ends.
+# exit CODE...: a row for each of these exit codes, as --help lists them.
 exits() {
-	"$rc" --help | awk -v codes=" $* " '/^Exit:/ { on = 1 } on { text = text " " $0 }
-	END {
-		sub(/^ *Exit: */, "", text)
-		gsub(/ +/, " ", text)
-		sub(/\.$/, "", text)
-		n = split(text, part, /, /)
-		for (i = 1; i <= n; i++) {
-			code = substr(part[i], 1, 1)
-			if (index(codes, " " code " ")) printf ".It %s\n%s\n", code, substr(part[i], 3)
-		}
-	}' | sentences
+	"$rc" --help | awk -v codes=" $* " '/^Exit codes:/ { on = 1 }
+	on && index(codes, " " $1 " ") { printf ".It %s\n%s\n", $1, substr($0, 6) }' | sentences
 }
 
 # keys profile|fabric: a row for each key of the schema, with what it takes.

@@ -67,14 +67,15 @@ int screen_open(bool colour, struct err *e)
 	const char *term = getenv("TERM");
 
 	if (!term || !*term || !strcmp(term, "dumb") || tcgetattr(STDOUT_FILENO, &state.before))
-		return err_set(e, -ENOTTY, "this terminal cannot be drawn on");
+		return err_set(e, -ENOTTY, "terminal '%s' cannot show a full screen",
+			       term ? term : "");
 	/* Past stdout, which lets no control through: screen_text() cleans instead. */
 	state.out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), "w");
 	state.curses = state.out ? newterm(NULL, state.out, stdin) : NULL;
 	if (!state.curses) {
 		if (state.out)
 			fclose(state.out);
-		return err_set(e, -ENOTTY, "no description of the terminal '%s'", term);
+		return err_set(e, -ENOTTY, "terminal '%s' has no terminfo entry", term);
 	}
 	state.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
 	snprintf(state.leave, sizeof(state.leave), "%s%s", cursor_normal ? cursor_normal : "",

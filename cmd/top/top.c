@@ -24,13 +24,14 @@ static const char *prio_list;
 
 static const struct opt top_opts[] = {
 	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
-	 .help = "only this netdev or RDMA device; may be given again"},
+	 .help = "show only this network or RDMA device (repeatable)"},
 	{"interval", 'd', OPT_DURATION, &interval_ms, .arg = "TIME",
-	 .help = "time between readings (1s)"},
-	{"batch", 'b', OPT_FLAG, &batch, .help = "lines instead of a screen"},
+	 .help = "time between readings (default 1s)"},
+	{"batch", 'b', OPT_FLAG, &batch, .help = "print lines instead of a full screen"},
 	{"count", 'n', OPT_UINT, &count, .min = 1, .max = 1000000, .arg = "COUNT",
-	 .help = "end after COUNT intervals"},
-	{"prio", 0, OPT_STRING, &prio_list, .arg = "LIST", .help = "priorities shown: 3,4"},
+	 .help = "stop after COUNT intervals (default: run until stopped)"},
+	{"prio", 0, OPT_STRING, &prio_list, .arg = "LIST",
+	 .help = "show priorities LIST, e.g. 3,4 (default: lossless or busy)"},
 	{.name = NULL},
 };
 
@@ -219,11 +220,13 @@ static void top_draw_help(unsigned int height)
 {
 	static const char *const keys[] = {
 		" q Esc   quit                     p       priorities: auto, all, 0 to 7",
-		" + -     interval 0.2 to 10 s     Space   freeze; sampling goes on",
-		" Up Down PgUp PgDn Home  scroll   ?       this, any key leaves it",
+		" + -     interval 0.2 to 10 s     Space   freeze; sampling continues",
+		" Up Down PgUp PgDn Home  scroll   ?       show this help (any key closes it)",
 		"",
-		" n/a  the driver does not count it      -  no second reading yet",
-		" ! critical  * warning  ? stale    blank: counted by port, in row 'all'",
+		" n/a      not counted by the driver  -        second reading pending",
+		" reset    counter went backwards     blank    counted per port only (row all)",
+		" !        critical                   *        warning",
+		" ?        old data, or the port is gone",
 		"",
 	};
 	unsigned int y = 0;
@@ -483,7 +486,7 @@ static int top_start_screen(struct dcb *dcb, const struct top_sample *s, uint8_t
 	err = top_screen_run(sampler, prio_set, e);
 	top_sampler_stop(sampler); /* closes dcb */
 	if (err)
-		err_hint(e, "use --batch");
+		err_hint(e, "print lines instead: rocecheck top --batch");
 	return err;
 }
 
@@ -497,8 +500,13 @@ static int top_open(struct top_sample *s, uint8_t prio_set, struct err *e)
 		return err;
 	err = top_ports_find(dcb, ifaces.item, ifaces.count, s, e);
 	if (!err && s->left_out && !globals->quiet)
-		fprintf(stderr, "rocecheck: note: %u more ports are not shown; name some with -i\n",
+		fprintf(stderr,
+			"rocecheck: note: %u more ports are not shown; select ports with -i\n",
 			s->left_out);
+	if (!err && !screen && !globals->json && !globals->quiet)
+		fputs("rocecheck: note: ! critical, * warning, ? old data or port gone, n/a not "
+		      "counted by the driver, reset: counter went backwards\n",
+		      stderr);
 	if (!err && screen)
 		return top_start_screen(dcb, s, prio_set, e);
 	if (!err)
@@ -517,9 +525,11 @@ static int run_top(int argc, char **argv)
 	if (argc)
 		return cmd_usage(&cmd_top, "unexpected argument '%s'", argv[0]);
 	if (prio_list && !top_parse_prios(prio_list, &prio_set))
-		return cmd_usage(&cmd_top, "--prio %s: want priorities 0 to 7, as 3,4", prio_list);
+		return cmd_usage(&cmd_top,
+				 "invalid --prio '%s': expected priorities 0 to 7, such as 3,4",
+				 prio_list);
 	if (interval_ms < 100 || interval_ms > 3600000)
-		return cmd_usage(&cmd_top, "--interval: want 100ms to 1h");
+		return cmd_usage(&cmd_top, "--interval is out of range: expected 100ms to 1h");
 	s = calloc(1, sizeof(*s));
 	err = s ? top_open(s, prio_set, &e) : err_set(&e, -ENOMEM, "top: out of memory");
 	free(s);
@@ -529,7 +539,7 @@ static int run_top(int argc, char **argv)
 const struct command cmd_top = {
 	.name = "top",
 	.args = "",
-	.help = "show rates of PFC, congestion, loss by port and priority",
+	.help = "show live rates of PFC, congestion and loss per port and priority",
 	.opts = top_opts,
 	.run = run_top,
 };

@@ -74,7 +74,7 @@ int top_ports_find(struct dcb *dcb, const char *const *names, unsigned int name_
 	if (s->count)
 		return 0;
 	err = err_set(e, -ENODEV, "no RDMA device on this host");
-	err_hint(e, "name a netdev with -i, or load the RDMA driver");
+	err_hint(e, "select a network device with -i, or load the RDMA driver");
 	return err;
 }
 
@@ -190,7 +190,7 @@ int top_sampler_start(struct dcb *dcb, const struct top_sample *s, unsigned int 
 	err = sampler_start_thread(t);
 	if (err) {
 		free(t);
-		return err_sys(e, err, "top: thread");
+		return err_sys(e, err, "top: cannot start the sampler thread");
 	}
 	*sampler = t;
 	return 0;

@@ -37,7 +37,7 @@ commands() {
 		# shellcheck disable=SC2086
 		run "$rc" $c --help
 		[ "$status" -eq 0 ]
-		[[ $output == "usage: rocecheck $c"* ]]
+		[[ $output == "usage: rocecheck $c"*"Example: rocecheck $c"* ]]
 	done <"$tmp/commands"
 }
 

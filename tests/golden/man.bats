@@ -145,7 +145,7 @@ other_program() {
 	printf '%s\n' '.\" table options lint' '.It Fl -strict' 'old' '.\" more' 'By hand.' '.Bl -item' '.It' 'x' '.El' '.\" end' >"$tmp/page"
 	run -0 cmd/man/tables.sh "$rc" "$tmp/page"
 	run -0 sed -n "/Fl -strict/,\$p" "$tmp/page"
-	[ "${lines[1]}" = "warnings fail as well." ]
+	[ "${lines[1]}" = "exit 1 on warnings, too." ]
 	[ "${lines[3]}" = "By hand." ]
 	[ "${lines[7]}" = ".El" ]
 	sed -i 's/Fl -strict/Fl -strictly/' "$tmp/page"

@@ -155,7 +155,7 @@ hides()
 	start 100 30 "$rc top -i lo --interval 200ms"
 	shows 'LIVE'
 	mux send-keys -t t '?'
-	shows 'the driver does not count it'
+	shows 'not counted by the driver'
 	mux send-keys -t t x
 	shows 'LIVE'
 	mux send-keys -t t Space
@@ -206,5 +206,5 @@ hides()
 @test "a terminal without description: says so and what to do" {
 	start 100 30 "TERM=dumb $rc top -i lo"
 	shows 'exit 3'
-	shows 'use --batch'
+	shows 'rocecheck top --batch'
 }

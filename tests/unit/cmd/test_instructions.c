@@ -75,15 +75,15 @@ static void test_operands_rows(void **unused)
 {
 	(void)unused;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
-		const struct operands *o = operands_of(commands[i]);
+		const struct operands *o = operands_of(commands[i].command);
 
 		assert_non_null(o);
-		if (!*commands[i]->args)
+		if (!*commands[i].command->args)
 			assert_int_equal(o->max, 0);
 		else
 			assert_int_not_equal(o->max, 0);
 		for (size_t k = 0; k < ARRAY_SIZE(o->words) && o->words[k]; k++)
-			assert_non_null(strstr(commands[i]->args, o->words[k]));
+			assert_non_null(strstr(commands[i].command->args, o->words[k]));
 	}
 	assert_int_equal(ARRAY_SIZE(operands), ARRAY_SIZE(commands));
 }
@@ -337,7 +337,7 @@ static bool is_option(const char *name, size_t length)
 		if (!strcmp(o->name, word + 2))
 			return true;
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
-		if (main_is_command_opt(commands[i], word))
+		if (main_is_command_opt(commands[i].command, word))
 			return true;
 	return false;
 }
@@ -577,7 +577,7 @@ static const struct {
 		"rocecheck aply'",
 	},
 	{USER_TEXT_PROSE, "run 'rocecheck apply --settel 5s lab'", "unknown option '--settel'"},
-	{USER_TEXT_PROSE, "rocecheck apply PROFILE --settle 5", "no duration"},
+	{USER_TEXT_PROSE, "rocecheck apply PROFILE --settle 5", "invalid duration"},
 	{USER_TEXT_PROSE, "run rocecheck top now", "too many operands: 'now'"},
 	{USER_TEXT_PROSE, "pass --auto-aprove", "--auto-aprove: no option of any command"},
 	{USER_TEXT_TYPED, "$ rocecheck plan lab -i eth0   # see", NULL},
@@ -593,7 +593,7 @@ static const struct {
 	{USER_TEXT_TYPED, "rocecheck validate f.yaml --allow-inconclusive RC-QOS-999",
 	 "no rule 'RC-QOS-999'"},
 	{USER_TEXT_TYPED, "rocecheck schema profil", "'profil' is not one of"},
-	{USER_TEXT_TYPED, "rocecheck doctor --format xml", "--format: 'xml' is not accepted"},
+	{USER_TEXT_TYPED, "rocecheck doctor --format xml", "--format: invalid value 'xml'"},
 	{USER_TEXT_TYPED, "rocecheck probe client h --verb writ", "'writ' is not accepted"},
 	{USER_TEXT_TYPED, "rocecheck probe client h --class toss=1", "toss"},
 	{USER_TEXT_TYPED, "rocecheck probe client h --class tos=104,qps=4 --tcp tos=0", NULL},

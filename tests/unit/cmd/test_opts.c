@@ -78,15 +78,17 @@ static const struct {
 	{{"--out"}, "--out needs a value (F)"},
 	{{"-o"}, "--out needs a value (F)"},
 	{{"-o", "a", "--out=b"}, "--out is given twice"},
-	{{"--format", "xml"}, "--format: 'xml' is not accepted"},
-	{{"-n", "0"}, "--count: 0 is not in 1..9"},
-	{{"-n", "10"}, "--count: 10 is not in 1..9"},
-	{{"-n", "-1"}, "--count: '-1' is no number"},
-	{{"-n", "1x"}, "--count: '1x' is no number"},
-	{{"-n", "99999999999999999999"}, "--count: '99999999999999999999' is no number"},
-	{{"--interval", "5"}, "--interval: '5' is no duration; write 500ms, 10s, 2m or 1h"},
+	{{"--format", "xml"}, "--format: invalid value 'xml'"},
+	{{"-n", "0"}, "--count: 0 is out of range: expected 1 to 9"},
+	{{"-n", "10"}, "--count: 10 is out of range: expected 1 to 9"},
+	{{"-n", "-1"}, "--count: invalid number '-1'"},
+	{{"-n", "1x"}, "--count: invalid number '1x'"},
+	{{"-n", "99999999999999999999"}, "--count: invalid number '99999999999999999999'"},
+	{{"--interval", "5"},
+	 "--interval: invalid duration '5': expected a number with a unit (500ms, 10s, 2m, 1h)"},
 	{{"--interval", "9999999h"},
-	 "--interval: '9999999h' is no duration; write 500ms, 10s, 2m or 1h"},
+	 "--interval: invalid duration '9999999h': expected a number with a unit (500ms, 10s, 2m, "
+	 "1h)"},
 };
 
 static void test_parse(void **state)

@@ -204,7 +204,7 @@ static void test_ports(void **state)
 	fill_port(&port[1], "eth1");
 	port[1].qos.ib_mtu = 1024; /* the device's, no wish */
 	text = yaml_of(&s);
-	assert_non_null(strstr(text, "# State of eth0, eth1 on gpu 1"));
+	assert_non_null(strstr(text, "# Current settings of eth0, eth1 on gpu 1"));
 	assert_non_null(strstr(text, "\nname: gpu-1-eth0\n"));
 	free(text);
 	port[1].qos.mtu = 1500;
