@@ -55,7 +55,7 @@ static int fabric_read_schema(struct schema_load *l, const struct schema_row *ro
 	(void)row;
 	(void)target;
 	return schema_version(l, node, FABRIC_SCHEMA,
-			      "this is read as an inventory: schema: " FABRIC_SCHEMA);
+			      "expected '" FABRIC_SCHEMA "' for an inventory");
 }
 
 static int fabric_read_engine(struct schema_load *l, const struct schema_row *row,
@@ -75,8 +75,8 @@ static int fabric_report_name(struct schema_load *l, const struct yaml_node *nod
 {
 	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-013", .note = note};
 
-	return yaml_report(l->file, node, &finding, l->diags, "%s: '%s' is no %s", l->path,
-			   node->text, what);
+	return yaml_report(l->file, node, &finding, l->diags, "%s: invalid %s '%s'", l->path, what,
+			   node->text);
 }
 
 /* A name or a set of names: the first of them shows whether all are acceptable. */
@@ -146,7 +146,7 @@ static int fabric_read_address(struct schema_load *l, const struct schema_row *r
 	struct yaml_finding finding = {
 		.level = DIAG_ERROR,
 		.rule = "RC-INP-015",
-		.note = "an IPv4 or IPv6 address without prefix length",
+		.note = "expected an IPv4 or IPv6 address without prefix length",
 	};
 	unsigned char binary[sizeof(struct in6_addr)];
 
@@ -155,7 +155,7 @@ static int fabric_read_address(struct schema_load *l, const struct schema_row *r
 		return schema_expect(l, node, "an IP address");
 	if (inet_pton(AF_INET, node->text, binary) != 1 &&
 	    inet_pton(AF_INET6, node->text, binary) != 1)
-		return yaml_report(l->file, node, &finding, l->diags, "%s: '%s' is no IP address",
+		return yaml_report(l->file, node, &finding, l->diags, "%s: invalid IP address '%s'",
 				   l->path, node->text);
 	/* inet_pton() takes at most 45 characters, the member holds 63. */
 	strcpy(target, node->text);
@@ -171,8 +171,8 @@ static int fabric_read_tcp_tos(struct schema_load *l, const struct schema_row *r
 	int err = schema_number(l, node, row->min, row->max, &tos);
 
 	if (!err && tos & 3) {
-		err_set(&e, -EINVAL, "'%s' has ECN bits, which TCP sets itself", node->text);
-		err_hint(&e, "DSCP * 4: %u", (unsigned int)tos & ~3u);
+		err_set(&e, -EINVAL, "'%s' sets ECN bits, but TCP sets ECN itself", node->text);
+		err_hint(&e, "use %u (DSCP * 4)", (unsigned int)tos & ~3u);
 		return schema_refuse(l, node, &e);
 	}
 	if (!err)
@@ -227,11 +227,11 @@ static const struct schema_row port_rows[] = {
 	 TEXT_AT(fabric_port, interface),
 	 .help = "network device"},
 	{.path = "rdma", .kind = SCHEMA_NAME, TEXT_AT(fabric_port, rdma),
-	 .help = "RDMA device; default: the one that belongs to the interface"},
+	 .help = "RDMA device (default: the device of the interface)"},
 	{.path = "address", .kind = SCHEMA_OWN, TEXT_AT(fabric_port, address), .read = fabric_read_address,
-	 .shape = TEXT_SHAPE, .help = "IP address the port should have; default: any"},
+	 .shape = TEXT_SHAPE, .help = "expected IP address of the port (default: any)"},
 	{.path = "rail", .kind = SCHEMA_UINT, .max = 255, AT(fabric_port, rail),
-	 .help = "ports of one rail talk to each other; default 0"},
+	 .help = "rail number; ports of one rail exchange traffic (default 0)"},
 	{.path = NULL},
 };
 
@@ -245,13 +245,13 @@ static const struct schema port_keys = {
 static const struct schema_row host_rows[] = {
 	{.path = "name", .kind = SCHEMA_OWN, .required = true, TEXT_AT(fabric_host, name),
 	 .read = fabric_read_host_name, .shape = TEXT_SHAPE,
-	 .help = "host as in reports, or a set of hosts: gpu[01-16]"},
+	 .help = "host name in reports, or a set of hosts: gpu[01-16]"},
 	{.path = "target", .kind = SCHEMA_OWN, TEXT_AT(fabric_host, target), .read = fabric_read_target,
-	 .shape = TEXT_SHAPE, .help = "host as the engine takes it, {name} in it is the name"},
+	 .shape = TEXT_SHAPE, .help = "host name or user@host for ssh; {name} stands for the name (default: name)"},
 	{.path = "agent", .kind = SCHEMA_TEXT, TEXT_AT(fabric_host, agent),
-	 .help = "command of rocecheck on this host; default: the inventory's agent"},
+	 .help = "command that starts rocecheck on this host (default: agent of the inventory)"},
 	{.path = "rack", .kind = SCHEMA_NAME, TEXT_AT(fabric_host, rack),
-	 .help = "what the host fails with, for failure_group: rack"},
+	 .help = "failure domain (rack name) used by failure_group: rack"},
 	{.path = "ports", .kind = SCHEMA_MAPS, .required = true, AT(fabric_host, port),
 	 .count_offset = offsetof(struct fabric_host, port_count), .item = &port_keys,
 	 .help = "RoCE ports of the host"},
@@ -268,16 +268,16 @@ static const struct schema host_keys = {
 static const struct schema_row tcp_rows[] = {
 	{.path = "tos", .kind = SCHEMA_OWN, .max = 255, AT(fabric_tcp, tos), .read = fabric_read_tcp_tos,
 	 .shape = "{\"type\":\"integer\",\"minimum\":0,\"maximum\":252,\"multipleOf\":4}",
-	 .help = "DSCP * 4, the ECN bits are TCP's own; default 0"},
+	 .help = "ToS byte of the streams: DSCP * 4, without ECN bits (default 0)"},
 	{.path = "streams", .kind = SCHEMA_UINT, .min = 1, .max = FABRIC_STREAMS_MAX,
-	 AT(fabric_tcp, streams), .help = "how many; default 1"},
+	 AT(fabric_tcp, streams), .help = "number of streams (default 1)"},
 	{.path = "rate", .kind = SCHEMA_OWN, .min = 1, .max = TCP_RATE_MAX,
 	 AT(fabric_tcp, rate_kbps), .read = fabric_read_rate,
 	 .shape = "{\"anyOf\":[{\"type\":\"integer\",\"minimum\":1,\"maximum\":4000000000},"
 		  "{\"type\":\"string\",\"pattern\":\"^[0-9]+[kMGT]$\"}]}",
-	 .help = "bits per second of all streams together; default as fast as it goes"},
+	 .help = "rate of all streams together: 500M, 10G, or kbit/s (default: no limit)"},
 	{.path = "direction", .kind = SCHEMA_WORD, AT(fabric_tcp, direction), .words = direction_words,
-	 .help = "from the client of a pair: forward, backward or both; default forward"},
+	 .help = "direction as seen from the client of the pair (default forward)"},
 	{.path = NULL},
 };
 
@@ -295,40 +295,40 @@ static const struct schema_row rows[] = {
 	 .help = "name of the fabric"},
 	{.path = "profile", .kind = SCHEMA_OWN, .required = true, .read = fabric_read_profile,
 	 .shape = TEXT_SHAPE,
-	 .help = "what the ports should be: a shipped profile, or a path from here"},
+	 .help = "profile of the ports: a shipped profile, or a path relative to this file"},
 	{.path = "engine", .kind = SCHEMA_OWN, TEXT_AT(fabric, engine), .read = fabric_read_engine,
-	 .shape = "{\"enum\":[\"ssh\",\"local\"]}", .help = "how agents are started; default ssh"},
+	 .shape = "{\"enum\":[\"ssh\",\"local\"]}", .help = "how rocecheck starts agents (default ssh)"},
 	{.path = "ssh.config", .kind = SCHEMA_TEXT, TEXT_AT(fabric, ssh_config),
-	 .help = "configuration file of the OpenSSH client, a path from here"},
+	 .help = "configuration file for ssh -F; path relative to this file (default: the user's)"},
 	{.path = "agent", .kind = SCHEMA_TEXT, TEXT_AT(fabric, agent),
-	 .help = "command of rocecheck on the hosts; default rocecheck"},
+	 .help = "command that starts rocecheck on the hosts (default rocecheck)"},
 	{.path = "capture", .kind = SCHEMA_WORD, AT(fabric, capture), .words = capture_words,
-	 .help = "packets to record: headers, full or off; default headers"},
+	 .help = "packets to record (default headers)"},
 	{.path = "failure_group", .kind = SCHEMA_WORD, AT(fabric, failure_group),
 	 .words = group_words,
-	 .help = "apply disrupts one port at a time of each: rail, rack or fleet; default fleet"},
+	 .help = "apply disrupts one port at a time per group (default fleet)"},
 	{.path = "hosts", .kind = SCHEMA_MAPS, .required = true, AT(fabric, host),
 	 .count_offset = offsetof(struct fabric, host_count), .item = &host_keys,
 	 .help = "the hosts of the fabric"},
 	{.path = "thresholds.connect_timeout", .kind = SCHEMA_SECONDS, .min = 1, .max = 600,
-	 AT(fabric, connect_timeout_s), .help = "until an agent must have answered; default 10s"},
+	 AT(fabric, connect_timeout_s), .help = "timeout for the first answer of an agent (default 10s)"},
 	{.path = "thresholds.quiet", .kind = SCHEMA_SECONDS, .min = 1, .max = 3600,
-	 AT(fabric, quiet_s), .help = "length of the quiet baseline; default 3s"},
+	 AT(fabric, quiet_s), .help = "length of the idle baseline (default 3s)"},
 	{.path = "thresholds.traffic", .kind = SCHEMA_SECONDS, .min = 1, .max = 3600,
-	 AT(fabric, traffic_s), .help = "length of a phase of traffic; default 3s"},
+	 AT(fabric, traffic_s), .help = "length of each traffic phase (default 3s)"},
 	{.path = "thresholds.load", .kind = SCHEMA_UINT, .min = 1, .max = 100,
-	 AT(fabric, load_percent), .help = "load in percent of the link; default 5"},
+	 AT(fabric, load_percent), .help = "load in percent of the link speed (default 5)"},
 	{.path = "thresholds.min_load", .kind = SCHEMA_UINT, .min = 1, .max = 100,
 	 AT(fabric, min_load_percent),
-	 .help = "percent of the load that must be reached; default 80"},
+	 .help = "percent of the load that must be reached (default 80)"},
 	{.path = "thresholds.message", .kind = SCHEMA_BYTES, .min = 1, .max = 256u << 10,
 	 AT(fabric, message_bytes),
-	 .help = "size of a message, at most 256KiB: no more is under way; default 64KiB"},
+	 .help = "message size, at most 256KiB (default 64KiB)"},
 	{.path = "thresholds.foreign", .kind = SCHEMA_UINT, .max = 100, AT(fabric, foreign_percent),
-	 .help = "percent of the link above which the quiet baseline is not quiet; default 1"},
+	 .help = "foreign traffic allowed in the idle baseline, percent of the link speed (default 1)"},
 	{.path = "thresholds.tcp", .kind = SCHEMA_MAPS, .max = FABRIC_TCP_MAX, AT(fabric, tcp),
 	 .count_offset = offsetof(struct fabric, tcp_count), .item = &tcp_keys,
-	 .help = "TCP streams beside the RDMA of each pair; default none"},
+	 .help = "TCP streams that run alongside the RDMA traffic of each pair (default none)"},
 	{.path = NULL},
 };
 
@@ -479,7 +479,7 @@ static int fabric_check_host(struct load *l, const struct yaml_node *node,
 	if (same < 0)
 		return 0;
 	snprintf(text, sizeof(text), "host '%s' is given twice", host->name);
-	snprintf(note, sizeof(note), "first in line %d", into->host[same].line);
+	snprintf(note, sizeof(note), "first given in line %d", into->host[same].line);
 	return fabric_report(l, yaml_get(node, "name"), "RC-INP-014", note, text);
 }
 
@@ -540,7 +540,7 @@ static int fabric_check_port(struct load *l, const struct yaml_node *node, unsig
 			     unsigned int p)
 {
 	const struct fabric_host *host = &l->f->host[h];
-	char text[160];
+	char text[192];
 	int bad = 0;
 
 	if (fabric_interface_used(host, p) &&
@@ -550,7 +550,7 @@ static int fabric_check_port(struct load *l, const struct yaml_node *node, unsig
 		return bad;
 	if (!fabric_address_used(l->f, h, p))
 		return bad;
-	snprintf(text, sizeof(text), "%s: another port has address %s", host->name,
+	snprintf(text, sizeof(text), "%s: another port already has address %s", host->name,
 		 host->port[p].address);
 	return fabric_report(l, yaml_get(node, "address"), "RC-INP-014", NULL, text);
 }

@@ -69,7 +69,8 @@ static int profile_read_schema(struct schema_load *l, const struct schema_row *r
 	(void)row;
 	(void)target;
 	return schema_version(l, node, PROFILE_SCHEMA,
-			      "this is read as a profile: schema: " PROFILE_SCHEMA);
+			      "expected '" PROFILE_SCHEMA
+			      "' (or 'rocecheck.fabric/1' for an inventory)");
 }
 
 /* Checks the form; the loader follows it before the other keys are read. */
@@ -222,7 +223,8 @@ static int profile_read_field(struct schema_load *l, unsigned int id, const stru
 		return err;
 	profile_set_place(p, id, node);
 	if (qos_fields[id].read_only && id != QOS_IB_MTU)
-		return schema_warn(l, node, "RC-INP-016", "only the device can state it");
+		return schema_warn(l, node, "RC-INP-016",
+				   "ignored (read-only; the device reports it)");
 	return 0;
 }
 
@@ -243,48 +245,48 @@ static const struct schema_row rows[] = {
 	{.path = "description", .kind = SCHEMA_TEXT, TEXT_AT(description),
 	 .help = "one line for people"},
 	{.path = "intent", .kind = SCHEMA_WORD, AT(intent), .words = profile_intent_words,
-	 .help = "what the fabric promises; required here or in the profile of extends"},
+	 .help = "guarantee of the fabric; required here or in the extended profile"},
 	{.path = "extends", .kind = SCHEMA_OWN, .read = profile_read_extends,
 	 .shape = "{\"type\":\"string\"}",
-	 .help = "profile whose values hold where this one is silent; a name, or a path from here"},
+	 .help = "profile to inherit from: a shipped profile, or a path relative to this file"},
 	{.path = "select.interfaces", .kind = SCHEMA_TEXTS, .max = PROFILE_PATTERN_MAX,
 	 AT(interface),
 	 .size = sizeof(((struct profile *)NULL)->interface[0]),
 	 .count_offset = offsetof(struct profile, interface_count),
-	 .help = "network devices of the profile, as shell patterns (default: every RoCE port)"},
+	 .help = "network devices to configure, as shell patterns (default: every RoCE port)"},
 	{.path = "app.dscp_default", .kind = SCHEMA_OWN, .read = profile_read_dscp_default,
 	 .shape = "{\"enum\":[\"shift3\",\"keep\",0,1,2,3,4,5,6,7]}",
-	 .help = "DSCPs that app.dscp does not list: shift3 (DSCP / 8), keep, or one priority"},
+	 .help = "priority of DSCPs not listed in app.dscp: shift3 (DSCP / 8), 0 to 7, or keep (default keep)"},
 	{.path = "app.ethertype", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
-	 .help = "priority by ethertype; 35093 is RoCE v1, 0 the default priority"},
+	 .help = "priority by EtherType (35093 = RoCE v1, 0 = default priority)"},
 	{.path = "app.tcp", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
 	 .help = "priority by TCP port"},
 	{.path = "app.udp", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
-	 .help = "priority by UDP port; 4791 is RoCE v2"},
+	 .help = "priority by UDP port (4791 = RoCE v2)"},
 	{.path = "app.any", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
 	 .help = "priority by TCP or UDP port"},
 	{.path = "app.pcp", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
-	 .help = "priority by the PCP of a VLAN tag, and 8 for DEI (linux 6.2)"},
+	 .help = "priority by PCP of the VLAN tag, plus 8 if DEI is set (needs Linux 6.2)"},
 	{.path = "policy.on_unsupported", .kind = SCHEMA_WORD, AT(on_unsupported),
-	 .words = unsupported_words, .help = "result where a device lacks a setting (default fail)"},
+	 .words = unsupported_words, .help = "result if the device does not support a setting (default fail)"},
 	{.path = "policy.disruption", .kind = SCHEMA_WORD, AT(disruption),
 	 .words = disruption_words,
-	 .help = "steps that flap a link or reset a device (default ask)"},
+	 .help = "permission for steps that flap a link or reset a device (default ask)"},
 	{.path = "policy.rollback_timeout_s", .kind = SCHEMA_UINT, .max = 3600,
 	 AT(confirm_within_s),
-	 .help = "seconds in which an apply must be confirmed (default 0: no confirmation)"},
+	 .help = "seconds to confirm an apply, else it is rolled back (default 0: off)"},
 	{.path = "policy.persist", .kind = SCHEMA_SWITCH, AT(persist),
 	 .help = "apply again at boot and when a device appears (default on)"},
 	{.path = "dcbx.agent", .kind = SCHEMA_WORD, AT(agent), .words = profile_agent_words,
-	 .help = "program that sets ETS, PFC and APP: this tool by dcbnl (default none), or lldpad"},
+	 .help = "program that sets ETS, PFC and APP: rocecheck by dcbnl (default none), or lldpad"},
 	{.path = "dcbx.peer.require", .kind = SCHEMA_WORD, AT(lldp_peer), .words = lldp_peer_words,
-	 .help = "result when the neighbour advertises something else (default warn)"},
+	 .help = "result if the LLDP neighbour advertises other settings (default warn)"},
 	{.path = "dcbx.peer.match", .kind = SCHEMA_OWN, .read = profile_read_match,
 	 .shape = "{\"type\":\"array\",\"items\":{\"enum\":[\"pfc\",\"ets\",\"app\"]}}",
-	 .help = "objects that are compared with the neighbour (default: all)"},
+	 .help = "DCBX objects compared with the LLDP neighbour (default: all)"},
 	{.path = "vendor", .kind = SCHEMA_OWN, .reserved = true, .read = profile_read_vendor,
 	 .shape = ANY_MAP,
-	 .help = "settings by driver"},
+	 .help = "settings per driver (reserved, without effect)"},
 	{.path = NULL},
 };
 
@@ -428,9 +430,9 @@ static int profile_not_found(const char *name, char (*dirs)[256], unsigned int c
 
 	for (unsigned int i = 0; i < count; i++)
 		profile_append_names(dirs[i], names, sizeof(names));
-	err_set(e, -ENOENT, "%s: no shipped profile of this name", name);
+	err_set(e, -ENOENT, "no shipped profile is named '%s'", name);
 	if (!access(name, F_OK))
-		err_hint(e, "if the file in this folder is meant, write ./%.200s", name);
+		err_hint(e, "to use the file in this folder, write ./%.200s", name);
 	else
 		err_hint(e, "shipped profiles: %s", names[0] ? names : "none found");
 	return -ENOENT;
@@ -450,8 +452,7 @@ static int profile_locate(const char *name, struct profile_place *place, struct 
 		return 0;
 	}
 	if (!schema_name_ok(name) || strlen(name) > 64)
-		return err_set(e, -EINVAL, "'%.64s' is neither a path nor the name of a profile",
-			       name);
+		return err_set(e, -EINVAL, "'%.64s' is neither a path nor a profile name", name);
 	count = profile_find_dirs(dirs, DIRS_MAX);
 	for (unsigned int i = 0; i < count; i++) {
 		int n = snprintf(place->path, sizeof(place->path), "%s/%s.yaml", dirs[i], name);
@@ -497,7 +498,7 @@ static int profile_load_base(struct load *l, const struct yaml_node *node,
 	struct yaml_finding finding = {
 		.level = DIAG_ERROR,
 		.rule = "RC-INP-012",
-		.note = "only the profile that is loaded may extend one other",
+		.note = "only one level of 'extends' is supported",
 	};
 	struct profile_place place;
 	char name[256];
@@ -508,7 +509,7 @@ static int profile_load_base(struct load *l, const struct yaml_node *node,
 		return 0; /* reported with the other keys */
 	if (l->depth)
 		return yaml_report(&l->file, node, &finding, l->diags,
-				   "an extended profile extends '%s'", node->text);
+				   "the extended profile itself extends '%s'", node->text);
 	if (profile_is_path(node->text))
 		err = profile_relative(here->path, node->text, name, sizeof(name));
 	else if (snprintf(name, sizeof(name), "%s", node->text) >= (int)sizeof(name))

@@ -66,7 +66,7 @@ static int check_intent(struct check *c)
 	bool pfc = profile_states(c, QOS_PFC_ENABLED) && c->p->qos.pfc_enabled;
 
 	if (c->p->intent == INTENT_LOSSLESS && !pfc) {
-		what.note = "add the priority of RoCE to pfc.enabled, or state another intent";
+		what.note = "add the RoCE priority to pfc.enabled, or change intent";
 		return check_report(c, &what, "intent is lossless, but no priority has PFC");
 	}
 	if (c->p->intent == INTENT_LOSSLESS || !pfc)
@@ -91,12 +91,11 @@ static int check_trust(struct check *c)
 	if (!profile_states(c, QOS_TRUST))
 		return 0;
 	if (c->p->qos.trust == QOS_TRUST_DSCP && !profile_states(c, QOS_DSCP_PRIO))
-		return check_report(c, &what, "trust is dscp, but no DSCP has a priority");
+		return check_report(c, &what, "trust is dscp, but no DSCP is mapped to a priority");
 	if (c->p->qos.trust == QOS_TRUST_PCP && !profile_sets_vlan_prio(c)) {
 		what.rule = "RC-INP-025";
-		what.note = "state vlan.egress_qos_map";
-		return check_report(c, &what,
-				    "trust is pcp, but nothing gives packets a VLAN priority");
+		what.note = "set vlan.egress_qos_map";
+		return check_report(c, &what, "trust is pcp, but no VLAN priority is mapped");
 	}
 	return 0;
 }
@@ -130,7 +129,7 @@ static int check_roce_ecn(struct check *c)
 	/* Marks are of no use where the profile turns the reaction to them off. */
 	if (tos & 3 || (profile_states(c, QOS_RP_ENABLE) && !c->p->qos.rp_enable))
 		return 0;
-	what.note = "use ecn: ect0, unless the device sets it by itself";
+	what.note = "use ecn: ect0, unless the NIC sets ECT itself";
 	return check_report(c, &what, "RoCE data has no ECT: switches cannot mark it");
 }
 
@@ -238,8 +237,8 @@ static int check_lossless_tsa(struct check *c)
 		if (profile_states(c, QOS_TC_MAXRATE) && q->tc_maxrate_kbps[tc])
 			continue;
 		err = check_report(c, &what,
-				   "TC %u of lossless priority %u is strict, without a limit", tc,
-				   prio);
+				   "TC %u of lossless priority %u is strict and has no rate limit",
+				   tc, prio);
 		if (err)
 			return err;
 	}
@@ -254,13 +253,14 @@ static int check_ib_mtu(struct check *c)
 	if (!profile_states(c, QOS_IB_MTU))
 		return 0;
 	if (ib_mtu & (ib_mtu - 1)) {
-		what.note = "256, 512, 1024, 2048 or 4096";
-		return check_report(c, &what, "mtu.ib_min: %u is no MTU of RDMA", ib_mtu);
+		what.note = "expected 256, 512, 1024, 2048 or 4096";
+		return check_report(c, &what, "mtu.ib_min: %u is not a valid RDMA MTU", ib_mtu);
 	}
 	what.rule = "RC-INP-027";
 	if (!profile_states(c, QOS_MTU) || c->p->qos.mtu >= ib_mtu + ROCE_HEADERS)
 		return 0;
-	return check_report(c, &what, "an RDMA MTU of %u needs mtu.netdev of %u or more, it is %u",
+	return check_report(c, &what,
+			    "mtu.ib_min %u needs mtu.netdev %u or more, but mtu.netdev is %u",
 			    ib_mtu, ib_mtu + ROCE_HEADERS, c->p->qos.mtu);
 }
 
@@ -275,7 +275,7 @@ static int check_pause(struct check *c)
 	if (!rx)
 		what.at = QOS_PAUSE_TX;
 	what.note = "use link_pause: {rx: off, tx: off}";
-	return check_report(c, &what, "link pause is on together with PFC");
+	return check_report(c, &what, "link pause and PFC are both on");
 }
 
 static int (*const checks[])(struct check *c) = {

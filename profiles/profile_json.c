@@ -65,7 +65,7 @@ static int json_to_text(const json_t *o, const char *key, char *to, size_t size,
 	const char *text = json_string_value(json_object_get(o, key));
 
 	if (!text || strlen(text) >= size || !text_is_safe(text, TEXT_LINE))
-		return err_set(e, -EBADMSG, "%s is missing or no plain text", key);
+		return err_set(e, -EBADMSG, "%s is missing or not plain text", key);
 	memcpy(to, text, strlen(text) + 1);
 	return 0;
 }
@@ -89,14 +89,15 @@ static int json_to_patterns(const json_t *o, struct profile *p, struct err *e)
 
 	p->interface_count = 0;
 	if (list && (!json_is_array(list) || json_array_size(list) > PROFILE_PATTERN_MAX))
-		return err_set(e, -EBADMSG, "interfaces is no list of at most %d",
+		return err_set(e, -EBADMSG, "interfaces is not a list of at most %d patterns",
 			       PROFILE_PATTERN_MAX);
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const char *text = json_string_value(json_array_get(list, i));
 
 		if (!text || strlen(text) >= sizeof(p->interface[0]) ||
 		    !text_is_safe(text, TEXT_LINE))
-			return err_set(e, -EBADMSG, "interfaces has something else than a pattern");
+			return err_set(e, -EBADMSG,
+				       "interfaces has an entry that is not a pattern");
 		strcpy(p->interface[p->interface_count++], text);
 	}
 	return 0;
@@ -109,7 +110,7 @@ static int json_to_policy(const json_t *o, struct profile *p, struct err *e)
 	json_int_t seconds = json_integer_value(within);
 
 	if ((within && !json_is_integer(within)) || seconds < 0 || seconds > UINT16_MAX)
-		return err_set(e, -EBADMSG, "confirm_within_s is no time");
+		return err_set(e, -EBADMSG, "confirm_within_s is not a number of seconds");
 	if (persist && !json_is_boolean(persist))
 		return err_set(e, -EBADMSG, "persist is neither true nor false");
 	p->confirm_within_s = (unsigned int)seconds;
@@ -125,7 +126,7 @@ static int json_to_match(const json_t *o, struct profile *p, struct err *e)
 	json_int_t flags = match ? json_integer_value(match) : all;
 
 	if ((match && !json_is_integer(match)) || flags < 0 || flags > all)
-		return err_set(e, -EBADMSG, "peer_match is no sum of what can be matched");
+		return err_set(e, -EBADMSG, "peer_match is not a sum of known flags");
 	p->lldp_peer_match = (uint8_t)flags;
 	return 0;
 }

@@ -152,7 +152,7 @@ static int qos_read_array(struct schema_load *l, const struct qos_field *f,
 	int bad = 0;
 
 	if (node->kind == YAML_TEXT || (node->kind == YAML_LIST && node->count != QOS_PRIOS))
-		return schema_expect(l, node, "a list of 8 values or a map of 0 to 7");
+		return schema_expect(l, node, "a list of 8 values, or a map with keys 0 to 7");
 	for (size_t i = 0; node->kind == YAML_LIST && i < node->count; i++)
 		if (schema_stop(qos_read_element(l, f, yaml_item(node, i), member, i), &bad))
 			return bad;
@@ -301,7 +301,7 @@ static int qos_read_app(struct schema_load *l, const struct yaml_node *node, str
 	app.prio = prio;
 	err = qos_app_add(q, app);
 	if (err == -EEXIST)
-		return qos_report_twice(l, node, "this entry with priority");
+		return qos_report_twice(l, node, "the entry with priority");
 	if (err) {
 		err_set(&e, -ERANGE, "more than %d application entries", QOS_APPS_MAX);
 		return schema_refuse(l, node, &e);

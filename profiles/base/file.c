@@ -25,7 +25,7 @@
 #define TEMP_EXTRA     (TEMP_RANDOM + 2) /* "." before the name and before the letters */
 #define SUFFIX_DIGITS  4
 #define MODE_OF(st)    ((unsigned int)((st)->st_mode & 07777))
-#define HINT_OF_FOLDER "name a folder of your own, or one that does not exist yet"
+#define HINT_OF_FOLDER "use a folder of your own, or one that does not exist yet"
 
 static const struct kind {
 	mode_t type;
@@ -153,8 +153,8 @@ static int file_folder_check(int fd, const char *path, struct err *e)
 		err_set(e, -EPERM,
 			"%s: refusing a folder that other users can write to (mode %04o)", path,
 			MODE_OF(&st));
-		err_hint(e, "take the right away (chmod go-w), or name a folder that does "
-			    "not exist yet");
+		err_hint(e, "run 'chmod go-w %.150s', or use a folder that does not exist yet",
+			 path);
 		return -EPERM;
 	}
 	return 0;
@@ -219,7 +219,7 @@ static int file_walk_symlink(struct walk *w, int parent, const char *name, int l
 	if (st.st_uid && st.st_uid != geteuid()) {
 		err_set(&w->refused, -EPERM, "%s: refusing to follow a symbolic link of user %u",
 			shown, (unsigned int)st.st_uid);
-		err_hint(&w->refused, "name the folder that is meant, without the link");
+		err_hint(&w->refused, "use the real path of the folder, without the link");
 		return -EPERM;
 	}
 	if (fs.f_type == PROC_SUPER_MAGIC) {
@@ -473,8 +473,8 @@ static int file_kind_refuse(const char *path, mode_t mode, struct err *e)
 {
 	const struct kind *kind = file_kind_of(mode);
 
-	err_set(e, kind->err, "%s: is %s, and only a regular file is replaced", path, kind->text);
-	err_hint(e, "remove it, or name another folder");
+	err_set(e, kind->err, "%s: is %s; only a regular file can be replaced", path, kind->text);
+	err_hint(e, "remove it, or use another folder");
 	return kind->err;
 }
 
@@ -632,7 +632,7 @@ int file_open(const char *path, unsigned int flags, struct file *f, struct err *
 	else
 		err = file_open_at(path, name, flags, f, e);
 	if (err && e && e->hint[0])
-		err_hint(e, "name another file, or - for standard output");
+		err_hint(e, "use another file, or - for standard output");
 	return err;
 }
 

@@ -21,9 +21,9 @@ int json_get_uint(const json_t *object, const char *key, uint64_t min, uint64_t 
 	json_int_t n = json_integer_value(v);
 
 	if (!json_is_integer(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no integer" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an integer" : "missing");
 	if (n < 0 || (uint64_t)n < min || (uint64_t)n > max)
-		return err_set(e, -EINVAL, "'%s': %lld is not within %llu to %llu", key,
+		return err_set(e, -EINVAL, "'%s': %lld is out of range: expected %llu to %llu", key,
 			       (long long)n, (unsigned long long)min, (unsigned long long)max);
 	*value = (uint64_t)n;
 	return 0;
@@ -55,7 +55,7 @@ int json_get_string(const json_t *object, const char *key, char *buf, size_t siz
 	const char *text = json_string_value(v);
 
 	if (!text)
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no text" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not a string" : "missing");
 	if (length >= size)
 		return err_set(e, -EINVAL, "'%s': longer than %zu characters", key, size - 1);
 	if (strlen(text) != length)
@@ -102,7 +102,7 @@ int json_get_word(const json_t *object, const char *key, const char *const *word
 			return 0;
 		}
 	}
-	return err_set(e, -EINVAL, "'%s': %s", key, text ? "unknown word" : "no text");
+	return err_set(e, -EINVAL, "'%s': %s", key, text ? "unknown word" : "not a string");
 }
 
 int json_get_object(const json_t *object, const char *key, const json_t **value, struct err *e)
@@ -110,7 +110,7 @@ int json_get_object(const json_t *object, const char *key, const json_t **value,
 	const json_t *v = json_object_get(object, key);
 
 	if (!json_is_object(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no object" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an object" : "missing");
 	*value = v;
 	return 0;
 }
@@ -121,9 +121,9 @@ int json_get_array(const json_t *object, const char *key, size_t max, const json
 	const json_t *v = json_object_get(object, key);
 
 	if (!json_is_array(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no array" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an array" : "missing");
 	if (json_array_size(v) > max)
-		return err_set(e, -EINVAL, "'%s': %zu entries, at most %zu are possible", key,
+		return err_set(e, -EINVAL, "'%s': %zu entries, expected at most %zu", key,
 			       json_array_size(v), max);
 	*value = v;
 	return 0;
@@ -154,7 +154,7 @@ int json_get_hex(const json_t *object, const char *key, uint8_t *bytes, size_t s
 		int high = json_hex_digit(text[2 * i]), low = json_hex_digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
-			return err_set(e, -EINVAL, "'%s': no hexadecimal digit", key);
+			return err_set(e, -EINVAL, "'%s': not a hexadecimal digit", key);
 		out[i] = (uint8_t)(high << 4 | low);
 	}
 	memcpy(bytes, out, size);
@@ -266,7 +266,7 @@ static int json_numbers_read(const json_t *object, const struct json_row *r, uin
 		const json_t *v = json_array_get(array, i);
 
 		if (!json_is_integer(v) || json_integer_value(v) < 0)
-			return err_set(e, -EINVAL, "'%s' %zu: no integer from 0", r->key, i);
+			return err_set(e, -EINVAL, "'%s' %zu: not an integer from 0", r->key, i);
 		number[i] = (uint64_t)json_integer_value(v);
 	}
 	return err;
@@ -296,7 +296,7 @@ static int json_row_read(const json_t *object, const struct json_row *r, void *b
 	case JSON_NAME:
 		err = json_get_text(object, r->key, at, r->size, e);
 		if (!err && r->kind == JSON_NAME && !json_text_is_name(at))
-			err = err_set(e, -EINVAL, "'%s': no name", r->key);
+			err = err_set(e, -EINVAL, "'%s': not a name", r->key);
 		return err;
 	case JSON_NUMBERS:
 		return json_numbers_read(object, r, (uint64_t *)(void *)at, e);
@@ -337,7 +337,7 @@ int json_list_read(const json_t *object, const char *key, const struct json_row 
 
 		err = json_is_object(one)
 			      ? json_rows_read(one, row, rows, (char *)base + i * size, e)
-			      : err_set(e, -EINVAL, "no object");
+			      : err_set(e, -EINVAL, "not an object");
 		if (err)
 			err_prefix(e, "'%s' %zu", key, i);
 	}

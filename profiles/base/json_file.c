@@ -74,7 +74,7 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 	if (fstat(fd, &st))
 		err = err_sys(e, -errno, "%s", path);
 	else if (!S_ISREG(st.st_mode))
-		err = err_set(e, -EINVAL, "%s: no regular file", path);
+		err = err_set(e, -EINVAL, "%s: not a regular file", path);
 	else if ((uint64_t)st.st_size > max_bytes)
 		err = json_file_too_large(path, max_bytes, e);
 	else
@@ -82,7 +82,7 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 	fclose(stream);
 	if (!err && !json_is_object(json)) {
 		json_decref(json);
-		err = err_set(e, -EINVAL, "%s: no JSON object", path);
+		err = err_set(e, -EINVAL, "%s: not a JSON object", path);
 	}
 	if (!err)
 		*doc = json;

@@ -146,13 +146,14 @@ int memory_limit_check(const char *root, const struct memory_demand *d, struct e
 	if (others_bytes <= limit && d->wanted_bytes <= limit - others_bytes)
 		return 0;
 	if (others_bytes)
-		snprintf(others, sizeof(others), ", and other runs here have %.1f GiB",
+		snprintf(others, sizeof(others), ", and other runs use %.1f GiB",
 			 (double)others_bytes / GIB);
 	err_set(e, -ENOMEM,
-		"traffic needs %.1f GiB of memory: %.1f GiB are available, of which all runs "
-		"together may take half, %.1f GiB%s",
-		(double)d->wanted_bytes / GIB, (double)available / GIB, (double)limit / GIB,
+		"traffic needs %.1f GiB of memory; all runs together may use %.1f GiB of the %.1f "
+		"GiB "
+		"available%s",
+		(double)d->wanted_bytes / GIB, (double)limit / GIB, (double)available / GIB,
 		others);
-	err_hint(e, "take fewer queue pairs, a smaller window or smaller messages");
+	err_hint(e, "use fewer queue pairs, a smaller window or smaller messages");
 	return -ENOMEM;
 }

@@ -104,9 +104,10 @@ int nodeset_count(const char *text, struct err *e)
 
 	if (!err)
 		return (int)count;
-	err_set(e, err, "'%s' is %s", text,
-		err == -ERANGE ? "more than 4096 names" : "no set of names");
-	err_hint(e, "a set of names is written gpu[01-16] or gpu[1-4,7]");
+	err_set(e, err,
+		err == -ERANGE ? "'%s' is more than 4096 names" : "invalid set of names '%s'",
+		text);
+	err_hint(e, "expected a set of names such as gpu[01-16] or gpu[1-4,7]");
 	return err;
 }
 

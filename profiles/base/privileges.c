@@ -76,16 +76,16 @@ static int privileges_give_up(uid_t uid, gid_t gid, bool lock_memory, struct err
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return err_sys(e, -errno, "privileges");
 	if (capng_get_caps_process())
-		return err_set(e, -EPERM, "privileges: cannot be read");
+		return err_set(e, -EPERM, "privileges: cannot read the capabilities");
 	change = uid && (!geteuid() || !getuid()) && privileges_may_change_id(uid, gid);
 	lock_memory = lock_memory && capng_have_capability(CAPNG_PERMITTED, CAP_IPC_LOCK);
 	capng_clear(CAPNG_SELECT_CAPS);
 	if (lock_memory && capng_update(CAPNG_ADD, CAPNG_EFFECTIVE | CAPNG_PERMITTED, CAP_IPC_LOCK))
-		return err_set(e, -EPERM, "privileges: cannot be chosen");
+		return err_set(e, -EPERM, "privileges: cannot select the capabilities to keep");
 	if (change)
 		return privileges_change_id(uid, gid, e) ? e->code : privileges_set_undumpable(e);
 	if (capng_apply(CAPNG_SELECT_CAPS))
-		return err_set(e, -EPERM, "privileges: cannot be given up");
+		return err_set(e, -EPERM, "privileges: cannot drop capabilities");
 	return 0;
 }
 
@@ -106,7 +106,7 @@ int privileges_become_owner(const struct folder *folder, struct err *e)
 					 : privileges_give_up(st.st_uid, st.st_gid, false, e);
 
 	if (err == -EPERM)
-		err_hint(e, "write into a folder of root");
+		err_hint(e, "use a folder that root owns");
 	return err;
 }
 
@@ -177,6 +177,6 @@ int privileges_confine(const char *root, const char *ibdev, uint64_t lock_bytes,
 	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return err_sys(e, -errno, "traffic process");
 	if (getppid() != parent) /* it ended meanwhile */
-		return err_set(e, -ENODATA, "traffic process: its agent is gone");
+		return err_set(e, -ENODATA, "traffic process: its agent has ended");
 	return 0;
 }

@@ -229,7 +229,7 @@ int sandbox_enter(enum sandbox_input input, volatile int *refused, struct err *e
 	int err = sandbox_filter(input, 0, &filter);
 
 	if (err)
-		return err_set(e, -ENOTSUP, "seccomp: no filter can be made (%d)", err);
+		return err_set(e, -ENOTSUP, "seccomp: cannot build the filter (%d)", err);
 	json_object_seed(0); /* opens a file the first time */
 	refused_call = refused;
 	if (sigaction(SIGSYS, &action, NULL))
@@ -237,7 +237,7 @@ int sandbox_enter(enum sandbox_input input, volatile int *refused, struct err *e
 	if (!err)
 		err = seccomp_load(filter);
 	seccomp_release(filter);
-	return err ? err_set(e, -ENOTSUP, "seccomp: the kernel takes no filter (%d)", err) : 0;
+	return err ? err_set(e, -ENOTSUP, "seccomp: the kernel rejects the filter (%d)", err) : 0;
 }
 
 int sandbox_confine(enum sandbox_input input, bool unfiltered, volatile int *refused, struct err *e)

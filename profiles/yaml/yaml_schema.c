@@ -305,12 +305,12 @@ static int schema_read_text(struct schema_load *l, const struct schema_row *row,
 		return schema_expect(l, node, "a text");
 	/* Quoted texts can hold "\e"; names and commands end on terminals. */
 	if (!text_is_safe(node->text, TEXT_LINE)) {
-		err_set(&e, -EINVAL, "a control character in a text");
+		err_set(&e, -EINVAL, "control character in the text");
 		return schema_refuse(l, node, &e);
 	}
 	if (!node->text[0] || strlen(node->text) >= row->size) {
-		err_set(&e, -ERANGE, "a text of %zu characters", strlen(node->text));
-		err_hint(&e, "1 to %zu characters", row->size - 1);
+		err_set(&e, -ERANGE, "the text has %zu characters", strlen(node->text));
+		err_hint(&e, "expected 1 to %zu characters", row->size - 1);
 		return schema_refuse(l, node, &e);
 	}
 	strcpy(target, node->text);
@@ -327,8 +327,8 @@ static int schema_read_name(struct schema_load *l, const struct schema_row *row,
 	};
 
 	if (node->kind == YAML_TEXT && !schema_name_ok(node->text))
-		return yaml_report(l->file, node, &finding, l->diags, "%s: '%s' is no name",
-				   l->path, node->text);
+		return yaml_report(l->file, node, &finding, l->diags,
+				   "%s: invalid characters in '%s'", l->path, node->text);
 	return schema_read_text(l, row, node, target);
 }
 
@@ -365,7 +365,7 @@ static int schema_read_seconds(struct schema_load *l, const struct schema_row *r
 	if (err)
 		return err;
 	if (ms % 1000) {
-		err_set(&e, -EINVAL, "'%s' is no whole number of seconds", node->text);
+		err_set(&e, -EINVAL, "'%s' is not a whole number of seconds", node->text);
 		return schema_refuse(l, node, &e);
 	}
 	*(unsigned int *)target = ms / 1000;
@@ -401,7 +401,7 @@ static int schema_refuse_count(struct schema_load *l, const struct schema_row *r
 	struct err e;
 
 	err_set(&e, -ERANGE, "%zu entries", node->count);
-	err_hint(&e, "at most %u", row->max);
+	err_hint(&e, "expected at most %u", row->max);
 	return schema_refuse(l, node, &e);
 }
 
@@ -482,7 +482,8 @@ static int schema_read_reserved(struct schema_load *l, const struct schema_row *
 	err = (row->read ? row->read : readers[row->kind])(l, row, node, scratch);
 	if (err)
 		return err;
-	return schema_warn(l, node, "RC-INP-016", "this version does nothing with it");
+	return schema_warn(l, node, "RC-INP-016",
+			   "ignored (reserved; has no effect in this version)");
 }
 
 static const struct schema_row *schema_find_row(const struct schema *schema, const char *path)

@@ -128,7 +128,7 @@ dirty()
 	run -1 on rocecheck plan /tmp/live.yaml -i roce0 --exit-code
 	# What no profile may say stays in, and is complained of.
 	on bash -ec 'rocecheck show -i roce0 --yaml >/tmp/dirty.yaml'
-	on grep -q '^# RC-INP-028: link pause is on together with PFC' /tmp/dirty.yaml
+	on grep -q '^# RC-INP-028: link pause and PFC are both on' /tmp/dirty.yaml
 	run -2 on rocecheck plan /tmp/dirty.yaml -i roce0 --exit-code
 	on bash -ec 'ethtool -A roce0 rx off tx off; rocecheck show -i roce0 --yaml >/tmp/dirty.yaml
 		rocecheck plan /tmp/dirty.yaml -i roce0 --exit-code'

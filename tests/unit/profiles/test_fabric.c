@@ -271,9 +271,9 @@ static void test_refused_tcp(void **state)
 	static const struct {
 		const char *in, *rule, *text, *note;
 	} cases[] = {
-		{"tos: 105", "RC-INP-004", "tos: '105' has ECN bits, which TCP sets itself",
-		 "DSCP * 4: 104"},
-		{"tos: 255", "RC-INP-004", "tos: '255' has ECN bits", "DSCP * 4: 252"},
+		{"tos: 105", "RC-INP-004", "tos: '105' sets ECN bits, but TCP sets ECN itself",
+		 "use 104 (DSCP * 4)"},
+		{"tos: 255", "RC-INP-004", "tos: '255' sets ECN bits", "use 252 (DSCP * 4)"},
 		{"tos: 256", "RC-INP-005", "tos: '256' is out of range", "from 0 to 255"},
 		{"tos: -4", "RC-INP-004", "tos: '-4' is not a decimal number", "from 0 to 255"},
 		{"tos: 0x20", "RC-INP-004", "tos: '0x20' is not", "from 0 to 255"},
@@ -330,9 +330,12 @@ static void test_all_findings_at_once(void **state)
 					"  - name: d\n"
 					"    ports: [{interface: e0, address: 198.18.0.1}]\n";
 	static const char *const want[] = {
-		"this port is given twice", "a host needs at least one port",
-		"host 'a' is given twice",  "c[1-4000]: another port has address 198.18.0.2",
-		"host 'c7' is given twice", "d: another port has address 198.18.0.1",
+		"this port is given twice",
+		"a host needs at least one port",
+		"host 'a' is given twice",
+		"c[1-4000]: another port already has address 198.18.0.2",
+		"host 'c7' is given twice",
+		"d: another port already has address 198.18.0.1",
 	};
 	struct fabric f;
 	struct diags d;

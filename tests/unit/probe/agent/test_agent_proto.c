@@ -238,7 +238,7 @@ static void test_memory(void **state)
 	agent_handle_line(&f.agent, spec_line, strlen(spec_line));
 	assert_non_null(f.agent.traffic[0]);
 	expect_error(&f, spec_line, strlen(spec_line), 12);
-	assert_non_null(strstr(f.answer, "and other runs here have"));
+	assert_non_null(strstr(f.answer, "and other runs use"));
 	assert_null(f.agent.traffic[1]);
 	end_agent(&f);
 	remove(path);

@@ -384,11 +384,11 @@ static void test_bad_json(void **state)
 		const char *machine, *says;
 	} cases[] = {
 		{"[]", "machine: want an object"},
-		{"{\"cpus\":-1}", "'cpus': -1 is not within 0 to"},
+		{"{\"cpus\":-1}", "'cpus': -1 is out of range: expected 0 to"},
 		{"{\"ipc_lock\":2}", "ipc_lock"},
 		{"{\"governor\":\"\\u001b[2J\"}", "governor"},
 		{"{\"governor\":\"a-governor-of-a-name-far-too-long\"}", "governor"},
-		{"{\"owners\":[1]}", "'owners' 0: no object"},
+		{"{\"owners\":[1]}", "'owners' 0: not an object"},
 		{"{\"idle_nics\":[{\"netdev\":7}]}", "netdev"},
 		{"{\"owners\":[{},{},{},{},{},{},{},{},{}]}", "at most 8"},
 	};

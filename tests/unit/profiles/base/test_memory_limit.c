@@ -167,12 +167,12 @@ static void test_share(void **state)
 	} cases[] = {
 		{{12, 0, 0}, NULL},
 		{{13, 0, 0},
-		 "traffic needs 13.0 GiB of memory: 24.0 GiB are available, of which all runs "
-		 "together may take half, 12.0 GiB"},
+		 "traffic needs 13.0 GiB of memory; all runs together may use 12.0 GiB of the "
+		 "24.0 GiB available"},
 		{{8192, 0, 0}, "needs 8192.0 GiB"},
 		{{4, 4, 4}, NULL},
-		{{8, 4, 4}, "half, 14.0 GiB, and other runs here have 8.0 GiB"},
-		{{1, 0, 12}, "other runs here have 12.0 GiB"},
+		{{8, 4, 4}, "14.0 GiB of the 24.0 GiB available, and other runs use 8.0 GiB"},
+		{{1, 0, 12}, "other runs use 12.0 GiB"},
 		{{UINT64_MAX / GIB, 0, 1}, "traffic needs"},
 	};
 
