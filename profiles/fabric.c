@@ -93,7 +93,7 @@ static int fabric_read_host_name(struct schema_load *l, const struct schema_row 
 	if (strlen(node->text) >= row->size || nodeset_name(node->text, 0, first, sizeof(first)) ||
 	    !schema_name_ok(first))
 		return fabric_report_name(l, node, "host name",
-					  "letters, digits, '.', '_' and '-', at most 63; "
+					  "expected letters, digits, '.', '_' and '-', at most 63; "
 					  "the first is a letter or a digit");
 	strcpy(target, node->text);
 	return 0;
@@ -133,9 +133,10 @@ static int fabric_read_target(struct schema_load *l, const struct schema_row *ro
 			 (int)(mark ? mark - node->text : (ptrdiff_t)strlen(node->text)),
 			 node->text, mark ? "n" : "", mark ? mark + strlen("{name}") : "");
 	if (strlen(node->text) >= row->size || !fabric_target_ok(filled))
-		return fabric_report_name(l, node, "target",
-					  "user@host, an address or a name: letters, digits and "
-					  "._-+:%@[]/, {name} once; no part begins with '-'");
+		return fabric_report_name(
+			l, node, "target",
+			"expected user@host, an address or a name: letters, digits and "
+			"._-+:%@[]/, {name} once; no part begins with '-'");
 	strcpy(target, node->text);
 	return 0;
 }

@@ -535,7 +535,7 @@ static int profile_check_intent(struct load *l)
 	struct yaml_finding finding = {
 		.level = DIAG_ERROR,
 		.rule = "RC-INP-006",
-		.note = "intent: lossless, lossy or sprayed",
+		.note = "add intent: lossless, lossy or sprayed",
 	};
 
 	if (yaml_find(&l->file, "intent") || yaml_find(&l->file, "extends"))

@@ -218,7 +218,7 @@ static int qos_read_tos_map(struct schema_load *l, const struct qos_field *f,
 	int err;
 
 	if (node->count != 4 || !dscp_node || !ecn_node)
-		return schema_expect(l, node, "the keys dscp and ecn");
+		return schema_expect(l, node, "exactly the keys dscp and ecn");
 	err = schema_number(l, dscp_node, 0, QOS_DSCPS - 1, &dscp);
 	if (!err)
 		err = schema_word(l, ecn_node, f->words, &ecn);

@@ -122,7 +122,7 @@ int units_number(const char *text, uint64_t min, uint64_t max, uint64_t *value, 
 	int err = units_parse_within(text, no_suffix, (struct bounds){min, max}, value, e);
 
 	if (err)
-		err_hint(e, "a decimal number from %" PRIu64 " to %" PRIu64, min, max);
+		err_hint(e, "expected a decimal number from %" PRIu64 " to %" PRIu64, min, max);
 	return err;
 }
 
@@ -162,7 +162,7 @@ int units_range(const char *text, unsigned int max, unsigned int *first, unsigne
 	if (err) {
 		err_set(e, err, "'%s' is %s", text,
 			err == -ERANGE ? "out of range" : "not a number or a range of numbers");
-		err_hint(e, "a number from 0 to %u, or a range such as 0-%u", max, max);
+		err_hint(e, "expected a number from 0 to %u, or a range such as 0-%u", max, max);
 		return err;
 	}
 	*first = from;
@@ -176,7 +176,7 @@ int units_bytes(const char *text, uint64_t min, uint64_t max, uint64_t *size_byt
 
 	if (err)
 		err_hint(e,
-			 "bytes from %" PRIu64 " to %" PRIu64
+			 "expected bytes from %" PRIu64 " to %" PRIu64
 			 ", such as 9000, 64KiB, 1MiB, 9kB, 1MB",
 			 min, max);
 	return err;
@@ -188,7 +188,8 @@ int units_rate(const char *text, uint64_t min, uint64_t max, uint64_t *rate_kbps
 
 	if (err)
 		err_hint(e,
-			 "a rate such as 25G, 100M or 500k, or kbit/s from %" PRIu64 " to %" PRIu64,
+			 "expected a rate such as 25G, 100M or 500k, or kbit/s from %" PRIu64
+			 " to %" PRIu64,
 			 min, max);
 	return err;
 }
@@ -201,8 +202,8 @@ int units_duration(const char *text, uint64_t min_ms, uint64_t max_ms, uint64_t 
 
 	if (err)
 		err_hint(e,
-			 "a duration such as 10ms, 3s, 2m or 1h, from %" PRIu64 "ms to %" PRIu64
-			 "ms",
+			 "expected a duration such as 10ms, 3s, 2m or 1h, from %" PRIu64
+			 "ms to %" PRIu64 "ms",
 			 min_ms, max_ms);
 	return err;
 }

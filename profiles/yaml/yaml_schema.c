@@ -265,12 +265,12 @@ int schema_word(struct schema_load *l, const struct yaml_node *node, const struc
 {
 	struct yaml_finding finding = {.level = DIAG_ERROR, .rule = "RC-INP-009"};
 	const char *plain[KEYS_MAX] = {NULL};
-	char note[160];
+	char note[160] = "expected ", *list = note + strlen(note);
 	int found;
 
-	schema_list_words(words, note, sizeof(note));
+	schema_list_words(words, list, sizeof(note) - strlen(note));
 	if (node->kind != YAML_TEXT)
-		return schema_expect(l, node, note);
+		return schema_expect(l, node, list);
 	found = qos_word_value(words, node->text);
 	if (found >= 0) {
 		*value = found;
@@ -323,7 +323,8 @@ static int schema_read_name(struct schema_load *l, const struct schema_row *row,
 	struct yaml_finding finding = {
 		.level = DIAG_ERROR,
 		.rule = "RC-INP-013",
-		.note = "letters, digits, '.', '_' and '-'; the first is a letter or a digit",
+		.note = "expected letters, digits, '.', '_' and '-'; the first is a letter or a "
+			"digit",
 	};
 
 	if (node->kind == YAML_TEXT && !schema_name_ok(node->text))
