@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads an inventory: keys by their table, sets of hosts spelled out, names and ports that stand
- * for two things refused, the profile loaded from where the inventory says. Values that go into the
- * command line of another program (host names, targets, interfaces) are checked as they are read.
+ * Loads an inventory: reads the keys by their table, expands sets of hosts, refuses duplicate
+ * hosts, ports and addresses, and loads the profile. Values that become arguments of another
+ * program (host names, targets, interfaces) are checked when they are read.
  */
 #include "profiles/fabric.h"
 
@@ -79,7 +79,7 @@ static int fabric_report_name(struct schema_load *l, const struct yaml_node *nod
 			   node->text);
 }
 
-/* A name or a set of names: the first of them shows whether all are acceptable. */
+/* A name or a set of names; checking the first name of a set checks them all. */
 static int fabric_read_host_name(struct schema_load *l, const struct schema_row *row,
 				 const struct yaml_node *node, void *target)
 {
@@ -117,8 +117,8 @@ bool fabric_target_ok(const char *target)
 	return true;
 }
 
-/* user@host, an address, a name of the engine's own. {name} counts as a letter: names are checked
- * by themselves. */
+/* user@host, an address, or a name that ssh resolves. {name} counts as a letter: the host name has
+ * its own check. */
 static int fabric_read_target(struct schema_load *l, const struct schema_row *row,
 			      const struct yaml_node *node, void *target)
 {
@@ -192,7 +192,7 @@ static int fabric_read_rate(struct schema_load *l, const struct schema_row *row,
 	return err;
 }
 
-/* What follows the walk: profile and hosts are read from the tree by fabric.c. */
+/* Checks the type only: fabric_load_profile() loads the profile after the other keys. */
 static int fabric_read_profile(struct schema_load *l, const struct schema_row *row,
 			       const struct yaml_node *node, void *target)
 {
@@ -347,7 +347,7 @@ json_t *fabric_schema(void)
 }
 
 #define PORTS_MAX 64	/* of one host */
-#define HOSTS_MAX 16384 /* of one file: each is compared with those before it */
+#define HOSTS_MAX 16384 /* of one file: each name is compared with all before it */
 
 /* One inventory while it is loaded. */
 struct load {
@@ -448,7 +448,7 @@ static int fabric_fill_target(struct fabric_host *host, const char *form)
 	return n >= (int)sizeof(host->target) ? -ENAMETOOLONG : 0;
 }
 
-/* Host number i of the set that `set` stands for, with ports of its own. */
+/* Makes host number i of a set, with its own copy of the ports. */
 static int fabric_expand_host(const struct load *l, const struct fabric_host *set, unsigned int i,
 			      struct fabric_host *host)
 {
@@ -498,7 +498,7 @@ static int fabric_append_hosts(struct load *l, const struct yaml_node *node,
 	into->host = grown;
 	for (int i = 0; i < count; i++) {
 		struct fabric_host *host = &into->host[into->host_count];
-		int err = fabric_expand_host(l, set, i, host); /* one finding a set is enough */
+		int err = fabric_expand_host(l, set, i, host); /* one finding per set is enough */
 
 		if (err == -ENAMETOOLONG)
 			err = fabric_report(l, node, "RC-INP-013", NULL,
@@ -521,8 +521,8 @@ static bool fabric_interface_used(const struct fabric_host *host, unsigned int p
 	return false;
 }
 
-/* Whether a port before port p of host h has its address, or the host is a set, whose hosts cannot
- * share it. Hosts are as they stand in the file. */
+/* Returns true if an earlier port has the address of port p of host h, or if host h is a set: its
+ * hosts would share the address. Sets are not expanded yet. */
 static bool fabric_address_used(const struct fabric *f, unsigned int h, unsigned int p)
 {
 	const char *address = f->host[h].port[p].address;
@@ -536,7 +536,7 @@ static bool fabric_address_used(const struct fabric *f, unsigned int h, unsigned
 	return nodeset_count(f->host[h].name, NULL) > 1;
 }
 
-/* Each interface of a host once, each address of the fabric once. */
+/* An interface occurs once per host, an address once per fabric. */
 static int fabric_check_port(struct load *l, const struct yaml_node *node, unsigned int h,
 			     unsigned int p)
 {
@@ -574,7 +574,7 @@ static int fabric_check_ports(struct load *l, const struct yaml_node *node, unsi
 	return bad;
 }
 
-/* The hosts as they stand in the file become the hosts they stand for. */
+/* Replaces each set of hosts by its hosts. */
 static int fabric_expand_hosts(struct load *l)
 {
 	const struct yaml_node *hosts = yaml_find(&l->file, "hosts");
@@ -603,7 +603,7 @@ static int fabric_expand_hosts(struct load *l)
 	return 0;
 }
 
-/* Paths that stand in the inventory are relative to it. */
+/* Paths in the inventory are relative to its folder. */
 static int fabric_resolve_ssh_config(struct load *l, const char *path)
 {
 	char config[sizeof(l->f->ssh_config)];
@@ -617,8 +617,8 @@ static int fabric_resolve_ssh_config(struct load *l, const char *path)
 	return 0;
 }
 
-/* errors: how many there were before the file was opened. Hosts are spelled out beside the nodes
- * they were read from, so only where nothing is wrong with them. */
+/* errors: number of errors before the file was opened. Sets of hosts are expanded only without
+ * errors: the expansion needs a node for each host. */
 static int fabric_load_tree(struct load *l, const char *path, size_t errors)
 {
 	int err = schema_load_map(&fabric_keys, &l->file, l->file.root, l->f, l->diags);

@@ -21,30 +21,30 @@ struct fabric_port {
 };
 
 struct fabric_host {
-	char name[FABRIC_NAME_MAX]; /* as in reports; [A-Za-z0-9._-], never begins with '-' */
-	char target[128];	    /* what the engine is given; default: name */
-	char agent[256];	    /* command of the agent there; default: fabric's */
+	char name[FABRIC_NAME_MAX]; /* in reports; [A-Za-z0-9._-], does not begin with '-' */
+	char target[128];	    /* argument of the engine (ssh); default: name */
+	char agent[256]; /* command of the agent on this host; default: that of the fabric */
 	char rack[FABRIC_NAME_MAX]; /* empty = not stated */
 	struct fabric_port *port;   /* owned */
 	unsigned int port_count;
 	int line;
 };
 
-/* Ports of which an apply disrupts one at a time. */
+/* Group of ports of which apply disrupts one at a time. */
 enum fabric_group {
 	GROUP_FLEET, /* all of them */
 	GROUP_RACK,  /* those of hosts of one rack */
 	GROUP_RAIL,  /* those of one rail */
 };
 
-/* Which packets the run captures. */
+/* Packets that a run captures. */
 enum fabric_capture {
-	CAPTURE_HEADERS, /* data cut at the transport headers; ICRC judged before the cut */
+	CAPTURE_HEADERS, /* headers only; the ICRC is checked before the payload is dropped */
 	CAPTURE_FULL,
 	CAPTURE_OFF,
 };
 
-/* Which way a TCP background of a pair goes: from its client, to it, or both at once. */
+/* Direction of the TCP streams of a pair: from its client, to its client, or both. */
 enum fabric_tcp_direction {
 	FABRIC_TCP_FORWARD,
 	FABRIC_TCP_BACKWARD,
@@ -54,11 +54,11 @@ enum fabric_tcp_direction {
 #define FABRIC_TCP_MAX	   4u
 #define FABRIC_STREAMS_MAX 64u
 
-/* TCP streams beside the RDMA of each pair, between the same two addresses. */
+/* TCP streams that run alongside the RDMA traffic of each pair, between the same addresses. */
 struct fabric_tcp {
-	unsigned int tos; /* DSCP << 2; the ECN bits are TCP's own */
+	unsigned int tos; /* DSCP << 2; TCP sets the ECN bits */
 	unsigned int streams;
-	unsigned int rate_kbps; /* of all streams in one direction; 0 = as fast as it goes */
+	unsigned int rate_kbps; /* of all streams in one direction; 0 = no limit */
 	enum fabric_tcp_direction direction;
 };
 
@@ -76,29 +76,30 @@ struct fabric {
 	/* thresholds and the run */
 	unsigned int connect_timeout_s; /* default 10 */
 	unsigned int quiet_s;		/* idle baseline, default 3 */
-	unsigned int traffic_s;		/* seconds of traffic a phase, default 3 */
-	unsigned int load_percent;	/* of the link's rate, default 5 (the careful level) */
+	unsigned int traffic_s;		/* per phase, default 3 */
+	unsigned int load_percent;	/* of the link speed, default 5 */
 	unsigned int message_bytes;	/* default 65536 */
-	unsigned int min_load_percent;	/* of the asked rate that must be reached, default 80 */
-	unsigned int foreign_percent;	/* of the link: more while quiet is foreign, default 1 */
-	struct fabric_tcp *tcp;		/* owned; mostly none */
+	unsigned int min_load_percent;	/* of the load that must be reached, default 80 */
+	unsigned int foreign_percent;	/* of the link speed: more traffic while idle is foreign,
+					   default 1 */
+	struct fabric_tcp *tcp;		/* owned; NULL without TCP */
 	unsigned int tcp_count;		/* at most FABRIC_TCP_MAX */
 };
 
-/* As profile_load(): all findings of the inventory and of its profile go to diags. The caller calls
- * fabric_clear() after success. */
+/* As profile_load(): adds all findings of the inventory and of its profile to diags. After success
+ * the caller calls fabric_clear(). */
 int fabric_load(const char *path, struct fabric *f, struct diags *diags, struct err *e);
 void fabric_clear(struct fabric *f);
 
-/* Whether the file says that it is an inventory. False also when it cannot be read: loading it as a
- * profile then tells why. */
+/* Returns true if the key schema of the file is that of an inventory. False also if the file cannot
+ * be read: loading it as a profile then reports why. */
 bool fabric_is_inventory(const char *path);
 
 /* The JSON Schema of an inventory; new reference, NULL on -ENOMEM. */
 json_t *fabric_schema(void);
 
-/* Whether an engine may be given this text as a host: letters, digits and ._-+:%@[]/ as in
- * user@host, fe80::1%eth0 or ssh://user@host:22; no part of it begins with '-', as options do. */
+/* Returns true if the text is a safe host argument for an engine: letters, digits and ._-+:%@[]/ as
+ * in user@host, fe80::1%eth0 or ssh://user@host:22; no part begins with '-' like an option. */
 bool fabric_target_ok(const char *target);
 
 /* Index of a host by name, or -ENOENT. */

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads a profile: file, the profile it extends, its own keys over that, then the rules that need
- * several of them. Everything found on the way is a finding with its place; nothing is applied
- * halfway. Settings are the rows of qos_fields[]; reserved keys are checked and warned about, so
- * that a profile of a later version is not silently half applied. A profile is a path, or a name
- * among the shipped ones, beside the sources of the binary or in ../share beside its folder.
+ * Loads a profile: the extended profile, the keys of the file over it, then the rules that need
+ * several keys. Each problem is a finding with its place. Settings are the rows of qos_fields[].
+ * Reserved keys are checked and reported as a warning, so that a profile of a later version is not
+ * half applied in silence. Shipped profiles are found beside the sources of the binary or in
+ * ../share beside its folder.
  */
 #include "profiles/profile.h"
 
@@ -73,7 +73,7 @@ static int profile_read_schema(struct schema_load *l, const struct schema_row *r
 			      "' (or 'rocecheck.fabric/1' for an inventory)");
 }
 
-/* Checks the form; the loader follows it before the other keys are read. */
+/* Checks the type only: profile_load_base() loads the extended profile before the other keys. */
 static int profile_read_extends(struct schema_load *l, const struct schema_row *row,
 				const struct yaml_node *node, void *target)
 {
@@ -123,7 +123,7 @@ static void profile_apply_dscp_default(struct profile *p, const struct yaml_node
 						   : (unsigned int)(node->text[0] - '0');
 }
 
-/* The peer is recommended what is set here, unless something else is stated. */
+/* Recommends the ETS settings of this host to the DCBX peer, unless the profile states others. */
 static void profile_recommend_ets(struct qos *q)
 {
 	const uint64_t reco = QOS_BIT(QOS_RECO_PRIO_TC) | QOS_BIT(QOS_RECO_TSA) |
@@ -139,15 +139,15 @@ static void profile_recommend_ets(struct qos *q)
 	q->has |= reco;
 }
 
-/* What is taken for stated where dcbx.agent is lldpad: not willing, rxtx, and the peer recommended
- * what is set here. */
+/* Defaults with dcbx.agent: lldpad: not willing, rxtx, and its ETS settings recommended to the
+ * peer. */
 static void profile_apply_agent(struct profile *p)
 {
 	struct qos *q = &p->qos;
 
 	if (p->agent != AGENT_LLDPAD)
 		return;
-	/* By itself lldpad would be willing, and hear only. */
+	/* The defaults of lldpad are willing and receive-only. */
 	if (!qos_has(q, QOS_ETS_WILLING))
 		q->ets_willing = 0;
 	if (!qos_has(q, QOS_PFC_WILLING))
@@ -158,7 +158,7 @@ static void profile_apply_agent(struct profile *p)
 	profile_recommend_ets(q);
 }
 
-/* app.udp and its like: the key's last word is the selector. */
+/* app.udp, app.tcp, ...: the last word of the key is the selector. */
 static int profile_read_selector(struct schema_load *l, const struct schema_row *row,
 				 const struct yaml_node *node, void *target)
 {
@@ -319,7 +319,7 @@ json_t *profile_schema(void)
 
 struct profile_place {
 	char path[256];	 /* to open */
-	char shown[256]; /* for people: the path, or "builtin:NAME" */
+	char shown[256]; /* for messages: the path, or "builtin:NAME" */
 };
 
 #define DIRS_MAX   4
@@ -438,7 +438,8 @@ static int profile_not_found(const char *name, char (*dirs)[256], unsigned int c
 	return -ENOENT;
 }
 
-/* -ENOENT with the shipped names in the hint, -EINVAL, -ENAMETOOLONG. A path is not opened here. */
+/* Finds the file of a profile, without opening a path. -ENOENT with the shipped names in the hint,
+ * -EINVAL, -ENAMETOOLONG. */
 static int profile_locate(const char *name, struct profile_place *place, struct err *e)
 {
 	char dirs[DIRS_MAX][256];
@@ -465,7 +466,7 @@ static int profile_locate(const char *name, struct profile_place *place, struct 
 	return profile_not_found(name, dirs, count, e);
 }
 
-/* One file of the chain: depth 0 is the one asked for, 1 the one it extends. */
+/* One file of the chain: depth 0 is the requested profile, 1 the profile that it extends. */
 struct load {
 	struct yaml_file file;
 	struct diags *diags;
@@ -484,7 +485,7 @@ static int profile_report_base(struct load *l, const struct yaml_node *node, con
 	return yaml_report(&l->file, node, &finding, l->diags, "extends: %s", e->text);
 }
 
-/* What is inherited stands, for readers of this file, where it says so. */
+/* Inherited settings have the place of the key extends. */
 static void profile_inherit_places(struct profile *p, const struct yaml_node *node)
 {
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
@@ -529,7 +530,7 @@ static int profile_load_base(struct load *l, const struct yaml_node *node,
 	return err;
 }
 
-/* A profile says what the fabric promises, itself or through the one it extends. */
+/* intent is required in the profile or in the profile that it extends. */
 static int profile_check_intent(struct load *l)
 {
 	struct yaml_finding finding = {
@@ -543,7 +544,7 @@ static int profile_check_intent(struct load *l)
 	return yaml_report(&l->file, NULL, &finding, l->diags, "key 'intent' is missing");
 }
 
-/* Application entries are one value: a file that states some states all. */
+/* Application entries are one value: a file that states any replaces all inherited ones. */
 static void profile_drop_base_apps(struct load *l, struct profile *p)
 {
 	bool stated = yaml_find(&l->file, "app.entries");
@@ -557,7 +558,7 @@ static void profile_drop_base_apps(struct load *l, struct profile *p)
 		p->qos.has &= ~QOS_BIT(QOS_APP);
 }
 
-/* The file is read; puts its keys over p. errors: how many there were before it was opened. */
+/* Loads the keys of the parsed file over p. errors: number of errors before it was opened. */
 static int profile_load_tree(struct load *l, const struct profile_place *place, size_t errors,
 			     struct profile *p)
 {

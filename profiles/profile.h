@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct profile: what we want of a port. Loaded from YAML (schema rocecheck.profile/1) with
- * diagnostics that name file, line and column; every wish remembers its line.
+ * struct profile: the desired settings of a port. Loaded from YAML (schema rocecheck.profile/1)
+ * with diagnostics that name file, line and column; each setting keeps the line that states it.
  */
 #ifndef PROFILES_PROFILE_H
 #define PROFILES_PROFILE_H
@@ -10,12 +10,12 @@
 #include "profiles/yaml/diag.h"
 
 #define PROFILE_SCHEMA	    "rocecheck.profile/1"
-#define PROFILE_PATTERN_MAX 64 /* as many as an inventory has ports of one host */
+#define PROFILE_PATTERN_MAX 64 /* also the limit of ports per host in an inventory */
 
-/* What the fabric promises; picks the oracle of the traffic rules. */
+/* Guarantee of the fabric; selects the criteria of the traffic rules. */
 enum profile_intent {
-	INTENT_LOSSLESS, /* PFC holds senders, nothing may be lost */
-	INTENT_LOSSY,	 /* congestion control alone; loss is repaired by the transport */
+	INTENT_LOSSLESS, /* PFC pauses senders, no packet may be lost */
+	INTENT_LOSSY,	 /* congestion control only; the transport retransmits lost packets */
 	INTENT_SPRAYED,	 /* packets of a flow take many paths; reordering is normal */
 };
 
@@ -28,11 +28,11 @@ enum profile_choice {
 	CHOICE_DENY,
 };
 
-/* dcbx.agent: who writes ETS, PFC and APP of the host. */
+/* dcbx.agent: program that writes ETS, PFC and APP of the host. */
 enum profile_agent {
-	AGENT_NONE,	       /* dcbnl, by us */
-	AGENT_LLDPAD,	       /* lldpad, told by us */
-	AGENT_LLDPAD_READONLY, /* dcbnl, beside an lldpad that was started with -R */
+	AGENT_NONE,	       /* rocecheck, through dcbnl */
+	AGENT_LLDPAD,	       /* lldpad, configured by rocecheck */
+	AGENT_LLDPAD_READONLY, /* rocecheck, beside an lldpad started with -R */
 };
 
 /* dcbx.peer.match */
@@ -47,8 +47,8 @@ struct profile {
 	char description[256];
 	char path[256]; /* as given, or "builtin:NAME"; for findings */
 	enum profile_intent intent;
-	struct qos qos; /* the wish */
-	/* Place of each wish in path, line 0 = not stated; of inherited ones: of the key extends.
+	struct qos qos; /* desired settings */
+	/* Place of each setting in path; line 0 = not stated; inherited: that of the key extends.
 	 */
 	int line[QOS_FIELD_COUNT];
 	int column[QOS_FIELD_COUNT];
@@ -66,38 +66,36 @@ struct profile {
 };
 
 /*
- * Loads the profile `name_or_path`: a path when it contains '/' or ends in .yaml or .yml, else a
- * shipped profile of that name, looked for in $ROCECHECK_PROFILES and beside the program. All
- * findings of the file are added to diags, errors and warnings. Returns 0 when there was no error;
- * -EINVAL when diags holds errors; -ENOENT and other -errno with e filled when the file cannot be
- * read. *p is untouched on failure. Checks besides syntax: the cross-field rules of
- * profile_check().
+ * Loads the profile `name_or_path`: a path if it contains '/' or ends in .yaml or .yml, else a
+ * shipped profile of that name in $ROCECHECK_PROFILES or beside the program. Adds all findings to
+ * diags, also those of profile_check(). Returns 0 without errors; -EINVAL if diags has errors;
+ * -ENOENT or another -errno with e filled if the file cannot be read. *p is untouched on failure.
  */
 int profile_load(const char *name_or_path, struct profile *p, struct diags *diags, struct err *e);
 
-/* The rules that need several fields: ETS shares sum to 100, RoCE DSCP maps to a lossless priority,
- * lossless and lossy priorities do not share a TC, ... Adds findings with the lines of the fields.
+/* Checks the rules that need several fields: ETS shares sum to 100, RoCE DSCP maps to a lossless
+ * priority, lossless and lossy priorities do not share a TC, ... Adds findings with the lines of
+ * the fields.
  */
 int profile_check(const struct profile *p, struct diags *diags);
 
-/* Whether select.interfaces covers this netdev. */
+/* Returns true if select.interfaces matches this netdev. */
 bool profile_selects(const struct profile *p, const char *ifname);
 
-/* DSCP and ECN of RoCE data as the profile wants them (rdma.cm_default_tos). -ENODATA if not
- * stated. */
+/* DSCP and ECN of RoCE data (rdma.cm_default_tos). -ENODATA if not stated. */
 int profile_roce_tos(const struct profile *p);
 
-/* Priority of RoCE data by the profile's own maps: app.dscp, or with trust pcp the kernel's ToS
- * rule and vlan.egress_qos_map. -ENODATA when the profile does not say. */
+/* Priority of RoCE data by the maps of the profile: app.dscp, or with trust pcp the kernel's ToS
+ * rule and vlan.egress_qos_map. -ENODATA if the profile does not state them. */
 int profile_roce_prio(const struct profile *p);
 
-/* The socket priority that the kernel gives to a ToS byte: it picks the VLAN priority. */
+/* Socket priority of a ToS byte in the kernel; the VLAN egress map turns it into the PCP. */
 unsigned int profile_skb_prio(uint8_t tos);
 
-/* Path of a file that stands in another one, relative to its folder. -ENAMETOOLONG. */
+/* Resolves `name`, which the file `from` names, against the folder of `from`. -ENAMETOOLONG. */
 int profile_relative(const char *from, const char *name, char *path, size_t size);
 
-/* Whether this is the path of a file and not the name of a shipped profile. */
+/* Returns true for the path of a file, false for the name of a shipped profile. */
 bool profile_is_path(const char *name);
 
 /* The JSON Schema of a profile; new reference, NULL on -ENOMEM. */

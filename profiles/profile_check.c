@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The rules that need several fields of a profile. Each is one function that says nothing while a
- * field it needs is not stated; a profile may be partial. What they check is in diag_rules[].
+ * Rules that need several fields of a profile, one function each. A rule reports nothing if the
+ * profile does not state a field that it needs. diag_rules[] explains them.
  */
 #include "profiles/profile.h"
 
@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* RoCE headers the kernel subtracts from the device's MTU: linux ib_addr.h, iboe_get_mtu(). */
+/* RoCE headers that the kernel subtracts from the device's MTU: linux ib_addr.h, iboe_get_mtu(). */
 #define ROCE_HEADERS 96
 
 struct check {
@@ -126,7 +126,7 @@ static int check_roce_ecn(struct check *c)
 		what.note = "use ecn: ect0";
 		return check_report(c, &what, "RoCE data would be sent with CE set");
 	}
-	/* Marks are of no use where the profile turns the reaction to them off. */
+	/* Without a reaction point, CE marks have no effect. */
 	if (tos & 3 || (profile_states(c, QOS_RP_ENABLE) && !c->p->qos.rp_enable))
 		return 0;
 	what.note = "use ecn: ect0, unless the NIC sets ECT itself";

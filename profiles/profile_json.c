@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Words for the enums, the field table for the rest. Another version may have written it, so that
+ * Enums are words, settings use the field table. Another version may have written the document, so
  * every member is checked.
  */
 #include "profiles/profile_json.h"
@@ -11,7 +11,7 @@
 #include "profiles/base/text.h"
 #include "profiles/yaml/diag.h"
 
-/* All of them; which of them a member takes is the writer's to know. */
+/* All choices; the reader does not check which of them belong to a member. */
 static const struct qos_word choices[] = {
 	{"fail", CHOICE_FAIL},
 	{"warn", CHOICE_WARN},
@@ -82,7 +82,7 @@ static int json_to_word(const json_t *o, const char *key, const struct qos_word 
 	return 0;
 }
 
-/* Writers of before had none of these: then every RoCE port is meant, and nothing is confirmed. */
+/* Older versions wrote no "interfaces": the profile then selects every RoCE port. */
 static int json_to_patterns(const json_t *o, struct profile *p, struct err *e)
 {
 	const json_t *list = json_object_get(o, "interfaces");
@@ -118,7 +118,7 @@ static int json_to_policy(const json_t *o, struct profile *p, struct err *e)
 	return 0;
 }
 
-/* Unless stated it is all that a profile can match. */
+/* Default: all objects. */
 static int json_to_match(const json_t *o, struct profile *p, struct err *e)
 {
 	const uint8_t all = LLDP_PEER_PFC | LLDP_PEER_ETS | LLDP_PEER_APP;

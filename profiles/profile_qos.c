@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads the values of the field table from a profile by the shape of their kind: the way back of
- * qos_text.c, and a little wider (ranges of DSCPs, maps where a list of 8 prints).
+ * Reads values of the field table from a profile by the shape of their kind: the inverse of
+ * qos_text.c, which also accepts ranges of DSCPs, and maps instead of a list of 8.
  */
 #include "profiles/profile_qos.h"
 
@@ -21,7 +21,7 @@ static int qos_read_word_or_number(struct schema_load *l, const struct qos_field
 		*value = word;
 		return 0;
 	}
-	/* The number of a word is as good: ethtool knows no words. */
+	/* Also accepts the number of a word: ethtool has no words. */
 	if (node->kind == YAML_TEXT && !units_number(node->text, 0, UINT16_MAX, value, NULL) &&
 	    qos_element_word(f, *value))
 		return 0;
@@ -145,7 +145,7 @@ static int qos_read_pair(struct schema_load *l, const struct qos_field *f,
 	return err ? err : qos_read_element(l, f, yaml_item(map, i + 1), member, at);
 }
 
-/* [0, 0, 0, 3, 0, 0, 6, 0], or {3: 3, 6: 6} in which what is not listed is 0 (strict). */
+/* [0, 0, 0, 3, 0, 0, 6, 0], or {3: 3, 6: 6}, where unlisted entries are 0 (strict). */
 static int qos_read_array(struct schema_load *l, const struct qos_field *f,
 			  const struct yaml_node *node, void *member)
 {
@@ -184,7 +184,7 @@ static int qos_read_dscp_pair(struct schema_load *l, const struct qos_field *f,
 	return 0;
 }
 
-/* {26: 3}: what is not listed has the value of its kind. */
+/* {26: 3}; unlisted entries have the `unlisted` value of the kind. */
 static int qos_read_map(struct schema_load *l, const struct qos_field *f,
 			const struct yaml_node *node, void *member)
 {
@@ -309,7 +309,7 @@ static int qos_read_app(struct schema_load *l, const struct yaml_node *node, str
 	return 0;
 }
 
-/* An empty map is a value too: no entries. */
+/* An empty map states "no entries". */
 static void qos_begin_apps(struct qos *q)
 {
 	if (!qos_has(q, QOS_APP))
@@ -408,8 +408,8 @@ int profile_read_qos(struct schema_load *l, enum qos_field_id id, const struct y
 	return err;
 }
 
-/* The JSON Schema of the values of the field table in profile syntax, as strict as the loader where
- * JSON Schema can say it; cross-field rules are those of `rocecheck lint`. */
+/* JSON Schema of the values of the field table in profile syntax. It is as strict as the loader as
+ * far as JSON Schema allows; cross-field rules are left to `rocecheck lint`. */
 
 /* One of the words, or the number that stands for it. */
 static json_t *qos_schema_words_or_numbers(const struct qos_word *list)

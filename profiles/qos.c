@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What follows from the field table (qos_fields.c): copy, compare, diff. Values as text are in
+ * Copies, compares and diffs struct qos by the field table (qos_fields.c). Values as text are in
  * qos_text.c, as JSON in qos_json.c, from profiles in profile_qos.c; each walks a value by the
  * shape of its kind.
  */
@@ -126,7 +126,7 @@ void qos_copy_field(struct qos *dst, const struct qos *src, enum qos_field_id id
 	memcpy(qos_slot(dst, f), qos_member(src, f), qos_member_size(f));
 }
 
-/* Whether every entry of want stands in have. */
+/* Returns true if `have` contains every entry of `want`. */
 static bool qos_apps_satisfied(const struct qos *want, const struct qos *have)
 {
 	for (unsigned int w = 0; w < want->app_count; w++) {
@@ -160,7 +160,7 @@ static bool qos_dscp_satisfied(const struct qos *want, const struct qos *have)
 	return true;
 }
 
-/* Which TCs are ETS is the wish where it says so, else what the device has. */
+/* `want` states which TCs are ETS; if it does not, the device does. */
 static bool qos_bandwidth_satisfied(const struct qos *want, const struct qos *have)
 {
 	const struct qos *by = qos_has(want, QOS_TC_TSA) ? want : have;
@@ -184,7 +184,7 @@ static bool qos_dcbx_satisfied(const struct qos *want, const struct qos *have)
 	return !(surplus & QOS_DCBX_LLD_MANAGED);
 }
 
-/* "auto" is up to the device; mlx5 makes 100 ms of it and reads that: en_ethtool.c. */
+/* With "auto" the device decides; mlx5 uses and reports 100 ms (en_ethtool.c). */
 static bool qos_storm_satisfied(const struct qos *want, const struct qos *have)
 {
 	return want->pfc_storm_ms == have->pfc_storm_ms ||
@@ -206,7 +206,7 @@ static bool qos_params_satisfied(const struct qos *want, const struct qos *have)
 	return true;
 }
 
-/* Fields whose wish is met by more than the equal value; the others are compared. */
+/* Fields that other values than the equal one satisfy; all others are compared. */
 static bool (*const satisfied[QOS_FIELD_COUNT])(const struct qos *want, const struct qos *have) = {
 	[QOS_DCBX_MODE] = qos_dcbx_satisfied,  [QOS_DSCP_PRIO] = qos_dscp_satisfied,
 	[QOS_APP] = qos_apps_satisfied,	       [QOS_TC_TX_BW] = qos_bandwidth_satisfied,

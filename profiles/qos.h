@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct qos: one struct for wish and reality. What a profile asks, what a NIC reports and what a
- * peer advertises all have this shape; `has` says which fields are known. Plan = diff, verified =
- * the diff is empty, compare hosts = diff; show, JSON and the profile loader walk the same field
- * table.
+ * struct qos: one struct for desired and actual settings. A profile, a NIC and an LLDP neighbour
+ * all fill it; `has` marks the known fields. Plan = diff, verified = empty diff. show, JSON and the
+ * profile loader walk the same field table.
  *
- * Adding a field: an enum value, a member, a row in qos.c; test_qos walks the rows.
+ * Adding a field: an enum value, a member, a row in qos_fields.c; test_qos walks the rows.
  */
 #ifndef PROFILES_QOS_H
 #define PROFILES_QOS_H
@@ -18,12 +17,12 @@
 #define QOS_PRIOS	8
 #define QOS_TCS		8
 #define QOS_DSCPS	64
-#define QOS_SKB_PRIOS	16 /* priorities of sockets that ToS and rdma_cm lead to */
-#define QOS_APPS_MAX	64 /* APP entries that are no DSCP entries */
+#define QOS_SKB_PRIOS	16 /* socket priorities, which the kernel derives from the ToS */
+#define QOS_APPS_MAX	64 /* APP entries other than DSCP entries */
 #define QOS_PARAM_COUNT 69 /* names of congestion control parameters */
 #define QOS_STORM_AUTO                                                                             \
 	0xffff /* pfc_storm_ms: the device decides; ETHTOOL PFC_STORM_PREVENTION_AUTO */
-#define QOS_STORM_AUTO_MS 100 /* what a device that was told so reads */
+#define QOS_STORM_AUTO_MS 100 /* value that a device with "auto" reports */
 #define QOS_SELECTORS	  6
 #define QOS_UNMAPPED	  0xff /* dscp_prio[]: no entry for this DSCP */
 
@@ -95,7 +94,7 @@ enum qos_algorithm {
 	QOS_CC_TIMELY,
 };
 
-/* The fields in the order in which they are shown. Bit (1 << id) of `has`. */
+/* The fields, in the order of show. Bit (1 << id) of `has`. */
 enum qos_field_id {
 	QOS_DCBX_MODE,
 	QOS_FIRMWARE_AGENT,
@@ -156,9 +155,8 @@ struct qos {
 	uint8_t dscp_prio[QOS_DSCPS];	  /* prio or QOS_UNMAPPED */
 	uint8_t app_count;		  /* at most QOS_APPS_MAX */
 	struct qos_app app[QOS_APPS_MAX]; /* sorted by selector, protocol, prio */
-	uint8_t app_trust[QOS_SELECTORS]; /* selectors, the first that says something decides; 0: no
-					     more */
-	uint8_t rewrite_dscp[QOS_PRIOS];  /* DSCP that leaves with a priority, or QOS_UNMAPPED */
+	uint8_t app_trust[QOS_SELECTORS]; /* selectors, the first with an entry decides; 0 ends */
+	uint8_t rewrite_dscp[QOS_PRIOS];  /* DSCP written for a priority, or QOS_UNMAPPED */
 	uint8_t rewrite_pcp[QOS_PRIOS];
 	uint8_t ets_willing;		   /* 0 or 1 */
 	uint8_t ets_cap;		   /* number of traffic classes, read only */
@@ -166,7 +164,7 @@ struct qos {
 	uint8_t tc_tsa[QOS_TCS];	   /* enum qos_tsa */
 	uint8_t tc_tx_bw[QOS_TCS];	   /* percent, of TCs with QOS_TSA_ETS */
 	uint64_t tc_maxrate_kbps[QOS_TCS]; /* kbit/s (linux dcbnl.h), 0 = no limit */
-	/* What the peer is recommended to use: ieee_ets.reco_prio_tc, tc_reco_tsa, tc_reco_bw. */
+	/* Recommendation to the peer: ieee_ets.reco_prio_tc, tc_reco_tsa, tc_reco_bw. */
 	uint8_t reco_prio_tc[QOS_PRIOS];
 	uint8_t reco_tsa[QOS_TCS];
 	uint8_t reco_bw[QOS_TCS];
@@ -187,7 +185,7 @@ struct qos {
 	uint8_t roce_enable;		  /* 0 or 1: devlink enable_roce */
 	uint8_t roce_version;		  /* 1 or 2: rdma_cm default_roce_mode */
 	uint8_t cm_tos;			  /* rdma_cm default_roce_tos: DSCP << 2 | ECN */
-	uint8_t verbs_tos;		  /* what MLNX_OFED forces on all connections */
+	uint8_t verbs_tos;		  /* forced on all connections by MLNX_OFED */
 	uint8_t np_enable;		  /* ECN notification point, bitmap by priority */
 	uint8_t rp_enable;		  /* ECN reaction point, bitmap by priority */
 	uint8_t cnp_dscp;
@@ -221,7 +219,7 @@ enum qos_kind {
 };
 #define QOS_KIND_COUNT (QOS_KIND_PARAMS + 1)
 
-/* How the numbers of a kind make up its value, in profiles, JSON and text alike. */
+/* Structure of the value of a kind, in profiles, JSON and text alike. */
 enum qos_form {
 	QOS_FORM_ONE,	/* one number, or a word for it */
 	QOS_FORM_ARRAY, /* JSON: all of them; profiles: all, or a map of those that are not 0 */
@@ -229,13 +227,13 @@ enum qos_form {
 	QOS_FORM_LIST,	/* those before the first 0 */
 	QOS_FORM_BITS,	/* a list of the bits that are set */
 	QOS_FORM_FLAGS, /* a list of the words of bits that are set */
-	QOS_FORM_OWN,	/* its own code in each codec */
+	QOS_FORM_OWN,	/* each codec has its own code */
 };
 
 struct qos_shape {
 	enum qos_form form;
 	uint16_t width; /* bytes of one element */
-	uint8_t count;	/* of elements; 0: of its own */
+	uint8_t count;	/* of elements; 0 with QOS_FORM_OWN */
 	uint8_t unlisted;
 };
 
@@ -243,7 +241,7 @@ struct qos_field {
 	const char *key; /* dotted path in profiles and JSON: "pfc.enabled" */
 	enum qos_kind kind;
 	uint16_t offset;	      /* of the member in struct qos */
-	bool read_only;		      /* a device states it, nobody sets it */
+	bool read_only;		      /* reported by the device, not settable */
 	uint32_t min, max;	      /* inclusive, of the value or of each element */
 	const struct qos_word *words; /* ends with a NULL word; NULL when the kind has none */
 	const char *unit;	      /* "percent", "bytes", ... or "" */
@@ -258,22 +256,20 @@ int qos_field_find(const char *key);
 
 bool qos_has(const struct qos *q, enum qos_field_id id);
 
-/* Sets has and copies the member of one field from src to dst; clears it when src has it not. */
+/* Copies one field with its bit in has from src to dst; clears the bit if src lacks the field. */
 void qos_copy_field(struct qos *dst, const struct qos *src, enum qos_field_id id);
 
 /* True when both have the field with equal values. */
 bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id id);
 
 /* Fields that `want` has and in which `have` differs or is unknown: a bitmap of QOS_BIT().
- * Meaning, not bytes: want.ib_mtu is a minimum; want.dscp_prio entries that are QOS_UNMAPPED and
- * want.app entries beyond the listed ones are not demanded; bandwidths of TCs that are not ETS are
- * not compared; the flags of want.dcbx_mode must be set, others may be (mlx5 always reports cee),
- * but lld_managed must not unless it is asked for; storm prevention "auto" is what the device makes
- * of it. Read-only fields other than ib_mtu are never in
- * the result. */
+ * Compares the meaning: want.ib_mtu is a minimum; `have` may map more DSCPs and have more APP
+ * entries; bandwidths of TCs other than ETS are ignored; the flags of want.dcbx_mode must be set,
+ * others may be (mlx5 always reports cee), except lld_managed; storm prevention "auto" matches the
+ * value that the device chooses. Read-only fields other than ib_mtu are never in the result. */
 uint64_t qos_diff(const struct qos *want, const struct qos *have);
 
-/* Whether a congestion control parameter is there; and putting one. i < QOS_PARAM_COUNT. */
+/* Checks for a congestion control parameter; sets one. i < QOS_PARAM_COUNT. */
 bool qos_param_has(const struct qos_params *params, unsigned int i);
 void qos_param_set(struct qos_params *params, unsigned int i, uint32_t value);
 
@@ -281,7 +277,7 @@ void qos_param_set(struct qos_params *params, unsigned int i, uint32_t value);
 const void *qos_member(const struct qos *q, const struct qos_field *f);
 void *qos_slot(struct qos *q, const struct qos_field *f);
 
-/* By kind; and element i of a member whose form is not OWN. A value that is set fits its width. */
+/* Shapes by kind. Gets and sets element i of a member whose form is not OWN; the value must fit. */
 extern const struct qos_shape qos_shapes[QOS_KIND_COUNT];
 uint64_t qos_element(const struct qos_field *f, const void *member, unsigned int i);
 void qos_element_set(const struct qos_field *f, void *member, unsigned int i, uint64_t value);
@@ -289,13 +285,13 @@ void qos_element_set(const struct qos_field *f, void *member, unsigned int i, ui
 /* The word of a value of this field, NULL when it has none. */
 const char *qos_element_word(const struct qos_field *f, uint64_t value);
 
-/* Inserts at its place in the order and sets has. -EEXIST when the same triple is there, -ENOSPC,
- * -EINVAL for a selector or priority that cannot be. */
+/* Inserts an entry in order and sets has. -EEXIST for a duplicate, -ENOSPC, -EINVAL for an invalid
+ * selector or priority. */
 int qos_app_add(struct qos *q, struct qos_app app);
 
 /* Words of the APP selectors ("udp", "ethertype", ...). */
 extern const struct qos_word qos_app_words[];
-/* Those of the APP TLV, which carries no PCP: 802.1Q D.2.11. */
+/* Words of the selectors in the APP TLV, which has no PCP: 802.1Q D.2.11. */
 #define QOS_APP_TLV_WORDS (&qos_app_words[1])
 extern const struct qos_word qos_param_words[QOS_PARAM_COUNT + 1];
 

@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The field table of struct qos: what is compared, planned, shown, written as JSON and read from
- * profiles walks these rows, and man page and JSON Schema are printed from them. Names of keys
- * follow linux dcbnl.h and 802.1Q clauses 36 (PFC) and 37 (ETS).
+ * The field table of struct qos. diff, plan, show, JSON and the profile loader walk these rows;
+ * manual page and JSON Schema are printed from them. Names of keys follow linux dcbnl.h and 802.1Q
+ * clauses 36 (PFC) and 37 (ETS).
  */
 #include "profiles/qos.h"
 
 #include <stddef.h>
 
-/* Names of congestion control parameters, over all vendors; the value of a word is its index in
- * struct qos_params. Those of mlx5 are MLNX_OFED's (its sysfs, mlxconfig), those of bnxt_re the
- * file names of its debugfs and of Broadcom's configfs, those of hns_roce too, with their algorithm
- * in front, those of irdma the parameters of Intel's module, with irdma in the place of dcqcn.
- * Ranges and units are the device's own. */
+/* Names of congestion control parameters of all vendors; the value of a word is its index in struct
+ * qos_params. Sources: mlx5 = MLNX_OFED (sysfs, mlxconfig); bnxt_re = its debugfs and Broadcom's
+ * configfs; hns_roce = its sysfs, with the algorithm in front; irdma = parameters of Intel's
+ * module, with irdma instead of dcqcn. Ranges and units are those of the device. */
 
 /* clang-format off */
 const struct qos_word qos_param_words[QOS_PARAM_COUNT + 1] = {

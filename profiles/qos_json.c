@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct qos as JSON, in snapshots, plans and reports: keys nest by the dots of the field table,
- * maps by priority and traffic class are arrays of 8, values without a word (a newer kernel's) are
- * numbers. Reading treats its input as hostile: every type, length and range is checked; keys that
- * are not known are left alone.
+ * Writes and reads struct qos as JSON, for snapshots, plans and reports. Keys nest at the dots of
+ * the field table, maps by priority and traffic class are arrays of 8, values without a word (of a
+ * newer kernel) are numbers. Reading treats its input as hostile: it checks every type, length and
+ * range, and ignores unknown keys.
  */
 #include "profiles/qos.h"
 
@@ -14,8 +14,8 @@
 
 #include "profiles/base/json.h"
 
-/* Appends a new reference; on any failure drops the array and makes it NULL. jansson takes the item
- * in every case, and NULL for an array as a failure. */
+/* Appends a new reference; on failure drops the array and makes it NULL. jansson consumes the item
+ * in every case and fails for a NULL array. */
 static void qos_array_append(json_t **array, json_t *item)
 {
 	if (!json_array_append_new(*array, item))
@@ -42,7 +42,7 @@ static json_t *element_to_json(const struct qos_field *f, const void *member, un
 	return word ? json_string(word) : json_uint(value);
 }
 
-/* All elements, or those before the first 0. */
+/* All elements if `all`, else those before the first 0. */
 static json_t *list_to_json(const struct qos_field *f, const void *member, bool all)
 {
 	json_t *array = json_array();
@@ -170,7 +170,7 @@ json_t *qos_keys_json(uint64_t fields)
 	return keys;
 }
 
-/* Takes the reference `value` whatever happens. */
+/* Consumes the reference `value`, also on failure. */
 static int qos_object_set_path(json_t *object, const char *path, json_t *value)
 {
 	char part[32];
@@ -209,7 +209,7 @@ json_t *qos_to_json(const struct qos *q)
 	return root;
 }
 
-/* Readers return false when type or range is wrong; what they leave in *member then is not used. */
+/* Readers return false if type or range is wrong; *member is then undefined. */
 
 static bool json_to_number(const json_t *json, uint64_t min, uint64_t max, uint64_t *value)
 {
@@ -229,7 +229,7 @@ static bool json_to_byte(const json_t *json, uint64_t min, uint64_t max, uint8_t
 	return true;
 }
 
-/* The word, or the number of a value that has none. */
+/* Reads a word, or the number of a value without a word. */
 static bool json_to_word(const struct qos_word *words, const json_t *json, uint8_t *byte)
 {
 	int value;
@@ -243,8 +243,8 @@ static bool json_to_word(const struct qos_word *words, const json_t *json, uint8
 	return true;
 }
 
-/* A word, the number of one, or a number in the range of the field. That range is for profiles
- * where the member has 64 bits: a device may state more. */
+/* Reads a word, the number of a word, or a number in the range of the field. For 64-bit members
+ * that range holds for profiles only: a device may report more. */
 static bool json_to_element(const struct qos_field *f, const json_t *json, void *member,
 			    unsigned int i)
 {
@@ -268,7 +268,7 @@ static bool json_to_element(const struct qos_field *f, const json_t *json, void 
 	return true;
 }
 
-/* All elements, or as many as there are. */
+/* Reads all elements, or for a list those that are present. */
 static bool json_to_list(const struct qos_field *f, const json_t *json, void *member, bool all)
 {
 	size_t n = json_array_size(json), count = qos_shapes[f->kind].count;
@@ -282,7 +282,7 @@ static bool json_to_list(const struct qos_field *f, const json_t *json, void *me
 	return true;
 }
 
-/* A number below count as it is written: no sign, space or leading zero. */
+/* Reads a key that is a number below count, without sign, space or leading zero. */
 static int json_key_to_number(const char *key, int count)
 {
 	char canonical[12];
@@ -302,7 +302,7 @@ static bool json_to_map(const struct qos_field *f, const json_t *json, void *mem
 	if (!json_is_object(json))
 		return false;
 	memset(member, qos_shapes[f->kind].unlisted, qos_shapes[f->kind].count);
-	/* The macro wants a pointer to non-const but only reads. */
+	/* The macro needs a non-const pointer but only reads. */
 	json_object_foreach ((json_t *)json, key, value) {
 		int i = json_key_to_number(key, qos_shapes[f->kind].count);
 
@@ -344,7 +344,7 @@ static bool json_to_tos(const struct qos_field *f, const json_t *json, uint8_t *
 	return true;
 }
 
-/* A parameter that nobody here knows is one of a newer writer. */
+/* Ignores unknown parameters: a newer version wrote them. */
 static bool json_to_params(const json_t *json, struct qos_params *params)
 {
 	const char *key;
@@ -353,7 +353,7 @@ static bool json_to_params(const json_t *json, struct qos_params *params)
 	if (!json_is_object(json))
 		return false;
 	memset(params, 0, sizeof(*params));
-	/* The macro wants a pointer to non-const but only reads. */
+	/* The macro needs a non-const pointer but only reads. */
 	json_object_foreach ((json_t *)json, key, item) {
 		int i = qos_word_value(qos_param_words, key);
 		uint64_t value;

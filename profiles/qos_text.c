@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Values of struct qos as one line of profile syntax: what these functions print, the profile
- * loader reads back to the same value. Priority and DSCP maps print what differs from the value
- * that unlisted entries have.
+ * Prints values of struct qos as one line of profile syntax, which the profile loader reads back to
+ * the same value. Maps omit entries that have the value of unlisted ones.
  */
 #include "profiles/qos.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* Grows like snprintf: used counts on past size, the buffer stays terminated. */
+/* As snprintf: used grows beyond size, the buffer stays terminated. */
 struct text {
 	char *buf;
 	size_t size;
@@ -31,7 +30,7 @@ static void text_append(struct text *t, const char *fmt, ...)
 		t->used += n;
 }
 
-/* A value without a word (a newer kernel's) prints as its number. */
+/* A value without a word (of a newer kernel) prints as a number. */
 static void text_append_word(struct text *t, const struct qos_word *words, uint8_t value)
 {
 	const char *word = qos_word_text(words, value);
@@ -55,7 +54,7 @@ static void text_append_element(struct text *t, const struct qos_field *f, const
 		text_append(t, "%llu", (unsigned long long)value);
 }
 
-/* All elements, or those before the first 0. */
+/* All elements if `all`, else those before the first 0. */
 static void text_append_list(struct text *t, const struct qos_field *f, const void *member,
 			     bool all)
 {
@@ -129,7 +128,7 @@ static void text_append_params(struct text *t, const struct qos_params *params)
 	text_append(t, "}");
 }
 
-/* Priorities of one protocol: "3", or "[3, 4]"; returns the index behind them. */
+/* Priorities of one protocol: "3", or "[3, 4]"; returns the next index. */
 static unsigned int text_append_app_prios(struct text *t, const struct qos *q, unsigned int i)
 {
 	const struct qos_app *first = &q->app[i];
@@ -148,8 +147,7 @@ static unsigned int text_append_app_prios(struct text *t, const struct qos *q, u
 	return end;
 }
 
-/* {ethertype: {35093: 3}, udp: {4791: 3}}: the list is sorted, so that equal keys are neighbours.
- */
+/* {ethertype: {35093: 3}, udp: {4791: 3}}: equal keys are adjacent, as the list is sorted. */
 static void text_append_apps(struct text *t, const struct qos *q)
 {
 	int selector = -1;
