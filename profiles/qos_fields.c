@@ -10,7 +10,7 @@
 
 /* Names of congestion control parameters of all vendors; the value of a word is its index in struct
  * qos_params. Sources: mlx5 = MLNX_OFED (sysfs, mlxconfig); bnxt_re = its debugfs and Broadcom's
- * configfs; hns_roce = its sysfs, with the algorithm in front; irdma = parameters of Intel's
+ * configfs; hns_roce = its debugfs, with the algorithm in front; irdma = parameters of Intel's
  * module, with irdma instead of dcqcn. Ranges and units are those of the device. */
 
 /* clang-format off */

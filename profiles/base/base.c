@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every layer needs: a clock, a fingerprint, and
- * struct err: filled where something fails, prefixed on the way up, printed in cmd/ alone.
- * Texts are cut at the size of their buffer, at the end, so that the object stays readable, and
- * are cleaned here once: most quote names, lines or errors of somebody else.
+ * Errors, fingerprint and clock. Error texts are truncated at the end, so that the object stays
+ * readable, and sanitized here: most quote names, lines or errors of hosts, files and peers.
  */
 #include "profiles/base/base.h"
 

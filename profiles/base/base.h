@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What every folder needs: an error with its object and the next step, the size of an array,
- * the larger of two numbers, and a fingerprint of bytes.
- * The place that fails fills struct err; callers add where they were; only cmd/ prints it.
+ * Basics of every folder: errors, array size, maximum, fingerprint, unaligned integers, clock.
+ * The place that fails fills struct err with its object; callers add a prefix; only cmd/ prints it.
  */
 #ifndef PROFILES_BASE_H
 #define PROFILES_BASE_H
@@ -22,9 +21,8 @@ static inline uint64_t larger(uint64_t a, uint64_t b)
 #define ERR_TEXT_MAX 1024
 #define ERR_HINT_MAX 256
 
-/* A value on the caller's stack; copied freely. Longer texts are cut, never overrun. What the
- * functions below store is one line that may be printed and sent as JSON: see profiles/base/text.h.
- */
+/* A plain value, which may be copied. The functions below cut long texts and make them one line
+ * that is safe to print and to send as JSON: see profiles/base/text.h. */
 struct err {
 	int code;		 /* -errno, 0 while nothing failed */
 	char text[ERR_TEXT_MAX]; /* "roce0: PFC: Operation not permitted" */
@@ -38,9 +36,8 @@ int err_set(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* As err_set(), and appends ": " and the text of errno -code; -EMFILE has its hint. */
 int err_sys(struct err *e, int code, const char *fmt, ...) PRINTF_LIKE(3, 4);
 
-/* Both add to an error that has its code already, and do nothing when e is NULL. They return
- * nothing: a caller that returned what they knew would report success where nobody wants the text.
- */
+/* Both add to an error that has its code, and do nothing if e is NULL. They return nothing: with e
+ * NULL they know no code, and a caller that returned their result would report success. */
 
 /* Puts "where: " before the text. */
 void err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
@@ -48,16 +45,15 @@ void err_prefix(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* Sets the next step, e.g. "run 'rocecheck doctor'". */
 void err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* FNV-1a, 64 bits: goes on from hash, which is FNV1A_START at first. A fingerprint, not a secret.
- */
+/* FNV-1a, 64 bits, continued from hash (FNV1A_START at first). Not cryptographic. */
 #define FNV1A_START UINT64_C(0xcbf29ce484222325)
 uint64_t fnv1a(uint64_t hash, const void *data, size_t size);
 
-/* An unsigned integer of 1, 2, 4 or 8 bytes; uint_set() cuts a value that is wider. */
+/* An unsigned integer of 1, 2, 4 or 8 bytes; uint_set() truncates a wider value. */
 uint64_t uint_get(const void *at, size_t size);
 void uint_set(void *at, size_t size, uint64_t value);
 
-/* CLOCK_MONOTONIC in ms. */
+/* CLOCK_MONOTONIC. */
 uint64_t monotonic_ms(void);
 uint64_t monotonic_ns(void);
 

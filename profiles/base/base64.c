@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Base 64 both ways. Decoding takes what encoding makes, nothing else: no line breaks, padding
+ * Encodes and decodes base64. The decoder accepts only canonical text: no line breaks, padding
  * required.
  */
 #include "profiles/base/base64.h"
@@ -36,7 +36,7 @@ static int base64_digit(char c)
 	return at ? (int)(at - alphabet) : -1;
 }
 
-/* One group of four; pad is how many '=' it ends in. */
+/* Decodes one group of four characters with `pad` '=' at its end. */
 static int base64_decode_group(const char *text, unsigned int pad, uint32_t *value)
 {
 	uint32_t v = 0;

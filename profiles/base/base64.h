@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Base 64 (RFC 4648 s4), for pieces of capture files inside JSON lines.
+ * Base64 (RFC 4648 s4), for chunks of capture files inside JSON lines.
  */
 #ifndef PROFILES_BASE64_H
 #define PROFILES_BASE64_H
@@ -12,7 +12,7 @@
 /* text must have BASE64_SIZE(size) bytes. Returns the length. */
 size_t base64_encode(const uint8_t *data, size_t size, char *text);
 
-/* -EINVAL when text is not canonical base 64 or holds more than max bytes. */
+/* -EINVAL if text is not canonical base64 or decodes to more than max bytes. */
 int base64_decode(const char *text, size_t length, uint8_t *data, size_t max, size_t *size);
 
 #endif

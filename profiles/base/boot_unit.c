@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Units are looked for where systemd looks (systemd.unit(5)).
+ * Searches units in the folders of systemd (systemd.unit(5)).
  */
 #include "profiles/base/boot_unit.h"
 
@@ -14,7 +14,7 @@
 #include "profiles/base/base.h"
 #include "profiles/base/small_file.h"
 
-/* By precedence: the first that has a file decides. lib may be the same folder as usr/lib. */
+/* By precedence: the first folder with a file decides. lib can be the same folder as usr/lib. */
 static const char *const folders[] = {
 	"etc/systemd/system",	  "run/systemd/system", "usr/local/lib/systemd/system",
 	"usr/lib/systemd/system", "lib/systemd/system",
@@ -40,7 +40,7 @@ bool boot_unit_file(int root, const char *unit, char path[PATH_MAX])
 	return boot_unit_file(root, template, path);
 }
 
-/* The links of one folder of wishes. True: fn said so. */
+/* Calls fn for the links of one .wants or .requires folder. True: fn returned true. */
 static bool unit_wants_each(int root, const char *folder, boot_unit_fn *fn, void *arg)
 {
 	char link[PATH_MAX], file[PATH_MAX];
@@ -59,7 +59,7 @@ static bool unit_wants_each(int root, const char *folder, boot_unit_fn *fn, void
 	return done;
 }
 
-/* NULL: it is not there, or it is the folder before it. */
+/* Opens folder i; NULL if it does not exist or is the same folder as the one before it. */
 static DIR *unit_folder_once(int root, const char *folder, struct stat *before)
 {
 	const struct stat last = *before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * proc(5): comm, status, exe. /proc/PID/exe is the file itself, also after an upgrade has put
- * another in its place; its name then ends in " (deleted)".
+ * Reads comm, status and exe of proc(5). /proc/PID/exe is the running file, also after an upgrade
+ * has replaced it; its name then ends in " (deleted)".
  */
 #include "profiles/base/daemon.h"
 
@@ -61,7 +61,7 @@ static bool daemon_has_name(const char *proc, const char *pid, const char *name)
 	return !strcmp(comm, name);
 }
 
-/* Root's, as /proc itself is. A set-uid program is started by anybody, by a link of any name. */
+/* A file of root, like /proc. Any user can start a set-uid program, under any name. */
 static bool daemon_is_trusted(const char *proc, const char *exe)
 {
 	struct stat all, st;

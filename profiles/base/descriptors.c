@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Kernels before 5.9 and containers that filter calls have no close_range(2).
+ * Uses close_range(2), or /proc/self/fd on kernels before 5.9 and in containers that filter it.
  */
 #include "profiles/base/descriptors.h"
 
@@ -33,7 +33,7 @@ int descriptors_close_from(int first)
 	return close_range((unsigned int)first, UINT_MAX, 0) ? descriptors_close_listed(first) : 0;
 }
 
-/* By way of numbers that none of them is to have. */
+/* First moves all to numbers above the targets, so that no move overwrites another. */
 int descriptors_keep(int first, int *const fd[], unsigned int count)
 {
 	for (unsigned int i = 0; i < count; i++) {

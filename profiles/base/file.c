@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files and folders by descriptor. An attacker is another local user who owns the parent folder, or
- * who was in a shared one first: each call works whatever that user does to the names meanwhile.
+ * Files and folders by descriptor. The attacker is another local user who owns the parent folder,
+ * or shares it (/tmp) and can create and rename names at any time: each call stays safe meanwhile.
  */
 #include "profiles/base/file.h"
 
@@ -56,7 +56,7 @@ static int file_name_check(const char *name, struct err *e)
 	return 0;
 }
 
-/* Letters and digits that nobody can foresee. */
+/* Makes a text of unpredictable characters. */
 static int file_random_text(char *text, size_t length, const char *letters)
 {
 	size_t count = strlen(letters);
@@ -70,7 +70,7 @@ static int file_random_text(char *text, size_t length, const char *letters)
 	return 0;
 }
 
-/* A name below a folder as the user would write it: printf arguments for "%s%s%s". */
+/* The path of a name below a folder, as the user writes it: printf arguments for "%s%s%s". */
 #define SHOWN			 "%s%s%s"
 #define SHOWN_ARGS(folder, name) file_shown_folder(folder), file_shown_slash(folder), name
 
@@ -93,7 +93,7 @@ static char *file_path_join(const char *folder, const char *name)
 	return asprintf(&path, SHOWN, SHOWN_ARGS(folder, name)) < 0 ? NULL : path;
 }
 
-/* Without '/' at the end: open(2) follows "link/" in spite of O_NOFOLLOW. */
+/* Length without trailing '/': open(2) follows "link/" in spite of O_NOFOLLOW. */
 static char *file_path_trim(const char *path)
 {
 	char *copy = strdup(path);
@@ -104,7 +104,8 @@ static char *file_path_trim(const char *path)
 	return copy;
 }
 
-/* Why a folder could not be opened: ENOTDIR and ELOOP do not say what is there. */
+/* Reports why a folder could not be opened; ENOTDIR and ELOOP alone do not name the kind of file.
+ */
 static int file_folder_error(int parent, const char *name, const char *path, int err, struct err *e)
 {
 	struct stat st;
@@ -118,14 +119,14 @@ static int file_folder_error(int parent, const char *name, const char *path, int
 	return -ENOTDIR;
 }
 
-/* The names below an open folder reach the disk. Some file systems cannot do that, and of one that
- * may not be listed there is no descriptor to do it with. */
+/* Syncs the names below an open folder. Some file systems do not support it; a folder without read
+ * permission has no descriptor for it. */
 static int file_folder_fsync(int fd)
 {
 	return fsync(fd) && errno != EINVAL && errno != EBADF ? -errno : 0;
 }
 
-/* As file_folder_fsync(), of one that was opened for its path alone, or of AT_FDCWD. */
+/* As file_folder_fsync(), for a folder opened with O_PATH, or AT_FDCWD. */
 static int file_parent_fsync(int parent)
 {
 	int fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), err;
@@ -190,18 +191,18 @@ int folder_open(const char *path, struct folder *f, struct err *e)
 	return err;
 }
 
-/* The way to a folder, element by element. No link of another user is followed, in whatever folder
- * it lies: its owner would choose what is written. */
+/* A walk along a path, element by element. It follows no link of another user, in any folder: the
+ * owner of the link would choose the file that is written. */
 struct walk {
-	bool make; /* what is missing */
+	bool make; /* create missing elements */
 	unsigned int links;
-	struct err refused; /* of a link */
+	struct err refused; /* error of a refused link */
 };
 
 static int file_walk_path(struct walk *w, int from, const char *path);
 
-/* The folder behind an open link. The text of the link that was looked at is followed, as the name
- * may be another link by now; procfs has links that are more than their text (/proc/PID/root). */
+/* Opens the target folder of an open link. Follows the text read from the open link, since its name
+ * can be another link by now, except in procfs, whose links are more than text (/proc/PID/root). */
 static int file_walk_symlink(struct walk *w, int parent, const char *name, int link,
 			     const char *shown)
 {
@@ -238,7 +239,7 @@ static int file_walk_symlink(struct walk *w, int parent, const char *name, int l
 	return fd;
 }
 
-/* One element of a path: a folder, or a link to one. */
+/* Opens one element of a path: a folder, or a link to a folder. */
 static int file_walk_element(struct walk *w, int parent, const char *name, const char *shown)
 {
 	const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
@@ -247,7 +248,7 @@ static int file_walk_element(struct walk *w, int parent, const char *name, const
 	if (fd < 0 && errno == ENOENT && w->make) {
 		if (mkdirat(parent, name, FOLDER_MODE) && errno != EEXIST)
 			return -errno;
-		(void)file_parent_fsync(parent); /* its failure shows at what is written below */
+		(void)file_parent_fsync(parent); /* a failure shows at the files written below */
 		fd = openat(parent, name, flags | O_DIRECTORY);
 	}
 	if (fd >= 0 || (errno != ENOTDIR && errno != ELOOP))
@@ -283,7 +284,7 @@ static int file_walk_path(struct walk *w, int from, const char *path)
 	return at;
 }
 
-/* The folder of the last element of path, for its path alone (O_PATH). */
+/* Opens the parent folder of path with O_PATH. */
 static int file_parent_open(const char *path, bool make, int *parent, struct err *e)
 {
 	size_t length = (size_t)(file_name_of(path) - path);
@@ -407,7 +408,7 @@ int folder_of_file(const char *path, struct folder *f, struct err *e)
 		return err;
 	}
 	fd = openat(parent, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0) /* files can be made in it, but not listed */
+	if (fd < 0) /* no read permission: files can be created, but not listed */
 		fd = parent;
 	else
 		close(parent);
@@ -478,7 +479,7 @@ static int file_kind_refuse(const char *path, mode_t mode, struct err *e)
 	return kind->err;
 }
 
-/* The mode for the new file: never wider than that of the file it replaces. */
+/* Sets the mode of the new file: never wider than that of the replaced file. */
 static int file_target_check(const struct file *f, mode_t *mode, struct err *e)
 {
 	struct stat st;
@@ -497,7 +498,7 @@ static mode_t file_mode_of(const struct file *f)
 	return f->flags & FILE_PRIVATE ? 0600 : 0666;
 }
 
-/* A descriptor of `.NAME.XXXXXX`; a name at the limit of the file system is cut. */
+/* Creates `.NAME.XXXXXX`; a name at the limit of the file system is truncated. */
 static int file_temp_open(struct file *f)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -523,7 +524,7 @@ static int file_temp_open(struct file *f)
 
 static void file_temp_unlink(const struct file *f)
 {
-	/* The error that led here is the one to report. */
+	/* Failures here are ignored: the caller reports the first error. */
 	(void)unlinkat(f->folder_fd, f->temp, 0);
 }
 
@@ -538,7 +539,7 @@ int file_limit_mode(int fd, unsigned int limit)
 	return fchmod(fd, st.st_mode & limit) ? -errno : 0;
 }
 
-/* The rest of file_open(): f has path, name, folder_fd and flags. Releases f on failure. */
+/* Second half of file_open(): f has path, name, folder_fd and flags. Releases f on failure. */
 static int file_begin(struct file *f, struct err *e)
 {
 	mode_t limit = 0777;
@@ -646,7 +647,7 @@ static int file_stream_flush(struct file *f)
 	return 0;
 }
 
-/* All bytes are on the disk: the name follows. */
+/* Renames the synced file to its final name. */
 static int file_commit(struct file *f)
 {
 	if (renameat(f->folder_fd, f->temp, f->folder_fd, f->name))
@@ -682,7 +683,7 @@ int file_write_in(const struct folder *folder, const char *name, unsigned int fl
 	if (err)
 		return err;
 	if (size)
-		(void)fwrite(bytes, size, 1, f.stream); /* file_close() looks */
+		(void)fwrite(bytes, size, 1, f.stream); /* file_close() checks the stream */
 	return file_close(&f, true, e);
 }
 
@@ -694,7 +695,8 @@ int file_descriptor(const struct folder *folder, const char *name, int flags, un
 
 	if (err)
 		return err;
-	/* Looked at first: to open a device may already do something. O_EXCL opens nothing. */
+	/* Checks the kind first: opening a device can have side effects. O_EXCL opens nothing
+	 * existing. */
 	if (!(flags & O_EXCL) && !fstatat(folder->fd, name, &st, AT_SYMLINK_NOFOLLOW) &&
 	    !S_ISREG(st.st_mode)) {
 		err = file_kind_of(st.st_mode)->err;
@@ -791,7 +793,7 @@ int file_remove(const struct folder *folder, const char *name, struct err *e)
 	return err;
 }
 
-/* Where the file system knows no O_TMPFILE: a name nobody foresees, removed at once. */
+/* Without O_TMPFILE in the file system: creates an unpredictable name and removes it at once. */
 static int file_unnamed_fallback(const char *path)
 {
 	int folder = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC), fd;

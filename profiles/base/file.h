@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files and folders that this program writes. A folder is opened once and checked, and all work
- * below it goes by its descriptor (openat(2)). A file is made under a name of its own (O_EXCL),
- * synced, and renamed over the old one: no link is followed, no file of somebody else is written
- * into, and a name has either all bytes or the former ones. The umask of the caller holds.
- * Files of the kernel (sysfs, configfs, /proc) are not written here.
+ * Writes the files and folders of this program. A folder is opened and checked once; all access
+ * below it uses its descriptor (openat(2)). A file is created under a temporary name (O_EXCL),
+ * synced, and renamed over the old one: no link is followed, no file of another user is written to,
+ * and readers see either the old or the new content. The umask of the caller holds. Does not write
+ * kernel files (sysfs, configfs, /proc).
  */
 #ifndef PROFILES_FILE_H
 #define PROFILES_FILE_H
@@ -15,126 +15,126 @@
 #include "profiles/base/base.h"
 
 /*
- * A folder into which several files go. It belongs to root or to the effective user, and nobody
- * else can write to it: so nothing below it changes between a look and a write.
- * A zeroed struct and one after folder_close() hold nothing.
+ * A folder for several files. It belongs to root or the effective user, and no other user can write
+ * to it: nothing below it changes between a check and a write.
+ * A zeroed struct, and one after folder_close(), owns nothing.
  */
 struct folder {
 	int fd;	    /* valid while path is set */
-	char *path; /* owned; as it was given, for messages and for the user */
+	char *path; /* owned; as given, for messages */
 };
 
 /*
- * An existing folder. Refused with -EPERM, owner and mode: a folder of another user, one that group
- * or others can write to (sticky or not). Refused with -ENOTDIR and their kind: a symbolic link as
- * the last element (also one of the caller's own) and everything that is no folder. Links before
- * the last element are followed, e.g. /var/run.
+ * Opens an existing folder. -EPERM, with owner and mode in e: a folder of another user, or one that
+ * group or others can write to (sticky or not). -ENOTDIR, with the kind in e: a symbolic link as
+ * the last element (also the caller's own), and everything else that is not a folder. Links before
+ * the last element, such as /var/run, are followed.
  */
 int folder_open(const char *path, struct folder *f, struct err *e);
 
-/* As folder_open(), but elements that are missing are made first, with mode 0700. A folder that was
- * made here is fine under any parent, e.g. in /tmp. */
+/* As folder_open(), but first creates missing elements with mode 0700. A folder created here is
+ * accepted below any parent, e.g. /tmp. */
 int folder_make(const char *path, struct folder *f, struct err *e);
 
-/* A folder that did not exist before, mode 0700: `path`, or `path-XXXX` with random digits when
- * that name is taken. f->path is the name it got. The parent must exist. */
+/* Creates a new folder, mode 0700: `path`, or `path-XXXX` with random digits if `path` exists.
+ * f->path is the final name. The parent must exist. */
 int folder_make_new(const char *path, struct folder *f, struct err *e);
 
-/* The folder `name` below an open one: made with mode 0700, or an existing one that folder_open()
- * would open. name is one path element. */
+/* Creates the folder `name` below an open one with mode 0700, or opens it as folder_open(). name is
+ * one path element. */
 int folder_below(const struct folder *parent, const char *name, struct folder *f, struct err *e);
 
-/* As folder_below(), but an existing one only: -ENOENT. */
+/* As folder_below(), but does not create it: -ENOENT. */
 int folder_find(const struct folder *parent, const char *name, struct folder *f, struct err *e);
 
-/* A folder `name` below an open one that did not exist before: -EEXIST. */
+/* As folder_below(), but -EEXIST if it exists. */
 int folder_below_new(const struct folder *parent, const char *name, struct folder *f,
 		     struct err *e);
 
 /* The folder of a single file: the part of `path` before the last '/', else ".". Not checked, as
- * files below it are made by O_EXCL and a rename: e.g. root writes a file into a user's folder, or
- * into /tmp. Links to folders are followed when they belong to root or the effective user, as with
- * fs.protected_symlinks in a sticky folder: -EPERM of others, which e names with their owner. */
+ * files below it are created by O_EXCL and renamed: e.g. root writes a file into a user's folder,
+ * or into /tmp. Links to folders are followed if they belong to root or the effective user, as with
+ * fs.protected_symlinks in a sticky folder; else -EPERM, with the owner in e. */
 int folder_of_file(const char *path, struct folder *f, struct err *e);
 
-/* Removes an empty folder below an open one. 0 when there is none. */
+/* Removes an empty folder below an open one. 0 if it does not exist. */
 int folder_remove(const struct folder *parent, const char *name, struct err *e);
 
-/* The names in it, for readdir(), and closedir() by the caller. NULL with e. */
+/* Opens it for readdir(); the caller calls closedir(). NULL with e. */
 DIR *folder_list(const struct folder *f, struct err *e);
 
-/* The names in it reach the disk. */
+/* Syncs the names in it to the disk. */
 int folder_flush(const struct folder *f, struct err *e);
 
 void folder_close(struct folder *f);
 
-/* The last element of a path: a pointer into it. */
+/* Returns the last element of a path, as a pointer into it. */
 const char *file_name_of(const char *path);
 
 enum file_flags {
 	FILE_PRIVATE = 1,  /* mode 0600; else 0666 less the umask */
-	FILE_UNSYNCED = 2, /* a recording: its end does not wait for the disk */
+	FILE_UNSYNCED = 2, /* a recording: closing does not sync it */
 };
 
-/* A file being written. Read stream and path; the rest is of file.c. */
+/* A file being written. Callers use stream and path; the rest is private to file.c. */
 struct file {
 	FILE *stream; /* write here */
 	char *path;   /* owned; for messages */
 	char *name;   /* owned; below folder_fd. NULL: standard output */
-	char *temp;   /* owned; the name until it is whole */
+	char *temp;   /* owned; temporary name until file_close() */
 	int folder_fd;
 	unsigned int flags;
 };
 
 /*
- * A file by its path; "-" is standard output. What is there already and is no regular file is
- * refused with its kind: -ELOOP for a symbolic link, -EISDIR for a folder, else -EINVAL. A regular
- * file is replaced at file_close(), and its mode never gets wider. flags: of enum file_flags.
- * On success file_close() must follow.
+ * Opens a file for writing; "-" is standard output. Refuses anything but a regular file, with its
+ * kind in e: -ELOOP for a symbolic link, -EISDIR for a folder, else -EINVAL. file_close() replaces
+ * an existing file; the new mode is never wider. flags: of enum file_flags. After success the
+ * caller calls file_close().
  */
 int file_open(const char *path, unsigned int flags, struct file *f, struct err *e);
 
-/* As file_open(), below an open folder. name is one path element; "-" is a name like others. */
+/* As file_open(), below an open folder. name is one path element; "-" has no special meaning. */
 int file_open_in(const struct folder *folder, const char *name, unsigned int flags, struct file *f,
 		 struct err *e);
 
-/* keep: all bytes reach the disk and then the name, and the folder is synced; else the name stays
- * as it was. Returns what did not arrive (a full disk: -ENOSPC with the path), 0 when !keep.
- * Releases f in any case. */
+/* keep: syncs the bytes, renames the file to its final name and syncs the folder; else an existing
+ * file stays as it is. Returns write errors, also earlier ones (full disk: -ENOSPC with the path);
+ * 0 if !keep. Releases f in any case. */
 int file_close(struct file *f, bool keep, struct err *e);
 
-/* A whole file of these bytes. */
+/* Writes a file with this content. */
 int file_write_in(const struct folder *folder, const char *name, unsigned int flags,
 		  const void *bytes, size_t size, struct err *e);
 
 /*
- * A descriptor of a regular file below an open folder, for appending, locking and reading. flags
- * and mode as of open(2); O_NOFOLLOW and O_CLOEXEC are added, and a FIFO does not block. What is no
- * regular file is refused as by file_open(). The caller closes *fd, and syncs what it made.
+ * Opens a regular file below an open folder for appending, locking or reading. flags and mode as
+ * open(2); O_NOFOLLOW and O_CLOEXEC are added, and a FIFO does not block. Other kinds of files are
+ * refused as by file_open(). The caller closes *fd, and syncs a file that it creates.
  */
 int file_descriptor(const struct folder *folder, const char *name, int flags, unsigned int mode,
 		    int *fd, struct err *e);
 
-/* All of a regular file below an open folder: *text with a NUL behind it, the caller frees it.
- * -EFBIG with more than `max` bytes; size may be NULL. */
+/* Reads a regular file below an open folder into *text, NUL-terminated; the caller frees it. -EFBIG
+ * above `max` bytes; size may be NULL. */
 int file_read(const struct folder *folder, const char *name, size_t max, char **text, size_t *size,
 	      struct err *e);
 
-/* The same of an open descriptor, from where it stands. 0, -EFBIG or another -errno. */
+/* The same for an open descriptor, from its current offset. 0, -EFBIG or another -errno. */
 int file_read_all(int fd, size_t max, char **text, size_t *size);
 
-/* Gives a file another name, replacing what has that name, and syncs both folders. */
+/* Renames a file, replacing an existing one, and syncs both folders. */
 int file_rename(const struct folder *from, const char *name, const struct folder *to,
 		const char *new_name, struct err *e);
 
-/* Takes the rights of an open file or folder that are not in `limit` away. 0 or -errno. */
+/* Removes the mode bits of an open file or folder that are not in `limit`. 0 or -errno. */
 int file_limit_mode(int fd, unsigned int limit);
 
-/* Removes a name. 0 when there is none. */
+/* Removes a file. 0 if it does not exist. */
 int file_remove(const struct folder *folder, const char *name, struct err *e);
 
-/* A file without a name in $TMPDIR or /tmp, mode 0600, for writing and reading: gone when its last
- * descriptor is closed. */
+/* Opens an unnamed file in $TMPDIR or /tmp, mode 0600, for writing and reading. It disappears with
+ * its last descriptor. */
 int file_unnamed(int *fd, struct err *e);
 
 #endif
