@@ -59,7 +59,7 @@ static bool unit_wants_each(int root, const char *folder, boot_unit_fn *fn, void
 	return done;
 }
 
-/* Opens folder i; NULL if it does not exist or is the same folder as the one before it. */
+/* Opens a folder; NULL if it does not exist or is the same folder as the one before it. */
 static DIR *unit_folder_once(int root, const char *folder, struct stat *before)
 {
 	const struct stat last = *before;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checked reading of JSON objects from agents, coordinators and files, and structs by table.
+ * Reads JSON objects of agents, coordinators and files with checks, and structs by table.
  */
 #include "profiles/base/json.h"
 
@@ -206,7 +206,7 @@ static json_t *json_row_write(const struct json_row *r, const void *base)
 		return json_boolean(*(const bool *)at);
 	case JSON_TEXT:
 	case JSON_NAME:
-		return text_to_json(at); /* a peer or a host may have chosen it */
+		return text_to_json(at); /* a peer or a host can have chosen it */
 	case JSON_NUMBERS:
 		return json_numbers_write((const uint64_t *)(const void *)at,
 					  r->size / sizeof(uint64_t));

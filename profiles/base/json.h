@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON documents and structs: members of an object one by one, and tables of rows that both
- * directions walk. Documents are hostile: type and range are checked, an error names the key.
- * Outputs are untouched on failure. "required" is the rule; the _or forms have a default.
+ * Converts between JSON documents and structs, member by member or by a table of rows. Documents
+ * are hostile: type and range are checked, errors name the key. Outputs are untouched on failure.
+ * Members are required; the _or forms have a default.
  */
 #ifndef PROFILES_JSON_H
 #define PROFILES_JSON_H
@@ -12,9 +12,9 @@
 
 #include "profiles/base/base.h"
 
-/* Counters, times and rates as integers of JSON documents. Those are signed (jansson: 64 bits; RFC
- * 8259 s6 lets implementations limit the range): what is beyond, as only a broken source has it, is
- * cut there. A new reference, NULL when there is no memory. */
+/* Counters, times and rates as integers of JSON documents. They are signed (jansson: 64 bits;
+ * RFC 8259 s6 permits a limited range); larger values, which only a broken source has, are clamped.
+ * New reference, NULL on -ENOMEM. */
 #define JSON_UINT_MAX ((uint64_t)INT64_MAX)
 
 static inline json_t *json_uint(uint64_t value)
@@ -29,23 +29,23 @@ int json_get_uint_or(const json_t *object, const char *key, uint64_t fallback, u
 
 int json_get_bool(const json_t *object, const char *key, bool *value, struct err *e);
 
-/* A text that fits into size bytes with its NUL. json_get_text() refuses control characters;
- * json_get_string() is for files of our own, in which the name of a port may hold any. */
+/* Read a text of at most size - 1 bytes. json_get_text() refuses control characters;
+ * json_get_string() accepts them, for files of rocecheck with names of ports. */
 int json_get_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 int json_get_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 
 /* An error as agents and traffic processes report it: {"code", "text", "hint"}. NULL on -ENOMEM. */
 json_t *err_to_json(const struct err *e);
 
-/* What they say, which may be anything: -EIO when that is no error's code, `otherwise` without a
- * text or with an empty one. */
+/* Reads such an error, which can have any content: -EIO for an invalid code, `otherwise` for a
+ * missing or empty text. */
 void err_from_json(const json_t *error, const char *otherwise, struct err *e);
 
 /* Index of the text in words[0..count). */
 int json_get_word(const json_t *object, const char *key, const char *const *words,
 		  unsigned int count, unsigned int *index, struct err *e);
 
-/* A borrowed object or array of at most max members. */
+/* Read a borrowed object, or a borrowed array of at most max members. */
 int json_get_object(const json_t *object, const char *key, const json_t **value, struct err *e);
 int json_get_array(const json_t *object, const char *key, size_t max, const json_t **value,
 		   struct err *e);
@@ -67,13 +67,13 @@ enum json_kind {
 	JSON_TEXT,    /* char[] */
 	JSON_NAME,    /* char[], printable ASCII without blank and '/', first neither '-' nor '.' */
 	JSON_NUMBERS, /* uint64_t[], an array of the same length */
-	JSON_LIST,    /* struct[] with the rows of `item`, and a 32-bit member: how many are used */
+	JSON_LIST,    /* struct[] with the rows of `item`, and a 32-bit member with the count */
 };
 
 enum json_need {
 	JSON_NEEDED,
-	JSON_OPTIONAL, /* where it is absent the member stays as it is */
-	JSON_UNKNOWN,  /* of a number: absent or null is -1, and -1 is written as null */
+	JSON_OPTIONAL, /* if absent, the member is unchanged */
+	JSON_UNKNOWN,  /* of a number: absent or null reads as -1, -1 is written as null */
 };
 
 /* A member of a struct and of an object. */
@@ -88,7 +88,7 @@ struct json_row {
 	size_t item_rows, used_offset;
 };
 
-/* Rows; what follows are initialisers. The key is the name of the member, or another. */
+/* Rows; further arguments are initialisers. The key is the name of the member, or `name`. */
 #define JSON_ROW_AS(name, type, member, ...)                                                       \
 	{                                                                                          \
 		.key = name, .offset = offsetof(type, member),                                     \
@@ -96,7 +96,7 @@ struct json_row {
 	}
 #define JSON_ROW(type, member, ...) JSON_ROW_AS(#member, type, member, __VA_ARGS__)
 
-/* A list of structs; member_count says how many are used. */
+/* A list of structs; member_count is the number of used ones. */
 #define JSON_LIST_OF(name, type, member, rows, ...)                                                \
 	{                                                                                          \
 		.key = name, .kind = JSON_LIST, .offset = offsetof(type, member),                  \
@@ -110,8 +110,8 @@ struct json_row {
  * NULL. */
 int json_rows_write(json_t *object, const struct json_row *row, size_t rows, const void *base);
 
-/* -EINVAL names the key of the first member that is not as it should be; those ahead of it are set
- * then. Keys without a row are left alone. */
+/* -EINVAL names the key of the first invalid member; the members before it are set then. Keys
+ * without a row are ignored. */
 int json_rows_read(const json_t *object, const struct json_row *row, size_t rows, void *base,
 		   struct err *e);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON documents as files. The name is there when all bytes are on the disk, never before.
+ * JSON documents as files. A written file appears under its name after all bytes are on the disk.
  */
 #include "profiles/base/json_file.h"
 
@@ -13,7 +13,7 @@
 
 #include "profiles/base/file.h"
 
-/* What is left of a document that may be as long as a limit. */
+/* A stream of which at most `left` more bytes are read. */
 struct limited {
 	FILE *stream;
 	uint64_t left;
@@ -59,7 +59,7 @@ int json_stream_load(FILE *stream, const char *shown, uint64_t max_bytes, json_t
 
 int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct err *e)
 {
-	/* A pipe would be waited for for ever. */
+	/* O_NONBLOCK: opening a FIFO would block. */
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
 	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
 	json_t *json = NULL;
@@ -89,7 +89,7 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 	return err;
 }
 
-/* Writes into an open file and closes it; f is only looked at without err, which is of opening. */
+/* Writes to an open file and closes it. err: result of opening it; if not 0, f is not used. */
 static int json_file_write(json_t *doc, struct file *f, int err, struct err *e)
 {
 	if (!err) {

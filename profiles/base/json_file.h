@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON documents as files.
+ * Reads and writes JSON documents as files.
  */
 #ifndef PROFILES_JSON_FILE_H
 #define PROFILES_JSON_FILE_H
@@ -13,15 +13,15 @@
 
 struct folder;
 
-/* Reads a document of at most max_bytes; `shown` is what errors call the stream. -EFBIG when there
- * is more, -EINVAL with line and column when it is no JSON. */
+/* Reads a document of at most max_bytes; `shown` names the stream in errors. -EFBIG if it is
+ * longer, -EINVAL with line and column if it is not JSON. */
 int json_stream_load(FILE *stream, const char *shown, uint64_t max_bytes, json_t **doc,
 		     struct err *e);
 
-/* The same of a regular file. *doc is an object; -EINVAL when it is none. */
+/* The same for a regular file. *doc is an object, else -EINVAL. */
 int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct err *e);
 
-/* A file by its path, "-" for standard output: see file_open(). Owns doc (NULL: -ENOMEM). */
+/* Writes a file, or standard output for "-": see file_open(). Consumes doc (NULL: -ENOMEM). */
 int json_file_save(json_t *doc, const char *path, struct err *e);
 
 /* The same below an open folder: see file_open_in(). */

@@ -2,7 +2,7 @@
 /*
  * MemAvailable (linux Documentation/filesystems/proc.rst), and the limits of the control groups
  * from ours to the top (linux Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/memory.rst). The
- * inactive file cache of a group counts as free: the kernel takes it back first.
+ * inactive file cache of a group counts as free: the kernel reclaims it first.
  */
 #include "profiles/base/memory_limit.h"
 
@@ -14,7 +14,7 @@
 
 #define GIB ((double)(UINT64_C(1) << 30))
 
-/* The number behind "name" and blanks at the start of a line; false: there is none. */
+/* Reads the number after "name" and blanks at the start of a line; false without such a line. */
 static bool memory_read_field(const char *path, const char *name, uint64_t *value)
 {
 	char line[256], unit[256];
@@ -29,7 +29,7 @@ static bool memory_read_field(const char *path, const char *name, uint64_t *valu
 	return found;
 }
 
-/* One kind of control groups: where it is mounted, and its files of a group. */
+/* One kind of control groups: its mount point and the files of a group. */
 static const struct hierarchy {
 	const char *controller; /* as in /proc/self/cgroup; "" = v2 */
 	const char *mount, *most, *used, *cache;
@@ -39,7 +39,7 @@ static const struct hierarchy {
 	 "total_inactive_file "},
 };
 
-/* "4:cpu,memory:/a/b" of a hierarchy: its "/a/b", NULL when the line is of another one. */
+/* Returns "/a/b" of a line "4:cpu,memory:/a/b", NULL for the line of another hierarchy. */
 static const char *memory_cgroup_in_line(char *line, const char *controller)
 {
 	char *rest = line, *list;
@@ -55,7 +55,7 @@ static const char *memory_cgroup_in_line(char *line, const char *controller)
 	return NULL;
 }
 
-/* The group of this process, "/" at least; false: it has none there. */
+/* Finds the group of this process, at least "/"; false: none in this hierarchy. */
 static bool memory_cgroup_of_self(const char *root, const struct hierarchy *h, char *group,
 				  size_t size)
 {
@@ -84,7 +84,7 @@ static bool memory_cgroup_read(const char *root, const struct hierarchy *h, cons
 	return memory_read_field(path, name, value);
 }
 
-/* What one group leaves; UINT64_MAX where it has no limit ("max", or no such file). */
+/* Memory left in one group; UINT64_MAX without a limit ("max", or no such file). */
 static uint64_t memory_cgroup_left(const char *root, const struct hierarchy *h, const char *group)
 {
 	uint64_t most, used, cache = 0;
@@ -97,8 +97,8 @@ static uint64_t memory_cgroup_left(const char *root, const struct hierarchy *h, 
 	return most > used ? most - used : 0;
 }
 
-/* The least that the groups from ours to the top leave. The top is also that of a container, whose
- * /proc has names that its own tree lacks. */
+/* Least memory left in any group from ours to the top. In a container, /proc names groups that are
+ * not in its own tree: the top is then the container. */
 static uint64_t memory_cgroups_left(const char *root, const struct hierarchy *h)
 {
 	uint64_t least = UINT64_MAX;

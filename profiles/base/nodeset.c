@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Nodesets: a text in which each "[01-16,20]" is a digit of a number in mixed radix. Name number i
- * takes i modulo the size of the last bracket there, the rest goes to the bracket before it.
+ * Expands sets of names. Each bracket is a digit of a mixed-radix number: name i uses element i
+ * modulo the size of the last bracket, the quotient selects the elements of the brackets before it.
  */
 #include "profiles/base/nodeset.h"
 
@@ -35,7 +35,7 @@ static int nodeset_parse_number(const char **at, unsigned int *number, int *widt
 	return 0;
 }
 
-/* "01-16" or "20", and the ',' behind it. */
+/* Parses "01-16" or "20", and the ',' after it. */
 static int nodeset_parse_range(const char **at, struct range *range)
 {
 	int err = nodeset_parse_number(at, &range->first, &range->width), width;
@@ -72,7 +72,7 @@ static int nodeset_parse_bracket(const char *open, struct bracket *bracket)
 	return bracket->count > NODESET_MAX ? -ERANGE : 0;
 }
 
-/* All brackets and the product of their counts. */
+/* Parses all brackets; *count is the product of their sizes. */
 static int nodeset_parse_brackets(const char *text, struct bracket *brackets, unsigned int *number,
 				  unsigned int *count)
 {

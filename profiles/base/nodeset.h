@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names that stand for several: "gpu[01-16]", "rack[1-2]n[01-04]". The digits of the first number
- * give the width, as in Slurm and ClusterShell.
+ * Sets of names: "gpu[01-16]", "rack[1-2]n[01-04]". The digits of the first number give the width,
+ * as in Slurm and ClusterShell.
  */
 #ifndef PROFILES_NODESET_H
 #define PROFILES_NODESET_H
@@ -10,8 +10,8 @@
 
 #define NODESET_MAX 4096 /* names of one set */
 
-/* Number of names, or -EINVAL and -ERANGE with e filled: brackets that do not match, an empty or
- * backward range, more than NODESET_MAX names. */
+/* Number of names; -EINVAL with e filled for unmatched brackets and empty or reversed ranges,
+ * -ERANGE above NODESET_MAX names. */
 int nodeset_count(const char *text, struct err *e);
 
 /* Writes name number i (from 0, below the count). -ENAMETOOLONG. */

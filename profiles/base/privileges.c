@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Capabilities through libcap-ng. A root without capabilities still owns much of the file system,
- * but without CAP_DAC_OVERRIDE it cannot write into a user's folder: for both reasons root changes
- * its uid as well.
+ * Capabilities through libcap-ng. Root also changes its uid: without capabilities it would still
+ * own much of the file system, but could not write to a user's folder (CAP_DAC_OVERRIDE).
  */
 #include "profiles/base/privileges.h"
 
@@ -21,7 +20,8 @@
 #include "profiles/base/file.h"
 #include "profiles/base/small_file.h"
 
-/* Whether this user namespace has the id: "0 1000 1" maps one id, 0 (user_namespaces(7)). */
+/* Returns true if this user namespace maps the id: "0 1000 1" maps one id, 0 (user_namespaces(7)).
+ */
 static bool privileges_id_is_mapped(const char *map, unsigned int id)
 {
 	FILE *f = fopen(map, "re");
@@ -35,7 +35,7 @@ static bool privileges_id_is_mapped(const char *map, unsigned int id)
 	return mapped;
 }
 
-/* What capng_change_id() needs. */
+/* Returns true if capng_change_id() can work. */
 static bool privileges_may_change_id(uid_t uid, gid_t gid)
 {
 	return privileges_id_is_mapped("/proc/self/uid_map", uid) &&
@@ -56,19 +56,19 @@ static int privileges_change_id(uid_t uid, gid_t gid, struct err *e)
 		       status);
 }
 
-/* The new user, or the owner of a folder, could else look into this process and use what it has
- * open, where fs.suid_dumpable is not 0 (proc(5)). */
+/* Otherwise, with fs.suid_dumpable not 0 (proc(5)), processes of the new user could trace this
+ * process and use its open descriptors. */
 static int privileges_set_undumpable(struct err *e)
 {
 #ifdef __SANITIZE_ADDRESS__
-	(void)e; /* its search for leaks could not look into it either */
+	(void)e; /* the leak search of LeakSanitizer traces the process */
 	return 0;
 #else
 	return prctl(PR_SET_DUMPABLE, 0) ? err_sys(e, -errno, "privileges") : 0;
 #endif
 }
 
-/* uid 0: stay who we are. */
+/* uid 0: keep the uid. */
 static int privileges_give_up(uid_t uid, gid_t gid, bool lock_memory, struct err *e)
 {
 	bool change;
@@ -110,11 +110,11 @@ int privileges_become_owner(const struct folder *folder, struct err *e)
 	return err;
 }
 
-/* The process that moves data. What a change of the user costs is asked for again: the kernel
- * clears the signal of the parent's death then (prctl(2), PR_SET_PDEATHSIG), and locked memory has
- * a limit (getrlimit(2)). */
+/* Confinement of the traffic process. A change of the uid clears the signal for the parent's death
+ * (prctl(2), PR_SET_PDEATHSIG) and limits locked memory (getrlimit(2)): both are set again. */
 
-/* In place of no limit; who had one keeps it. False: it is too low, and cannot be raised. */
+/* Sets the limit of locked memory for a process that had none. False: the limit is too low and
+ * cannot be raised. */
 static bool privileges_raise_memlock(uint64_t lock_bytes)
 {
 	struct rlimit limit = {.rlim_cur = lock_bytes, .rlim_max = lock_bytes};
@@ -123,7 +123,7 @@ static bool privileges_raise_memlock(uint64_t lock_bytes)
 		return true;
 	if (getrlimit(RLIMIT_MEMLOCK, &limit))
 		return false;
-	limit.rlim_cur = limit.rlim_max; /* root of a container: as much as it may */
+	limit.rlim_cur = limit.rlim_max; /* root of a container: up to its hard limit */
 	(void)setrlimit(RLIMIT_MEMLOCK, &limit);
 	return limit.rlim_max >= lock_bytes;
 }
@@ -138,7 +138,7 @@ static bool privileges_node_is_public(const char *root, const char *node)
 	return stat(path, &st) || (st.st_mode & both) == both;
 }
 
-/* The names of the character devices of verbs: uverbs0 has the file ibdev with the device's name.
+/* Returns true if the verbs character device `node` belongs to ibdev: its file ibdev has the name.
  */
 static bool privileges_node_is_of(const char *root, const char *node, const char *ibdev)
 {
@@ -176,7 +176,7 @@ int privileges_confine(const char *root, const char *ibdev, uint64_t lock_bytes,
 		return err;
 	if (prctl(PR_SET_DUMPABLE, 0) || prctl(PR_SET_PDEATHSIG, SIGKILL))
 		return err_sys(e, -errno, "traffic process");
-	if (getppid() != parent) /* it ended meanwhile */
+	if (getppid() != parent) /* the parent has ended */
 		return err_set(e, -ENODATA, "traffic process: its agent has ended");
 	return 0;
 }

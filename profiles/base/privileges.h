@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Privileges that decoding packets, writing recordings and moving data do not need, given up for
- * good (capabilities(7), credentials(7)). Nothing here can be taken back.
+ * Drops privileges that decoding packets, writing recordings and RDMA traffic do not need
+ * (capabilities(7), credentials(7)). The process cannot regain them.
  */
 #ifndef PROFILES_PRIVILEGES_H
 #define PROFILES_PRIVILEGES_H
@@ -10,39 +10,37 @@
 
 struct folder;
 
-/* The user and group without rights of its own: "nobody", "nogroup". */
+/* The unprivileged user and group: "nobody", "nogroup". */
 #define PRIVILEGES_NOBODY 65534U
 
 /*
- * Gives up every capability, also those of programs that are started later, and root's uid and
- * supplementary groups: root becomes PRIVILEGES_NOBODY. A root that cannot change its uid (a
- * container without CAP_SETUID, a user namespace with one user) stays uid 0 without capabilities.
- * Call it before there are threads. -errno and e: the process must end.
+ * Drops all capabilities, also for programs started later, and root's uid and supplementary groups:
+ * root becomes PRIVILEGES_NOBODY. A root that cannot change its uid (a container without
+ * CAP_SETUID, a user namespace with one user) stays uid 0 without capabilities. Call it before
+ * starting threads. -errno and e: the process must end.
  */
 int privileges_drop(struct err *e);
 
-/* Whether memory is locked without a limit: CAP_IPC_LOCK. */
+/* Returns true if the process can lock memory without a limit: CAP_IPC_LOCK. */
 bool privileges_lock_memory(void);
 
-/* Gives up the same, but root becomes the owner of an open folder: a recording by sudo
- * belongs to the owner of the folder, and is written with the owner's rights. -errno and e: the
- * process must end. */
+/* As privileges_drop(), but root becomes the owner of an open folder: a recording by sudo is
+ * written with the rights of that user and belongs to that user. -errno and e: the process must
+ * end. */
 int privileges_become_owner(const struct folder *folder, struct err *e);
 
-/* Confinement of the process that moves data: bytes that others send make it act, so it keeps no
- * right that it does not need. */
-
-/* Before the device is opened: what is written to an RDMA device counts only when the writer has
- * the rights of the one who opened it (linux ib_safe_file_access()), also what Soft-RoCE posts and
- * what rdma_cm is asked for. Gives up all capabilities and root, is not dumped or traced by others
- * of its new user, and still ends with its parent. It may lock lock_bytes of its memory from then
- * on. What that needs is kept: CAP_IPC_LOCK where the limit of locked memory can not be raised, and
- * root's uid, without a capability, where the device is for root alone. root: of /dev and /sys, ""
- * = this host. Before there are threads. -errno and e: the process must end. */
+/* Confines the traffic process, which acts on bytes of the network. Call it before opening the
+ * device and before starting threads: the kernel refuses writes to an RDMA device by a process
+ * whose credentials changed after the open (linux ib_safe_file_access()), also posts of Soft-RoCE
+ * and requests to rdma_cm. Drops all capabilities and root; other processes of the new user cannot
+ * dump or trace it; it still ends with its parent and can lock lock_bytes of memory. Exceptions: it
+ * keeps CAP_IPC_LOCK if the limit of locked memory cannot be raised, and uid 0 without capabilities
+ * if only root can open the device. root: of /dev and /sys, "" = this host. -errno and e: the
+ * process must end. */
 int privileges_confine(const char *root, const char *ibdev, uint64_t lock_bytes, struct err *e);
 
-/* Whether anybody may open the nodes that traffic of this device needs; also when there are none.
- */
+/* Returns true if every user can open the device nodes that traffic of this device needs, also if
+ * there are none. */
 bool privileges_rdma_is_public(const char *root, const char *ibdev);
 
 #endif

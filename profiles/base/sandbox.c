@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The seccomp filter of a process that decodes packets: a list of what is allowed (seccomp(2),
- * linux include/uapi/linux/sched.h for the flags of clone). Only numbers are compared; no pointer
- * can be followed by a filter.
+ * The seccomp filter of a process that decodes packets: a list of allowed system calls (seccomp(2),
+ * linux include/uapi/linux/sched.h for the flags of clone). A filter compares numbers; it cannot
+ * follow pointers.
  */
 #include "profiles/base/sandbox.h"
 
@@ -25,14 +25,14 @@
 
 #include "profiles/base/privileges.h"
 
-/* mask 0: with any arguments. Else (argument & mask) == want. */
+/* mask 0: any arguments. Else (argument & mask) == want. */
 struct allowed {
 	int call;
 	unsigned int argument;
 	uint64_t mask, want;
 };
 
-#define FD_MASK UINT32_MAX /* the kernel looks at so many bits of a descriptor */
+#define FD_MASK UINT32_MAX /* bits of a descriptor that the kernel reads */
 
 static const struct allowed allowed[] = {
 	{SCMP_SYS(read), 0, 0, 0},
@@ -56,7 +56,7 @@ static const struct allowed allowed[] = {
 	{SCMP_SYS(getrandom), 0, 0, 0},
 	{SCMP_SYS(clock_gettime), 0, 0, 0},
 	{SCMP_SYS(gettimeofday), 0, 0, 0},
-	/* glibc's qsort() asks how much memory there is, for long lists. */
+	/* glibc's qsort() reads the size of the memory, for long lists. */
 	{SCMP_SYS(sysinfo), 0, 0, 0},
 	{SCMP_SYS(futex), 0, 0, 0},
 	{SCMP_SYS(clone), 0, CLONE_THREAD, CLONE_THREAD},
@@ -66,7 +66,7 @@ static const struct allowed allowed[] = {
 	{SCMP_SYS(sched_getaffinity), 0, 0, 0},
 	{SCMP_SYS(gettid), 0, 0, 0},
 	{SCMP_SYS(sigaltstack), 0, 0, 0},
-	/* The first thread asks for the signals that glibc keeps to itself. */
+	/* Creating the first thread sets up the signals that glibc reserves. */
 	{SCMP_SYS(rt_sigaction), 0, UINT32_MAX, 32},
 	{SCMP_SYS(rt_sigaction), 0, UINT32_MAX, 33},
 	{SCMP_SYS(rt_sigprocmask), 0, 0, 0},
@@ -75,7 +75,7 @@ static const struct allowed allowed[] = {
 	{SCMP_SYS(exit), 0, 0, 0},
 	{SCMP_SYS(exit_group), 0, 0, 0},
 #ifdef __SANITIZE_ADDRESS__
-	/* The search for leaks at exit: it stops the process from a child and reads its maps. */
+	/* LeakSanitizer at exit stops the process from a child and reads its maps. */
 	{SCMP_SYS(clone), 0, CLONE_THREAD, 0},
 	{SCMP_SYS(mmap), 2, PROT_EXEC, PROT_EXEC},
 	{SCMP_SYS(open), 1, O_ACCMODE, O_RDONLY},
@@ -106,8 +106,7 @@ static const struct allowed allowed_live[] = {
 	{SCMP_SYS(recvfrom), 0, FD_MASK, SANDBOX_PARENT_FD},
 	{SCMP_SYS(sendmsg), 0, FD_MASK, SANDBOX_PARENT_FD},
 	{SCMP_SYS(sendto), 0, FD_MASK, SANDBOX_PARENT_FD},
-	/* libpcap: an error of the socket, what the ring dropped, and whether the interface is
-	 * still there and up. */
+	/* libpcap: errors of the socket, drops of the ring, state of the interface. */
 	{SCMP_SYS(getsockopt), 0, 0, 0},
 	{SCMP_SYS(getsockname), 0, 0, 0},
 	{SCMP_SYS(ioctl), 1, UINT32_MAX, SIOCGIFFLAGS},
@@ -130,14 +129,13 @@ static int sandbox_allow_rows(scmp_filter_ctx filter, const struct allowed *row,
 	return 0;
 }
 
-/* A first argument that is below end; one with any of the upper 32 bits set is not, whatever the
- * lower ones are. */
+/* Allows a call whose first argument, all 64 bits, is below end. */
 static int sandbox_allow_fd_below(scmp_filter_ctx filter, int call, scmp_datum_t end)
 {
 	return seccomp_rule_add(filter, SCMP_ACT_ALLOW, call, 1, SCMP_A0(SCMP_CMP_LT, end));
 }
 
-/* Libraries that look for a file live without it. The sanitizer's search for leaks does not. */
+/* Libraries that open an optional file continue on EACCES; LeakSanitizer does not. */
 static int sandbox_refuse_files(scmp_filter_ctx filter)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -157,7 +155,7 @@ static int sandbox_allow(scmp_filter_ctx filter, enum sandbox_input input)
 {
 	int err = sandbox_allow_rows(filter, allowed, ARRAY_SIZE(allowed));
 
-	/* Not of SIGSYS, the last of the signals that are not for real time. */
+	/* Not for SIGSYS, the last signal before the real-time signals. */
 	err = err ? err : sandbox_allow_fd_below(filter, SCMP_SYS(rt_sigaction), SIGSYS);
 	if (!err && input == SANDBOX_FILE)
 		err = sandbox_allow_rows(filter, allowed_file, ARRAY_SIZE(allowed_file));
@@ -169,7 +167,7 @@ static int sandbox_allow(scmp_filter_ctx filter, enum sandbox_input input)
 			  : sandbox_allow_fd_below(filter, SCMP_SYS(writev), SANDBOX_WRITE_END);
 		err = err ? err : sandbox_refuse_files(filter);
 	}
-	/* Its flags are behind a pointer: glibc then takes clone. */
+	/* clone3 has its flags behind a pointer; with ENOSYS glibc uses clone. */
 	return err ? err : seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 }
 
@@ -203,9 +201,9 @@ const char *sandbox_call(int call, char text[SANDBOX_CALL_MAX])
 	return text;
 }
 
-static volatile int *refused_call; /* a handler gets no argument */
+static volatile int *refused_call; /* a signal handler has no argument */
 
-/* The call was not made. Whatever malloc() calls is allowed, so its lock is free here. */
+/* The call was not executed. All calls of malloc() are allowed, so its lock is free here. */
 static void sandbox_on_sigsys(int number, siginfo_t *info, void *context)
 {
 	char call[SANDBOX_CALL_MAX], text[2 * SANDBOX_CALL_MAX];
@@ -218,7 +216,7 @@ static void sandbox_on_sigsys(int number, siginfo_t *info, void *context)
 			 sandbox_call(info->si_syscall, call));
 		(void)!write(STDERR_FILENO, text, strlen(text));
 	}
-	/* Refused as well, with SIGSYS blocked: the kernel ends the process by it. */
+	/* This call is refused, too; with SIGSYS blocked, the kernel ends the process. */
 	(void)syscall(SYS_tgkill, 0, 0, SIGSYS);
 }
 
@@ -245,8 +243,7 @@ int sandbox_confine(enum sandbox_input input, bool unfiltered, volatile int *ref
 	int err = privileges_drop(e);
 
 #ifdef __SANITIZE_ADDRESS__
-	/* A process that changed its user cannot be looked at any more, by the search for leaks
-	 * neither. */
+	/* LeakSanitizer cannot trace a process that changed its uid. */
 	(void)prctl(PR_SET_DUMPABLE, 1);
 #endif
 	if (!err)

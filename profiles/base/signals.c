@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See signals.h. A held signal stays pending, so nothing runs in a handler.
+ * See signals.h. A blocked signal stays pending, so no handler runs.
  */
 #include "profiles/base/signals.h"
 
@@ -39,8 +39,8 @@ void signals_release(const struct signals_held *held)
 	pthread_sigmask(SIG_SETMASK, &held->old, NULL);
 }
 
-/* Signals that ask a command to end. A handler is given nothing but the number: what it sets is a
- * variable of this file, which the command looks at between its steps. */
+/* Signals that ask a command to stop. The handler sets a variable of this file, which the command
+ * checks between its steps. */
 
 static atomic_int stop;
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Signals that would end the process between two writes, held back while it changes the machine: a
- * login that ends, a user's interrupt, a reader of its output that goes away. And those that ask a
- * command to end in order, which runs until it is told to stop or must not leave half of its work.
+ * Blocks signals that would end the process between two changes to the host (SIGHUP, SIGINT,
+ * SIGPIPE, ...), and catches signals that ask a command to stop in an orderly way.
  */
 #ifndef PROFILES_SIGNALS_H
 #define PROFILES_SIGNALS_H
@@ -16,17 +15,17 @@ struct signals_held {
 
 void signals_hold(struct signals_held *held);
 
-/* Takes those that came; the number of the first one that asked to stop, else 0. */
+/* Consumes pending signals; returns the number of the first one that asks to stop, else 0. */
 int signals_consume(const struct signals_held *held);
 
-/* Those that came meanwhile have been heeded and do not end the process any more. */
+/* Discards pending signals, so that they do not end the process, and unblocks the set. */
 void signals_release(const struct signals_held *held);
 
-/* Watches SIGINT, SIGTERM and SIGHUP. Returns what becomes 1 with the first of them, so that the
- * command ends in order; the second one ends the process. */
+/* Catches SIGINT, SIGTERM and SIGHUP. The returned flag becomes 1 with the first of them, so that
+ * the command can stop in an orderly way; the second one ends the process. */
 const atomic_int *signals_catch_stop(void);
 
-/* From here on they end the process again. */
+/* Restores their default action: they end the process. */
 void signals_release_stop(void);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Small files below a movable root. What they hold may be anything: it is bounded and cut before it
- * is believed.
+ * Small files below a root that tests can change. Their content is untrusted: it is bounded and cut
+ * before use.
  */
 #include "profiles/base/small_file.h"
 
@@ -25,7 +25,7 @@ static bool small_file_path(char path[PATH_MAX], const char *root, const char *f
 	return more >= 0 && more < PATH_MAX - used;
 }
 
-/* At the first byte that is no printable ASCII. */
+/* Cuts at the first byte that is not printable ASCII. */
 static void small_file_cut(char *text)
 {
 	while (*text >= ' ' && *text <= '~')
@@ -118,8 +118,8 @@ bool small_file_exists(const char *root, const char *fmt, ...)
 	return fits && !lstat(path, &st);
 }
 
-/* What is no regular file is not even opened: opening a device can do something (a watchdog begins
- * to count, a tape rewinds). */
+/* Opens regular files only: opening a device can have side effects (a watchdog starts, a tape
+ * rewinds). */
 
 static bool small_file_is_regular(int root, const char *path)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Foreign text made safe to print. UTF-8 is checked by RFC 3629 s3: no overlong form, no surrogate,
- * nothing above U+10FFFF. The ranges stand here instead of iswprint(), which knows nothing of
- * UTF-8 in the C locale, where services and containers run.
+ * Sanitizes foreign text. UTF-8 is checked by RFC 3629 s3: no overlong form, no surrogate, nothing
+ * above U+10FFFF. Own ranges replace iswprint(), which does not support UTF-8 in the C locale of
+ * services and containers.
  */
 #include "profiles/base/text.h"
 
@@ -48,7 +48,7 @@ static bool text_is_unsafe(uint32_t c, enum text_form form)
 	return (c & 0xfffe) == 0xfffe;
 }
 
-/* Bytes of the sequence a lead byte begins; 0 = none does. */
+/* Length of the sequence that a lead byte begins; 0 = not a lead byte. */
 static unsigned int text_lead(uint8_t lead)
 {
 	if (lead < 0x80)
@@ -60,7 +60,8 @@ static unsigned int text_lead(uint8_t lead)
 	return lead >= 0xf0 && lead <= 0xf4 ? 4 : 0;
 }
 
-/* Bytes of the character at text, of which `size` may be read, and its code point; 0 = no UTF-8. */
+/* Length and code point of the character at text, of which `size` bytes are readable; 0 = not
+ * UTF-8. */
 static unsigned int text_decode(const char *text, size_t size, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
@@ -82,8 +83,8 @@ static unsigned int text_decode(const char *text, size_t size, uint32_t *code)
 	return length;
 }
 
-/* Bytes of the character at text, or of what is replaced by one '?': an unsafe character or one
- * byte that is no UTF-8. */
+/* Length of the character at text, or of the part that one '?' replaces: an unsafe character, or
+ * one byte that is not UTF-8. */
 static unsigned int text_step(const char *text, size_t size, enum text_form form, bool *good)
 {
 	unsigned int length;

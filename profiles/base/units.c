@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Decimal numbers with units. One parser of digits serves all; what differs is the table of
- * suffixes.
+ * Parses decimal numbers with units. One parser of digits serves all tables of suffixes.
  */
 #include "profiles/base/units.h"
 
@@ -52,7 +51,7 @@ static const struct suffix duration_suffixes[] = {
 
 /* clang-format on */
 
-/* Reads the digits at *text and moves it behind them. -ERANGE above 2^64 - 1. */
+/* Reads the digits at *text and advances it. -ERANGE above 2^64 - 1. */
 static int units_parse_digits(const char **text, uint64_t *value)
 {
 	const char *at = *text;

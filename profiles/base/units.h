@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers as people write them in profiles, inventories and on the command line: decimal, exact,
- * with the unit behind. No octal, no hexadecimal, no fractions, no rounding: what is not exactly a
- * value is an error that says what would be.
+ * Parses numbers of profiles, inventories and the command line: decimal, exact, followed by the
+ * unit. No octal, no hexadecimal, no fractions, no rounding.
  *
- * All return 0; -EINVAL when the text is no such value; -ERANGE when it is one but too small or
- * large. e holds the text of the problem, and in its hint what is accepted. Outputs are untouched
- * on failure.
+ * All return 0; -EINVAL for an invalid text; -ERANGE for a value that is too small or too large.
+ * The hint of e states the accepted values. Outputs are untouched on failure.
  */
 #ifndef PROFILES_UNITS_H
 #define PROFILES_UNITS_H
