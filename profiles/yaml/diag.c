@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The list of findings about an input file. Texts hold pieces of that file, so they are made safe
- * when they come in: a finding may be printed to a terminal and written as JSON whatever it quotes.
+ * The list of findings about input files. Texts quote those files, so they are sanitized when they
+ * are added: a finding is always safe to print on a terminal and to write as JSON.
  */
 #include "profiles/yaml/diag.h"
 
@@ -37,7 +37,7 @@ void diags_clear(struct diags *d)
 	diags_init(d);
 }
 
-/* Copies a string that may be absent; false when memory ran out. */
+/* Copies a string or NULL; false on -ENOMEM. */
 static bool diag_copy_string(char **to, const char *from)
 {
 	*to = from ? text_copy(from, TEXT_LINE) : NULL;
@@ -106,8 +106,7 @@ static unsigned int diag_min3(unsigned int a, unsigned int b, unsigned int c)
 	return least < c ? least : c;
 }
 
-/* Edit distance in which swapping neighbours is one edit ("enabeld"). Both at most WORD_MAX long.
- */
+/* Edit distance; swapping neighbours is one edit ("enabeld"). Both at most WORD_MAX long. */
 static unsigned int diag_edit_distance(const char *a, const char *b)
 {
 	unsigned int row[3][WORD_MAX + 1];
@@ -148,7 +147,7 @@ const char *diag_nearest(const char *got, const char *const *words)
 		if (strlen(*words) > WORD_MAX)
 			continue;
 		distance = diag_edit_distance(got, *words);
-		/* One edit in three letters is likeness; "no" must not become "on". */
+		/* At most one edit per three letters: "no" must not suggest "on". */
 		if (distance < best && 3 * distance <= length) {
 			best = distance;
 			nearest = *words;
@@ -157,8 +156,8 @@ const char *diag_nearest(const char *got, const char *const *words)
 	return nearest;
 }
 
-/* Findings for people (source line and caret), for editors (one line each) and for programs (JSON).
- * The order is that of the files and their lines, not that in which they were found. */
+/* Output for people (source line and caret), editors (one line each) and programs (JSON), sorted by
+ * file and line. */
 
 #define TAB_WIDTH 8
 
@@ -207,7 +206,7 @@ static int diag_entry_compare(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* All entries in file order; the caller frees. NULL when memory ran out. */
+/* All entries in file order; the caller frees. NULL on -ENOMEM. */
 static struct entry *diags_sort(const struct diags *d)
 {
 	struct entry *entries = calloc(d->count + 1, sizeof(*entries));
@@ -225,7 +224,7 @@ static bool diag_is_continuation(char byte)
 	return ((unsigned char)byte & 0xc0) == 0x80;
 }
 
-/* Prints the line with tabs as spaces, and returns the cell in which character `column` stands. */
+/* Prints the line with tabs as spaces; returns the cell of character `column`. */
 static int diag_print_source(const char *source, int column, FILE *out)
 {
 	int cell = 0, at = 1, caret = 0;
@@ -296,7 +295,7 @@ static const char *diag_plural(size_t count)
 	return count == 1 ? "" : "s";
 }
 
-/* "2 errors, 1 warning in FILE"; several files are counted. */
+/* "2 errors, 1 warning in FILE", or "in 3 files". */
 static void diags_print_total(const struct diags *d, FILE *out)
 {
 	size_t warnings = d->count - d->errors, files = 0;
@@ -379,8 +378,8 @@ json_t *diags_to_json(const struct diags *d)
 			 "findings", findings);
 }
 
-/* The ids of input errors. Ids are stable: new ones are added, old ones never change meaning. 001
- * to 019 are about the file, 020 and up about settings that do not go together. */
+/* The ids of input errors. Ids are stable: old ones never change their meaning. 001 to 019 are
+ * about the file, 020 and up about settings that contradict each other. */
 
 const struct diag_rule diag_rules[] = {
 	{

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Diagnostics of an input file: every finding of one run, each with file:line:column, the source
- * line, a caret, what would be accepted, and "did you mean". Shape as a compiler prints it.
+ * Diagnostics of input files, in the form of a compiler: all findings of a run, each with
+ * file:line:column, source line, caret, accepted values, and "did you mean".
  */
 #ifndef PROFILES_DIAG_H
 #define PROFILES_DIAG_H
@@ -24,11 +24,11 @@ struct diag {
 	int width;	  /* characters under the caret, at least 1 */
 	char *text;	  /* owned: "unknown key 'enabeld' in 'pfc'" */
 	char *source;	  /* owned: the line of the file, may be NULL */
-	char *note;	  /* owned: what is accepted, may be NULL */
-	char *suggestion; /* owned: the word meant, may be NULL */
+	char *note;	  /* owned: accepted values, may be NULL */
+	char *suggestion; /* owned: nearest accepted word, may be NULL */
 };
 
-#define DIAGS_MAX 1000 /* kept; one more then says that there are others */
+#define DIAGS_MAX 1000 /* stored; one more reports that the others are not shown */
 
 /* Storage is the caller's; the list owns its entries. */
 struct diags {
@@ -37,16 +37,16 @@ struct diags {
 	size_t errors; /* entries of level DIAG_ERROR */
 };
 
-/* The ids of input errors and what each means; ends with a NULL id. */
+/* The ids of input errors and their meaning; ends with a NULL id. */
 struct diag_rule {
 	const char *id;
 	const char *title;
 	const char *explain; /* a paragraph for `rocecheck explain` */
-	bool unusable;	     /* the file has no content that could be judged */
+	bool unusable;	     /* the file has no content to check */
 };
 extern const struct diag_rule diag_rules[];
 
-/* Row of an id, NULL when there is none. */
+/* Row of an id, or NULL. */
 const struct diag_rule *diag_rule_find(const char *id);
 
 void diags_init(struct diags *d);
@@ -55,11 +55,11 @@ void diags_clear(struct diags *d);
 /* Appends a copy of *one: its strings are duplicated. -ENOMEM. */
 int diags_add(struct diags *d, const struct diag *one);
 
-/* Gives a finding a copy of its source line, made safe like the other texts. -ENOMEM. */
+/* Adds a sanitized copy of its source line to a finding. -ENOMEM. */
 int diag_set_source(struct diag *one, const char *source);
 
 /* Prints all in file order in the long form (source line and caret), then "2 errors in FILE".
- * Colour is the caller's wish. Returns -errno of the stream. */
+ * Returns -errno of the stream. */
 int diags_print(const struct diags *d, FILE *out, bool colour);
 
 /* file:line:col: error: text [RC-INP-002], one line each, for editors. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Builds the tree of struct yaml_node from libyaml's events. Events, not libyaml's documents: those
- * resolve aliases before anybody can refuse them. YAML 1.1 types are never guessed: a scalar is the
- * text that stands there. Advice for syntax errors goes by the messages of libyaml 0.2.5; one that
- * is not listed is shown as it is.
+ * Builds the tree of struct yaml_node from the events of libyaml. Its document API is not used,
+ * since it resolves aliases, which must be refused. YAML 1.1 types are not guessed: a scalar is its
+ * text. Hints for syntax errors match messages of libyaml 0.2.5; unknown messages are printed
+ * unchanged.
  */
 #include "profiles/yaml/yaml.h"
 
@@ -22,14 +22,14 @@
 
 #define YAML_SOURCE_MAX 400 /* longer lines are not shown */
 
-/* What the parser says. */
+/* Error of libyaml. */
 struct yaml_problem {
 	const char *text;
 	int line, column;
-	int context_line, context_column; /* where what it was reading began; line 0: nowhere */
+	int context_line, context_column; /* start of the enclosing construct; line 0: none */
 };
 
-/* What we say. */
+/* Text and note of the finding. */
 struct yaml_advice {
 	char text[160];
 	char note[160];
@@ -52,9 +52,8 @@ static int yaml_read_fd(int fd, char **text, size_t *size)
 }
 
 /* Reads a regular file of at most YAML_SIZE_MAX bytes; *text is terminated and the caller's to
- * free. -EFBIG with *text NULL when it is larger, which its size tells before it is read; -ENOTSUP,
- * too, when it is a pipe or a device, which are not even waited for; another -errno with e filled
- * when it cannot be read. */
+ * free. -EFBIG with *text NULL if it is larger; -ENOTSUP with *text NULL if it is a pipe or a
+ * device, which it does not wait for; another -errno with e filled if it cannot be read. */
 static int yaml_read_file(const char *path, char **text, size_t *size, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -70,7 +69,7 @@ static int yaml_read_file(const char *path, char **text, size_t *size, struct er
 	return err;
 }
 
-/* Bytes of the line break at text, 0 when there is none: YAML 1.1 s4.1.4, as libyaml counts. */
+/* Length of the line break at text, or 0: YAML 1.1 s4.1.4, as libyaml counts lines. */
 static size_t yaml_break_length(const char *text)
 {
 	static const char *const breaks[] = {"\r\n",	 "\r",		 "\n",
@@ -82,10 +81,10 @@ static size_t yaml_break_length(const char *text)
 	return 0;
 }
 
-/* The line break that ends this line, or the end of the text. */
+/* Finds the line break that ends this line, or the end of the text. */
 static const char *yaml_line_end(const char *text)
 {
-	/* Bytes that no break begins with are passed over fast. */
+	/* Fast path: skips bytes that begin no line break. */
 	while (*(text += strcspn(text, "\r\n\xc2\xe2")) && !yaml_break_length(text))
 		text++;
 	return text;
@@ -98,8 +97,7 @@ static const char *yaml_next_line(const char *text)
 	return end + yaml_break_length(end);
 }
 
-/* Where the lines of a text begin, counted as the parser counts them; the caller's to free. NULL
- * when memory ran out. */
+/* Returns the offsets of all lines, counted as libyaml does; the caller frees. NULL on -ENOMEM. */
 static uint32_t *yaml_find_lines(const char *text, size_t *count)
 {
 	size_t room = 1;
@@ -116,7 +114,8 @@ static uint32_t *yaml_find_lines(const char *text, size_t *count)
 	return lines;
 }
 
-/* Copies the line that begins at text without its end. -ENOENT when it is longer than size. */
+/* Copies the line that begins at text, without its line break. -ENOENT if it is longer than size.
+ */
 static int yaml_copy_line(const char *text, char *source, size_t size)
 {
 	size_t length = yaml_line_end(text) - text;
@@ -128,7 +127,7 @@ static int yaml_copy_line(const char *text, char *source, size_t size)
 	return 0;
 }
 
-/* Line and column (characters, from 1) of a byte. */
+/* Finds line and column (in characters, from 1) of a byte. */
 static void yaml_offset_place(const char *text, size_t offset, int *line, int *column)
 {
 	*line = 1;
@@ -143,10 +142,10 @@ static void yaml_offset_place(const char *text, size_t offset, int *line, int *c
 	}
 }
 
-/* Where the finding points, besides the place of the problem. */
+/* Place of the finding. */
 enum place {
 	AT_PROBLEM,
-	AT_CONTEXT, /* where the bracket or quote was opened */
+	AT_CONTEXT, /* start of the bracket or quote */
 };
 
 struct advice_row {
@@ -154,12 +153,12 @@ struct advice_row {
 	const char *text;
 	const char *note;
 	enum place place;
-	char byte; /* only when this byte stands at the problem; 0 = any */
+	char byte; /* only with this byte at the place of the problem; 0 = any */
 };
 
 /* clang-format off */
 
-/* The first row that fits is taken. */
+/* The first matching row applies. */
 static const struct advice_row advice_rows[] = {
 	{"cannot start any token", "a tab cannot indent", "indent with spaces", AT_PROBLEM, '\t'},
 	{"cannot start any token", "this character cannot begin a value",
@@ -195,7 +194,7 @@ static char yaml_byte_at(const char *text, int line, int column)
 			return '\0';
 		text++;
 	}
-	/* Only asked about tabs in an indentation, which is ASCII. */
+	/* Only used for tabs in an indentation, which is ASCII. */
 	return strlen(text) >= (size_t)column ? text[column - 1] : '\0';
 }
 
@@ -238,7 +237,7 @@ struct yaml_items {
 	struct yaml_node *node[];
 };
 
-/* One file while it is read. */
+/* State of the parser of one file. */
 struct reader {
 	yaml_parser_t parser;
 	struct yaml_file *f;
@@ -296,7 +295,7 @@ int yaml_report(const struct yaml_file *f, const struct yaml_node *node,
 	int err;
 
 	if (d->count > DIAGS_MAX)
-		return -EINVAL; /* it is left out */
+		return -EINVAL; /* findings above the limit are not stored */
 	va_start(ap, fmt);
 	vsnprintf(text, sizeof(text), fmt, ap);
 	va_end(ap);
@@ -324,7 +323,7 @@ int yaml_attach_source(const struct yaml_file *f, struct diags *d, size_t first)
 	return 0;
 }
 
-/* A feature or limit of this reader, at the place of an event. */
+/* Reports an unsupported feature or an exceeded limit at an event. */
 static int yaml_refuse(struct reader *r, const yaml_event_t *event, const char *rule,
 		       const char *text)
 {
@@ -340,7 +339,7 @@ static int yaml_refuse(struct reader *r, const yaml_event_t *event, const char *
 	return yaml_report(r->f, &at, &what, r->d, "%s", text);
 }
 
-/* libyaml knows what it did not like and where; people want to know what to do. */
+/* Reports a syntax error of libyaml with a hint. */
 static int yaml_report_syntax(struct reader *r)
 {
 	const yaml_parser_t *p = &r->parser;
@@ -389,7 +388,7 @@ static int yaml_node_new(const yaml_event_t *event, enum yaml_kind kind, struct 
 	return 0;
 }
 
-/* Takes the item whatever happens. */
+/* Consumes the item, also on failure. */
 static int yaml_node_append(struct yaml_node *node, struct yaml_node *item)
 {
 	struct yaml_items *grown = node->items;
@@ -434,8 +433,8 @@ static int yaml_read_scalar(struct reader *r, const yaml_event_t *event, struct 
 	return 0;
 }
 
-/* All keys that are given twice are reported, but there is no tree then: whoever looks up a key
- * would see one of its values, and whoever walks the map both. */
+/* Reports all duplicate keys. The file then has no tree: yaml_get() would see one of the values,
+ * and a walk over the map both. */
 static int yaml_check_key(struct reader *r, const struct yaml_node *map,
 			  const struct yaml_node *key)
 {
@@ -466,7 +465,7 @@ static int yaml_check_key(struct reader *r, const struct yaml_node *map,
 	return 0;
 }
 
-/* Items of a list, or keys and values of a map, up to the event that ends it. */
+/* Reads the items of a list, or keys and values of a map, up to its end event. */
 static int yaml_read_items(struct reader *r, yaml_event_type_t end, unsigned int depth,
 			   struct yaml_node *node)
 {
@@ -532,12 +531,12 @@ static int yaml_read_node(struct reader *r, const yaml_event_t *event, unsigned 
 	case YAML_SEQUENCE_START_EVENT:
 	case YAML_MAPPING_START_EVENT:
 		return yaml_read_collection(r, event, depth, out);
-	default: /* YAML_ALIAS_EVENT: nothing else can stand where a node is expected */
+	default: /* YAML_ALIAS_EVENT: the only other event in place of a node */
 		return yaml_refuse(r, event, "RC-INP-008", "aliases are not accepted");
 	}
 }
 
-/* Reads one event that must come; the stream's start and the documents' start and end. */
+/* Reads one expected event: start of the stream, start or end of a document. */
 static int yaml_expect_event(struct reader *r, yaml_event_type_t type, bool *found)
 {
 	yaml_event_t event;
@@ -577,7 +576,7 @@ static int yaml_read_root(struct reader *r, struct yaml_node **root)
 	return err;
 }
 
-/* Text and path are in place; adds the tree. */
+/* Parses f->text to a tree. */
 static int yaml_read_tree(struct yaml_file *f, size_t size, struct diags *d)
 {
 	struct yaml_finding what = {
@@ -596,7 +595,7 @@ static int yaml_read_tree(struct yaml_file *f, size_t size, struct diags *d)
 	return !err && r.twice ? -EINVAL : err;
 }
 
-/* A file that was not read, because it is too large (-EFBIG) or no file. */
+/* Reports a file that was not read: too large (-EFBIG), or not a regular file. */
 static int yaml_report_unread(const char *shown, int why, struct diags *d)
 {
 	struct yaml_finding what = {.level = DIAG_ERROR, .rule = "RC-INP-007"};
@@ -606,7 +605,7 @@ static int yaml_report_unread(const char *shown, int why, struct diags *d)
 			   why == -EFBIG ? "the file is larger than 16 MiB" : "not a regular file");
 }
 
-/* Takes text, which is terminated behind size. */
+/* Consumes text, which has a NUL after size bytes. */
 static int yaml_parse_owned(const char *shown, char *text, size_t size, struct yaml_file *f,
 			    struct diags *d, struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks a YAML map along the rows of a schema: finds the row of each key, or says which keys there
- * are; reads the value by the row's kind. Everything wrong is reported, and the walk goes on.
+ * Loads a YAML map by the rows of a schema: finds the row of each key and reads the value by its
+ * kind. Reports each problem and continues.
  */
 #include "profiles/yaml/yaml_schema.h"
 
@@ -13,11 +13,11 @@
 #include "profiles/base/text.h"
 #include "profiles/base/units.h"
 
-/* The JSON Schema (draft 2020-12) of a schema table, for editors that complete and check YAML. It
- * is as strict as the loader where JSON Schema can say it; cross-field rules are `rocecheck
- * lint`'s. */
+/* Prints the JSON Schema (draft 2020-12) of a table, for editors that complete and check YAML. It
+ * is as strict as the loader as far as JSON Schema allows; `rocecheck lint` checks cross-field
+ * rules. */
 
-/* jansson takes the value in every case, and NULL for an object as a failure. */
+/* jansson consumes the value in every case, and fails for a NULL object. */
 void schema_json_set(json_t **object, const char *key, json_t *value)
 {
 	if (!json_object_set_new(*object, key, value))
@@ -50,7 +50,7 @@ static void schema_json_append(json_t **array, json_t *item)
 	*array = NULL;
 }
 
-/* YAML readers of editors make booleans of on and off. */
+/* YAML parsers of editors read on and off as booleans. */
 json_t *schema_json_words(const struct qos_word *list)
 {
 	json_t *array = json_array();
@@ -115,7 +115,7 @@ static json_t *schema_row_value(const struct schema_row *row)
 	return NULL;
 }
 
-/* Puts value at a dotted path of nested object schemas; takes the reference. */
+/* Adds value at a dotted path of nested object schemas; consumes the reference. */
 static void schema_json_set_path(json_t **root, const char *path, json_t *value)
 {
 	json_t *properties = json_object_get(*root, "properties");
@@ -303,7 +303,7 @@ static int schema_read_text(struct schema_load *l, const struct schema_row *row,
 
 	if (node->kind != YAML_TEXT)
 		return schema_expect(l, node, "a text");
-	/* Quoted texts can hold "\e"; names and commands end on terminals. */
+	/* Quoted texts can contain "\e"; names and commands are printed on terminals. */
 	if (!text_is_safe(node->text, TEXT_LINE)) {
 		err_set(&e, -EINVAL, "control character in the text");
 		return schema_refuse(l, node, &e);
@@ -462,7 +462,7 @@ static int schema_read_maps(struct schema_load *l, const struct schema_row *row,
 	return 0;
 }
 
-/* Of rows without a reader of their own. */
+/* Readers of rows without their own. */
 static schema_read *const readers[SCHEMA_KIND_COUNT] = {
 	[SCHEMA_TEXT] = schema_read_text,	[SCHEMA_NAME] = schema_read_name,
 	[SCHEMA_WORD] = schema_read_word,	[SCHEMA_UINT] = schema_read_uint,
@@ -471,7 +471,7 @@ static schema_read *const readers[SCHEMA_KIND_COUNT] = {
 	[SCHEMA_MAPS] = schema_read_maps,
 };
 
-/* The value is checked like any other, into a place nobody reads. */
+/* Checks a reserved key: loads it into a scratch buffer. */
 static int schema_read_reserved(struct schema_load *l, const struct schema_row *row,
 				const struct yaml_node *node)
 {
@@ -495,7 +495,7 @@ static const struct schema_row *schema_find_row(const struct schema *schema, con
 	return NULL;
 }
 
-/* Path number i of the rows and then of the fields; NULL behind the last. */
+/* Path number i of the rows and the fields after them; NULL after the last. */
 static const char *schema_path_at(const struct schema *schema, unsigned int i)
 {
 	unsigned int rows = 0;
@@ -507,8 +507,7 @@ static const char *schema_path_at(const struct schema *schema, unsigned int i)
 	return schema->fields ? schema->fields->key(i - rows) : NULL;
 }
 
-/* What follows the prefix in a path: "enabled" of "pfc.enabled" after "pfc"; NULL if it does not.
- */
+/* Rest of a path after a prefix: "enabled" of "pfc.enabled" after "pfc"; NULL without it. */
 static const char *schema_path_suffix(const char *path, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -530,7 +529,7 @@ static bool schema_is_group(const struct schema *schema, const char *path)
 	return false;
 }
 
-/* The keys a map with this prefix may have, each once, in the order of the tables. */
+/* Lists the keys of a map with this prefix, each once, in the order of the tables. */
 struct keys {
 	char word[KEYS_MAX][32];
 	const char *list[KEYS_MAX + 1];
@@ -593,7 +592,7 @@ static int schema_load_value(struct schema_load *l, const char *prefix, const st
 	int n = snprintf(path, sizeof(path), "%s%s%s", prefix, prefix[0] ? "." : "", key->text);
 	int field;
 
-	/* A key with a dot in it would pass for a path. */
+	/* A key with a dot would match a path. */
 	if (n >= (int)sizeof(path) || strchr(key->text, '.') || !key->text[0])
 		return schema_report_unknown(l, prefix, key);
 	strcpy(l->path, path);

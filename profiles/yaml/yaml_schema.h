@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loading a YAML tree into a struct by a table: one row a key, with its type, range, target and
- * help. The same rows print the JSON Schema. Adding a key: a member and a row.
+ * Loads a YAML tree into a struct by a table with one row per key: type, range, target and help.
+ * The same rows print the JSON Schema. Adding a key: a member and a row.
  */
 #ifndef PROFILES_YAML_SCHEMA_H
 #define PROFILES_YAML_SCHEMA_H
@@ -26,7 +26,7 @@ enum schema_kind {
 	SCHEMA_SWITCH,	/* bool: on or off */
 	SCHEMA_TEXTS,	/* char[max][size] and an unsigned int: a list of texts */
 	SCHEMA_MAPS, /* pointer and unsigned int: maps, each loaded by item; max 0 = any number */
-	SCHEMA_OWN,  /* read() does it, shape describes it */
+	SCHEMA_OWN,  /* read() loads it, shape is its JSON Schema */
 	SCHEMA_KIND_COUNT,
 };
 
@@ -37,7 +37,7 @@ struct schema_row {
 	const char *path; /* dotted: "policy.disruption"; NULL ends the table */
 	enum schema_kind kind;
 	bool required;		      /* of paths without a dot */
-	bool reserved;		      /* checked, stored nowhere; a warning says so */
+	bool reserved;		      /* checked and ignored, with a warning */
 	size_t offset;		      /* of the target in the struct */
 	size_t size;		      /* of the text, or of each of the texts */
 	size_t count_offset;	      /* SCHEMA_TEXTS, SCHEMA_MAPS */
@@ -49,7 +49,7 @@ struct schema_row {
 	const char *help;
 };
 
-/* Keys that have no row here: another table has them. i counts them. */
+/* Keys of another table than the rows, by number i. */
 struct schema_fields {
 	const char *(*key)(unsigned int i); /* dotted path; NULL behind the last */
 	int (*find)(const char *path);	    /* -ENOENT */
@@ -66,7 +66,7 @@ struct schema {
 	void (*begin)(void *item, const struct yaml_node *node);
 };
 
-/* One load; also what readers report with. */
+/* State of one load, which readers also use to report. */
 struct schema_load {
 	const struct yaml_file *file;
 	struct diags *diags;
@@ -75,7 +75,7 @@ struct schema_load {
 	char path[SCHEMA_PATH_MAX]; /* of the key being read */
 };
 
-/* Loads a map. All findings go to diags; returns 0 even then, or -ENOMEM. */
+/* Loads a map and adds all findings to diags. Returns 0, also with findings, or -ENOMEM. */
 int schema_load_map(const struct schema *schema, const struct yaml_file *file,
 		    const struct yaml_node *map, void *target, struct diags *diags);
 
@@ -86,39 +86,39 @@ int schema_refuse(struct schema_load *l, const struct yaml_node *node, const str
 int schema_warn(struct schema_load *l, const struct yaml_node *node, const char *rule,
 		const char *text);
 
-/* For readers that go on after a bad item, so that all of them are reported: remembers a failure in
- * *bad, and is true when it ends the walk (memory ran out). */
+/* For readers that continue after an invalid item to report all: stores a failure in *bad; returns
+ * true if the walk must end (-ENOMEM). */
 bool schema_stop(int err, int *bad);
 
-/* For readers: the text that names the schema of a file. note: what the file is read as. */
+/* For readers: checks the value of the key schema. note: the expected value. */
 int schema_version(struct schema_load *l, const struct yaml_node *node, const char *schema,
 		   const char *note);
 
-/* For readers: a text that profiles/base/units.h reads, such as units_rate(); what: "a rate". */
+/* For readers: parses a value by a function of profiles/base/units.h; what: "a rate". */
 typedef int schema_unit(const char *text, uint64_t min, uint64_t max, uint64_t *value,
 			struct err *e);
 int schema_units(struct schema_load *l, const struct yaml_node *node, const char *what,
 		 schema_unit *read, uint64_t min, uint64_t max, uint64_t *value);
 
-/* For readers: a text that is a number; one of the words. */
+/* For readers: parses a number, or one of the words. */
 int schema_number(struct schema_load *l, const struct yaml_node *node, uint64_t min, uint64_t max,
 		  uint64_t *value);
 int schema_word(struct schema_load *l, const struct yaml_node *node, const struct qos_word *words,
 		uint8_t *value);
 
-/* Whether names of this form go into command lines unharmed. */
+/* Returns true if the name is safe as argument of another program. */
 bool schema_name_ok(const char *name);
 
 /* The JSON Schema (draft 2020-12) of a table. New reference, NULL on -ENOMEM. */
 json_t *schema_document(const struct schema *schema);
 
-/* Parts of it, for schema_fields.to_json: likewise. All consume the references they are given. */
+/* Parts of a schema, for schema_fields.to_json. All consume their arguments. */
 json_t *schema_json_integer(uint64_t min, uint64_t max);
 json_t *schema_json_words(const struct qos_word *words);
 json_t *schema_json_list(json_t *item);
 json_t *schema_json_number_or(uint64_t min, uint64_t max, const char *regex);
 
-/* Sets key to a new reference; on any failure drops the object and makes it NULL. */
+/* Sets key to a new reference; on failure drops the object and makes it NULL. */
 void schema_json_set(json_t **object, const char *key, json_t *value);
 
 #endif
