@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck schema: the JSON Schema of profiles and inventories, for editors and other checkers.
+ * rocecheck schema: prints the JSON Schema of profiles and inventories, for editors and validators.
  */
 #include <string.h>
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * `rocecheck completion SHELL`: scripts for bash, zsh and fish, generated from the command and
- * option tables. Words that only the machine knows (interfaces, rule ids) are asked for when
- * completing.
+ * option tables. Interfaces and rule ids are listed at completion time.
  */
 #include <string.h>
 
@@ -10,14 +9,14 @@
 
 #define WORD_SIZE 32
 
-/* First word of a command's name; the second only for "capture decode" and its like. */
+/* Copies the first word of a command's name: "capture" of "capture decode". */
 static void completion_first_word(const struct command *c, char *buf, size_t size)
 {
 	snprintf(buf, size, "%.*s", (int)strcspn(c->name, " "), c->name);
 }
 
-/* Walks the first words, each once, with the first command that has it; NULL ends. word is empty
- * at the start. */
+/* Iterates over the first words, each once; returns the first command with it, NULL at the end.
+ * word is "" at the start. */
 static const struct command *completion_next_word(size_t *i, char word[WORD_SIZE])
 {
 	char last[WORD_SIZE];
@@ -81,7 +80,7 @@ static void completion_print_bash(void)
 	puts("complete -F _rocecheck rocecheck");
 }
 
-/* A help text inside '...': how a shell wants a quote there is its own. */
+/* Prints a help text inside '...'; `quote` is the escaped quote of the shell. */
 static void completion_print_quoted(const char *text, const char *quote)
 {
 	for (; *text; text++) {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck lint: everything that can be said about profiles and inventories without a host. A file
- * that says it is an inventory is read as one, all others as profiles. Findings are the product, so
- * they go to stdout.
+ * rocecheck lint: checks profiles and inventories without a host. A file whose key schema is that
+ * of an inventory is loaded as one, all others as profiles. Findings go to stdout.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -37,7 +36,7 @@ static int lint_load(const char *name, struct diags *d, struct err *e)
 	return err;
 }
 
-/* What the findings from number `first` on, all of one file, make of the exit code. */
+/* Exit code of one file: that of its findings, from number `first` on. */
 static int lint_exit_code(const struct diags *d, size_t first)
 {
 	int code = EXIT_OK;
@@ -95,7 +94,7 @@ static int run_lint(int argc, char **argv)
 	diags_init(&d);
 	for (int i = 0; i < argc; i++)
 		code = cmd_worse(code, lint_file(argv[i], &d));
-	/* Nothing read means nothing to say: "no findings" would be wrong. */
+	/* If no file could be read, "no findings" would be wrong. */
 	if (d.count || code == EXIT_OK)
 		code = cmd_worse(code, lint_print(&d));
 	diags_clear(&d);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck: finds the command in the table, parses its options, runs it, and makes sure that what
- * it printed has arrived. Usage and completion come from the tables.
+ * rocecheck: finds the command in the table, parses its options, runs it, and reports write errors
+ * of stdout. Help and completion use the same tables.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -53,7 +53,7 @@ static const struct {
 /* clang-format on */
 
 static struct globals state;
-static struct output outputs[2]; /* behind stdout and stderr, which end with the process */
+static struct output outputs[2]; /* of stdout and stderr; as long as the process */
 const struct globals *const globals = &state;
 
 static bool want_version, want_help;
@@ -125,7 +125,7 @@ static void main_print_command_usage(const struct command *c, FILE *out)
 	fprintf(out, "\nExample: %s\n", example);
 }
 
-/* command: its name, "" when none was found yet. */
+/* command: its name, "" before it is known. */
 static int main_fail(int code, const char *command, const struct err *e)
 {
 	const char *red = state.colour_err ? TEXT_RED : "";
@@ -194,7 +194,7 @@ int cmd_print_json(json_t *doc)
 	int rc = doc ? json_dumpf(doc, stdout, JSON_INDENT(2) | JSON_ENSURE_ASCII) : -1;
 
 	json_decref(doc);
-	if (rc && !ferror(stdout)) /* main_flush() tells of that */
+	if (rc && !ferror(stdout)) /* main_flush() reports write errors */
 		fputs("rocecheck: error: cannot print JSON: out of memory\n", stderr);
 	if (rc)
 		return EXIT_ENVIRONMENT;
@@ -202,7 +202,7 @@ int cmd_print_json(json_t *doc)
 	return EXIT_OK;
 }
 
-/* What loading a file came to, told: 0 or an exit code. */
+/* Prints diagnostics and error of loading a file. Returns 0 or an exit code. */
 static int main_report_input(int err, struct diags *diags, const struct err *e)
 {
 	if (diags->count && (err || !state.quiet))
@@ -239,7 +239,7 @@ static void main_warn(const struct err *why, void *arg)
 
 void cmd_tidy(const struct state_at *at)
 {
-	/* What stands in the way is found, and said, by what comes next. */
+	/* Errors are ignored: the steps that follow report them. */
 	(void)journal_set_aside_all(at, main_warn, NULL, NULL);
 }
 
@@ -253,7 +253,7 @@ const struct opt *cmd_global_opts(void)
 	return global_opts;
 }
 
-/* The command whose one or two words are argv[0..]; *words says how many it took. */
+/* Finds the command whose one or two words are argv[0..]; *words is their number. */
 static const struct command *main_find_command(int argc, char **argv, int *words)
 {
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++) {
@@ -271,7 +271,7 @@ static const struct command *main_find_command(int argc, char **argv, int *words
 	return NULL;
 }
 
-/* "capture" alone, or with --help, is a question about its subcommands. */
+/* "capture" alone, or with --help, prints the usage of its subcommands. */
 static int main_print_group_usage(const char *group, bool asked)
 {
 	FILE *out = asked ? stdout : stderr;
@@ -322,9 +322,8 @@ static int main_unknown_command(int argc, char **argv)
 	return EXIT_USAGE;
 }
 
-/* Global options are accepted behind the command too: "show --json" reads better. They are taken
- * out of argv before the command's own table sees it; a command's own option of the same name wins.
- */
+/* Global options are also accepted after the command ("show --json"). They are removed from argv
+ * before the command parses it; an option of the command with the same name has precedence. */
 static bool main_is_command_opt(const struct command *c, const char *word)
 {
 	for (const struct opt *o = c->opts; o && o->name; o++) {
@@ -346,7 +345,7 @@ static const struct opt *main_find_global_flag(const struct command *c, const ch
 	return NULL;
 }
 
-/* A word is ours when all of it is: "--json", "-q", "-jq". */
+/* Accepts a word of global options only: "--json", "-q", "-jq". */
 static bool main_parse_global(const struct command *c, const char *word)
 {
 	const struct opt *o;
@@ -399,7 +398,7 @@ static int main_run_command(const struct command *c, int argc, char **argv)
 	return c->run(argc, argv);
 }
 
-/* stdout is the product: a full disk must not look like success. */
+/* Reports write errors of stdout: a full disk must not look like success. */
 static int main_flush(int code)
 {
 	if (fflush(stdout) || ferror(stdout)) {
@@ -409,7 +408,8 @@ static int main_flush(int code)
 	return code;
 }
 
-/* A closed descriptor would be given to the first file or socket that is opened, and written to. */
+/* Opens closed standard descriptors: otherwise the next opened file would get their number, and all
+ * output. */
 static bool main_open_std_fds(void)
 {
 	for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
@@ -418,7 +418,7 @@ static bool main_open_std_fds(void)
 	return true;
 }
 
-/* glibc: stdout and stderr are variables, which printf() and its like follow. */
+/* glibc: stdout and stderr are variables, and printf() uses their current value. */
 static bool main_open_outputs(void)
 {
 	FILE *out = output_open(&outputs[0], STDOUT_FILENO);
@@ -431,8 +431,8 @@ static bool main_open_outputs(void)
 	return true;
 }
 
-/* A transaction holds some 20 files and sockets. Root may go beyond a hard limit that is too low
- * for it; for others opening fails, with the name of what could not be opened. */
+/* A transaction opens about 20 files and sockets. Root can also raise a hard limit that is too low;
+ * for other users an open fails later, with the name of the file. */
 static void main_raise_fd_limit(void)
 {
 	struct rlimit limit;
@@ -442,7 +442,7 @@ static void main_raise_fd_limit(void)
 	limit.rlim_cur = DESCRIPTORS_MIN;
 	if (limit.rlim_max < DESCRIPTORS_MIN)
 		limit.rlim_max = DESCRIPTORS_MIN;
-	(void)setrlimit(RLIMIT_NOFILE, &limit); /* see above */
+	(void)setrlimit(RLIMIT_NOFILE, &limit); /* on failure a later open reports it */
 }
 
 int main(int argc, char **argv)
@@ -452,8 +452,8 @@ int main(int argc, char **argv)
 	int words;
 
 	if (!main_open_std_fds())
-		return EXIT_ENVIRONMENT; /* nowhere to say it */
-	/* A parent that ignores it hands that down, and children could not be waited for. */
+		return EXIT_ENVIRONMENT; /* no stream for a message */
+	/* Ignored SIGCHLD is inherited, and then waitpid() loses the exit status of children. */
 	signal(SIGCHLD, SIG_DFL);
 	main_raise_fd_limit();
 	setlocale(LC_CTYPE, "");

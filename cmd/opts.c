@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Option tables: exact words, "--name value", "--name=value", "-x value", "-xvalue", "--" ends.
- * Flags may not carry a value. Errors name the word and the nearest accepted one.
+ * Parses options by table: exact words, "--name value", "--name=value", "-x value", "-xvalue"; "--"
+ * ends options. Flags accept no value. Errors name the word and the nearest accepted one.
  */
 #include "cmd/opts.h"
 
@@ -163,10 +163,10 @@ struct walk {
 	const struct opt *opts;
 	int argc, i;
 	char **argv;
-	uint64_t seen; /* bit by row: an option with one value is given once */
+	uint64_t seen; /* bit by row, to refuse an option that is given twice */
 };
 
-/* value: what stands in the word itself, NULL when it may be the next one. */
+/* value: the part after "=" or the letter; NULL: the next word is the value. */
 static int opts_parse_value(struct walk *w, const struct opt *o, const char *value, struct err *e)
 {
 	uint64_t bit = UINT64_C(1) << (o - w->opts) % OPTS_MAX;

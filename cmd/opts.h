@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Options as tables: parse, usage, completion and man page come from the same rows. Exact words
- * only: no abbreviations. "--name value" and "--name=value"; "--" ends options.
+ * Options as tables: parser, help, completion and manual page use the same rows. Exact words only,
+ * no abbreviations.
  */
 #ifndef CMD_OPTS_H
 #define CMD_OPTS_H
@@ -17,7 +17,7 @@ enum opt_kind {
 	OPT_FLAG,     /* bool */
 	OPT_STRING,   /* const char *, borrowed from argv */
 	OPT_UINT,     /* unsigned int, range min..max */
-	OPT_LIST,     /* struct opt_list: may be given many times */
+	OPT_LIST,     /* struct opt_list: repeatable */
 	OPT_DURATION, /* unsigned int, milliseconds: "10s", "500ms", "2m" */
 };
 
@@ -30,7 +30,7 @@ struct opt {
 	const char *name; /* "confirm-within", without dashes; NULL ends the table */
 	char letter;	  /* 0 = none */
 	enum opt_kind kind;
-	void *value;	       /* where it goes */
+	void *value;	       /* target, of the type of the kind */
 	unsigned int min, max; /* OPT_UINT; both 0 = any */
 	const char *arg;       /* "SECONDS", for usage; NULL for flags */
 	const char *help;
@@ -38,12 +38,12 @@ struct opt {
 		*words; /* accepted words of an OPT_STRING; NULL-terminated; may be NULL */
 };
 
-/* Parses argv[1..] (argv[0] is the command's name). Operands are moved to the front: *argc and argv
- * hold only them afterwards. stop_at_operand: parse only up to the first operand. -EINVAL with the
- * word and the nearest accepted option in e. */
+/* Parses argv[1..] (argv[0] is the name of the command). Afterwards *argc and argv contain only the
+ * operands. stop_at_operand: parses only up to the first operand. -EINVAL with the word and the
+ * nearest accepted option in e. */
 int opts_parse(const struct opt *opts, int *argc, char **argv, bool stop_at_operand, struct err *e);
 
-/* Two columns: "  -j, --json           one JSON document". */
+/* Prints two columns: "  -j, --json           print one JSON document". */
 void opts_usage(const struct opt *opts, FILE *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The stream behind stdout and stderr. A character or style may come in pieces, wherever a buffer
- * ended: its beginning waits for the rest. JSON is ASCII when it comes here, so that nothing in a
- * document is replaced. A locale without UTF-8 on a terminal means that 0x80-0x9f inside a
- * character could be taken for C1 controls there.
+ * The sanitizing stream of stdout and stderr. A buffer can end inside a character or style: its
+ * first bytes wait for the rest. JSON is written as ASCII, so nothing in a document is replaced. On
+ * a terminal whose locale is not UTF-8, bytes 0x80-0x9f inside a character could act as C1
+ * controls.
  */
 #include "cmd/output.h"
 
@@ -40,8 +40,8 @@ static int output_add(struct output *o, const char *text, size_t size)
 	return 0;
 }
 
-/* Adds the character, style or bad byte at text. Returns its bytes, 0 when it may be incomplete, -1
- * when it cannot be written. */
+/* Adds the character, style or invalid byte at text. Returns its length, 0 if it can be incomplete,
+ * -1 on a write error. */
 static int output_step(struct output *o, const char *text, size_t size)
 {
 	size_t length = o->colour ? text_style_length(text, size) : 0;
@@ -53,7 +53,7 @@ static int output_step(struct output *o, const char *text, size_t size)
 	if (length > size)
 		return 0;
 	if (!length)
-		length = 1; /* no UTF-8 */
+		length = 1; /* not UTF-8 */
 	if (style)
 		memcpy(safe, text, length);
 	else
@@ -67,7 +67,7 @@ static int output_step(struct output *o, const char *text, size_t size)
 
 #define EACH_BYTE UINT64_C(0x0101010101010101)
 
-/* Whether all eight bytes are printable ASCII: none below ' ', none DEL, no upper bit. */
+/* Returns true if all eight bytes are printable ASCII: none below ' ', no DEL, no upper bit. */
 static bool output_word_is_plain(const char *text)
 {
 	uint64_t word, del;
@@ -82,7 +82,7 @@ static bool output_is_plain(uint8_t byte)
 	return (byte >= ' ' && byte < 0x7f) || byte == '\n' || byte == '\t';
 }
 
-/* Bytes at the beginning of a text that need no look: nearly all of what is printed. */
+/* Fast path: length of the safe ASCII at the start of a text. */
 static size_t output_plain(const char *text, size_t size)
 {
 	size_t at = 0;
@@ -98,7 +98,7 @@ static size_t output_plain(const char *text, size_t size)
 	}
 }
 
-/* Cleans what is whole. Returns how many bytes of `size` that were, or -1. */
+/* Sanitizes complete characters. Returns the number of bytes consumed, or -1. */
 static ssize_t output_sanitize(struct output *o, const char *text, size_t size)
 {
 	size_t at = 0;
@@ -121,7 +121,7 @@ static ssize_t output_sanitize(struct output *o, const char *text, size_t size)
 	return (ssize_t)at;
 }
 
-/* The held bytes with as many of the new ones as end them. */
+/* Completes the held bytes with new ones. Returns the number of new bytes consumed, or -1. */
 static ssize_t output_sanitize_held(struct output *o, const char *text, size_t size)
 {
 	size_t more = sizeof(o->tail) - o->held;
@@ -133,7 +133,7 @@ static ssize_t output_sanitize_held(struct output *o, const char *text, size_t s
 	done = output_sanitize(o, o->tail, o->held + more);
 	if (done < 0)
 		return -1;
-	if ((size_t)done < o->held) { /* all of it is still one beginning */
+	if ((size_t)done < o->held) { /* still incomplete */
 		memmove(o->tail, o->tail + done, o->held + more - (size_t)done);
 		o->held += more - (size_t)done;
 		return (ssize_t)more;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The line of progress beside a long file: \r and a clearing sequence, so only on a terminal, and
- * past stderr, which lets neither through.
+ * Prints the progress line with \r and an erase sequence, only on a terminal. It writes to the
+ * descriptor: the stream stderr would sanitize both.
  */
 #include "cmd/progress.h"
 
@@ -13,7 +13,7 @@
 #define BAR_CELLS	 20U
 #define FIRST_MS	 1000U
 #define EACH_MS		 200U
-#define FRAMES_PER_CLOCK 4096U /* the clock is looked at once in so many frames */
+#define FRAMES_PER_CLOCK 4096U /* reads the clock once per this many frames */
 
 struct progress progress_begin(enum progress_beside beside, bool quiet)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How far a command is in a long capture file.
+ * Progress line for long capture files.
  */
 #ifndef CMD_PROGRESS_H
 #define CMD_PROGRESS_H
 
 #include "capture/reader.h"
 
-/* What a command prints meanwhile. */
+/* Output of the command while it reads. */
 enum progress_beside {
 	PROGRESS_TOTALS, /* nothing */
-	PROGRESS_LINES,	 /* lines on stdout: no progress when that is the terminal too */
+	PROGRESS_LINES,	 /* lines on stdout: no progress line if stdout is a terminal, too */
 };
 
-/* Beside a long file, on stderr when that is a terminal; nothing in the first second. */
+/* Printed on stderr if it is a terminal, after the first second. */
 struct progress {
 	bool on, shown;
 	uint64_t begun_ms, next_ms;
@@ -21,10 +21,10 @@ struct progress {
 
 struct progress progress_begin(enum progress_beside beside, bool quiet);
 void progress_step(struct progress *p, const struct reader *r); /* after each frame */
-void progress_end(struct progress *p);				/* takes the line away */
+void progress_end(struct progress *p);				/* erases the line */
 
-/* "[########            ] 40 %, 12345678 frames, 7 s left", without the rest while it is not known.
- * Always terminated. done > size (a file that grows) is 100 %. */
+/* "[########            ] 40 %, 12345678 frames, 7 s left", without the time while it is unknown.
+ * Always terminated. done > size (a growing file) is 100 %. */
 void progress_text(uint64_t done, uint64_t size, uint64_t frames, uint64_t passed_ms, char *buf,
 		   size_t len);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck show: the QoS of ports as read, in profile syntax. Walks the field table; what is not
- * known is printed as "?", never left out. Changes nothing.
+ * rocecheck show: prints the current QoS settings of ports in profile syntax, by the field table.
+ * An unknown setting is printed as "?", never omitted. Changes nothing.
  */
 #include <stdio.h>
 
@@ -65,7 +65,7 @@ static void show_place(const struct platform *p, const struct platform_place *pl
 	putchar('\n');
 }
 
-/* What is set elsewhere, and where. */
+/* Prints the settings that are not set on this port, and the place where they are. */
 static void show_platform(struct dcb *dcb, const struct port *port)
 {
 	struct platform_facts facts;
@@ -107,7 +107,7 @@ static void show_port(struct dcb *dcb, const struct port *p)
 		puts("  ?: unknown, the driver does not report this setting");
 }
 
-/* What only the agent knows, beside what the kernel has. */
+/* Adds the settings that only lldpad has. */
 static void show_add_lldpad(struct snapshot *s)
 {
 	for (unsigned int i = 0; i < s->port_count; i++) {
@@ -137,7 +137,8 @@ static int run_show(int argc, char **argv)
 	err = dcb_open(NULL, &dcb, &e);
 	if (err)
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	/* A profile is a wish: of what lldpad sets, what it was told. */
+	/* A profile states desired settings: those configured in lldpad, not its operational ones.
+	 */
 	err = ports_read(dcb, interface ? interface : device,
 			 yaml && lldp_agent_sets() ? LLDP_AGENT_LLDPAD : LLDP_AGENT_NONE, &s, &e);
 	if (!err && !yaml && lldp_agent_runs())

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks the field table into nested keys. The checks of profiles are run over the result: what a
- * profile must not say stays in, as the host has it, and the complaint stands above it as a
- * comment.
+ * Prints the field table as nested keys, then runs the checks of profiles on the result. Settings
+ * that a profile must not have are printed as they are; the findings are comments above them.
  */
 #include "cmd/show_yaml.h"
 
@@ -14,7 +13,7 @@
 
 #define NAME_MAX_LEN 63
 
-/* What a profile can wish of this port. */
+/* Returns true for a known setting that a profile can state. */
 static bool yaml_is_settable(const struct qos *q, enum qos_field_id id)
 {
 	return qos_has(q, id) && !qos_fields[id].read_only;
@@ -43,7 +42,7 @@ static int yaml_check_equal(const struct snapshot *s, struct err *e)
 	return -ENOTUNIQ;
 }
 
-/* Shares of classes that are not ets mean nothing, and a profile must not state them. */
+/* Clears shares of classes other than ets: they have no effect, and RC-INP-031 warns about them. */
 static void yaml_drop_idle_shares(struct qos *q)
 {
 	for (unsigned int tc = 0; tc < QOS_TCS; tc++)
@@ -102,7 +101,7 @@ static void yaml_print_unknown(const struct snapshot *s, const struct profile *p
 	}
 }
 
-/* However long it is: 56 parameters of congestion control are some 2 KiB. */
+/* Values can be long: 56 parameters of congestion control are about 2 KiB. */
 static int yaml_print_value(const struct qos *q, enum qos_field_id id, FILE *out)
 {
 	int size = qos_field_text(q, id, NULL, 0) + 1;
@@ -116,7 +115,7 @@ static int yaml_print_value(const struct qos *q, enum qos_field_id id, FILE *out
 	return 0;
 }
 
-/* The keys below a prefix ("congestion_control.np."), each level by two blanks more. */
+/* Prints the keys below a prefix ("congestion_control.np."), each level indented by two blanks. */
 static int yaml_print_keys(const struct qos *q, const char *prefix, int depth, uint64_t *done,
 			   FILE *out)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ncursesw behind screen.h. newterm() and not initscr(), which would end the process. Lines are
- * drawn with characters of the locale and not with ACS cells, which terminal multiplexers show as
- * letters.
+ * Implements screen.h with ncursesw. Uses newterm(), since initscr() ends the process on errors.
+ * Draws lines with characters of the locale, since terminal multiplexers show ACS cells as letters.
  */
 #include "cmd/top/screen.h"
 
@@ -28,14 +27,13 @@ enum {
 
 static const int crash_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-/* The terminal is the process's own and there is one; a crash handler can only reach it from here.
- */
+/* The one terminal of the process; a variable, so that the crash handler can reach it. */
 static struct {
 	SCREEN *curses;
 	FILE *out;
 	bool colour, utf8;
 	struct termios before;
-	char leave[64]; /* shows the cursor and the normal screen again */
+	char leave[64]; /* restores the cursor and the normal screen */
 } state;
 
 static void screen_on_crash(int signal)
@@ -69,7 +67,7 @@ int screen_open(bool colour, struct err *e)
 	if (!term || !*term || !strcmp(term, "dumb") || tcgetattr(STDOUT_FILENO, &state.before))
 		return err_set(e, -ENOTTY, "terminal '%s' cannot show a full screen",
 			       term ? term : "");
-	/* Past stdout, which lets no control through: screen_text() cleans instead. */
+	/* Not through stdout, which sanitizes controls; screen_text() sanitizes texts instead. */
 	state.out = fdopen(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, STDERR_FILENO + 1), "w");
 	state.curses = state.out ? newterm(NULL, state.out, stdin) : NULL;
 	if (!state.curses) {
@@ -86,7 +84,7 @@ int screen_open(bool colour, struct err *e)
 	noecho();
 	nonl();
 	keypad(stdscr, TRUE);
-	(void)curs_set(0); /* not every terminal can hide it */
+	(void)curs_set(0); /* some terminals cannot hide it */
 	screen_set_colours(colour);
 	return 0;
 }
@@ -163,7 +161,7 @@ void screen_text(unsigned int y, unsigned int x, enum screen_style style, const 
 		return;
 	safe = text_copy(text, TEXT_FIELD);
 	attrset(screen_style_attr(style));
-	/* ERR in the last cell is no error */
+	/* ERR in the last cell is not an error */
 	(void)mvaddnstr((int)y, (int)x, safe ? safe : "?", COLS - (int)x);
 	attrset(A_NORMAL);
 	free(safe);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck top: rates of the counters of each port and priority, as a screen or, with --batch or
- * when stdout is no terminal, as lines (one JSON object a line with --json: rocecheck.top/1).
+ * rocecheck top: prints counter rates per port and priority on a full screen or, with --batch or if
+ * stdout is not a terminal, as lines (with --json one object of rocecheck.top/1 per line).
  */
 #include <errno.h>
 #include <signal.h>
@@ -35,9 +35,8 @@ static const struct opt top_opts[] = {
 	{.name = NULL},
 };
 
-/* The screen: title, table, footer; keys; help. Everything that is shown comes from
- * cmd/top/top_rows.h; below 40x10 one line is left. Samples come from the sampler's thread, and
- * data older than three intervals is marked. */
+/* The screen: title, table, footer, keys, help. top_rows.h makes rows and texts. Below 40x10 it is
+ * one line. Samples come from the sampler thread; data older than three intervals is marked. */
 
 #define WIDTH_MIN	40
 #define HEIGHT_MIN	10
@@ -49,7 +48,7 @@ static const struct opt top_opts[] = {
 struct top_screen {
 	struct top_sampler *sampler;
 	unsigned int interval_ms; /* keys change it */
-	uint8_t prio_set;	  /* 0 = by itself */
+	uint8_t prio_set;	  /* 0 = auto: lossless and busy ones */
 	struct top_sample sample;
 	struct top_row row[TOP_ROWS_MAX];
 	unsigned int row_count;
@@ -195,7 +194,7 @@ static void top_draw_table(const struct top_screen *t, unsigned int width, unsig
 				: " ? help  p prio  q quit");
 }
 
-/* What is left below 40x10: the verdict and the worst row. */
+/* The line below 40x10: counts of critical and warning ports, and the worst row. */
 static void top_draw_line(const struct top_screen *t)
 {
 	unsigned int warn, critical, stale;
@@ -347,7 +346,7 @@ static void top_screen_loop(struct top_screen *t)
 
 		if (fresh && count && t->sample.number > count)
 			t->quit = true;
-		/* Without news it is drawn each second, so that stale data becomes visible. */
+		/* Redraws each second without new data, so that stale data is marked. */
 		if (fresh || counters_now_ns() - drawn_ns > 1000000000) {
 			top_draw(t);
 			drawn_ns = counters_now_ns();
@@ -360,8 +359,7 @@ static void top_screen_loop(struct top_screen *t)
 	}
 }
 
-/* Shows samples until a key or a signal ends it. Returns 0, or -ENOTTY when the terminal cannot do
- * it. */
+/* Shows samples until a key or a signal ends it. -ENOTTY if the terminal does not support it. */
 static int top_screen_run(struct top_sampler *sampler, uint8_t prio_set, struct err *e)
 {
 	struct top_screen *t = calloc(1, sizeof(*t));
@@ -382,7 +380,7 @@ static int top_screen_run(struct top_sampler *sampler, uint8_t prio_set, struct 
 	return err;
 }
 
-/* "3,4" as a bitmap; false when it is no such list. */
+/* Parses "3,4" to a bitmap; false for other texts. */
 static bool top_parse_prios(const char *list, uint8_t *prio_set)
 {
 	uint8_t set = 0;
@@ -451,7 +449,7 @@ static void top_sleep_interval(struct timespec *next)
 		;
 }
 
-/* The first reading is the base: `count` intervals are printed. */
+/* Prints `count` intervals; the first reading is only the baseline. */
 static int top_run_batch(struct dcb *dcb, struct top_sample *s, uint8_t prio_set, struct err *e)
 {
 	struct top_row *rows = calloc(TOP_ROWS_MAX, sizeof(*rows));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows and cells of `top`. A number is shown only when it was measured: what a driver does not
- * count is "n/a", what has no second reading yet is "-", and a zero is a zero.
+ * Rows and cells of `top`. Only measured values are numbers: a counter that the driver lacks is
+ * "n/a", one before its second reading is "-".
  */
 #include "cmd/top/top_rows.h"
 
@@ -42,7 +42,7 @@ const struct top_column top_columns[TOP_COLUMN_COUNT] = {
 };
 /* clang-format on */
 
-/* Priorities that have something to say: PFC or loss at any time, traffic in this interval. */
+/* Priorities with PFC or loss at any time, or traffic in this interval. */
 static uint8_t top_busy_prios(const struct top_port *p)
 {
 	static const enum metric lasting[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
@@ -102,12 +102,12 @@ static struct top_cell top_cell_make(const struct top_port *p, const struct top_
 		cell.value = top_scale_rate(c, p->delta.value[metric][prio], p->delta.when_ns);
 		cell.level = top_level_of(c, cell.value);
 	} else {
-		cell.state = TOP_WAITING; /* it has appeared with this reading */
+		cell.state = TOP_WAITING; /* the counter is new with this reading */
 	}
 	return cell;
 }
 
-/* The row of the port out of its priorities: sums, and of percentages the worst. */
+/* Makes the cell of the port from its priorities: the sum, or the maximum of percentages. */
 static struct top_cell top_cell_sum(const struct top_port *p, const struct top_column *c)
 {
 	struct top_cell all = {.state = TOP_ABSENT};
@@ -196,7 +196,7 @@ static void top_number_text(double value, char *buf, size_t size)
 	unsigned int i = 0;
 
 	if (value < 0.05) {
-		/* An event in a long interval is not nothing. */
+		/* One event in a long interval is not zero. */
 		snprintf(buf, size, value > 0 ? "<0.1" : "0");
 		return;
 	}
@@ -254,7 +254,7 @@ char top_row_mark(const struct top_row *row)
 	return row->stale ? '?' : marks[row->level];
 }
 
-/* Names start at the left, numbers end at the right. */
+/* Names are left-aligned, numbers right-aligned. */
 static size_t top_pad_cell(enum top_column_id id, const char *text, char *buf, size_t size)
 {
 	int width = top_columns[id].width;

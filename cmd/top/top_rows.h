@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `top` shows, without a terminal: samples of ports, rows of cells made of them, the columns
- * that fit a width, texts and JSON. Pure; nothing here reads the machine or draws.
+ * Makes the content of `top` from samples: rows, cells, columns that fit a width, texts and JSON.
+ * Pure functions: they read no counters and draw nothing.
  *
  * Adding a column: an enum value and its row in top_columns[].
  */
@@ -17,18 +17,18 @@
 #define TOP_ROWS_MAX  (TOP_PORTS_MAX * (QOS_PRIOS + 1))
 #define TOP_LINE_MAX  256
 
-/* One port as the sampler last saw it. No pointers. */
+/* The newest reading of a port. No pointers. */
 struct top_port {
 	char netdev[16];
 	char ibdev[64];
 	uint8_t ib_port;
 	uint32_t speed_mbps;
 	uint8_t lossless; /* bitmap of priorities with PFC */
-	uint8_t busy;	  /* those that have counted something since the start: their rows stay */
+	uint8_t busy;	  /* priorities that counted an event since the start: their rows stay */
 	bool gone;	  /* the last reading failed */
-	bool ready;	  /* delta is there: two readings were taken */
+	bool ready;	  /* delta is valid: there were two readings */
 	struct counters total; /* the last reading */
-	struct counters delta; /* since the one before */
+	struct counters delta; /* since the previous reading */
 	uint8_t reset[METRIC_COUNT];
 };
 
@@ -39,7 +39,7 @@ struct top_sample {
 	struct top_port port[TOP_PORTS_MAX];
 };
 
-/* Takes a new reading of a port into account. */
+/* Updates a port with a new reading. */
 void top_port_update(struct top_port *p, const struct counters *now);
 
 enum top_column_id {
@@ -63,28 +63,28 @@ enum top_column_id {
 enum top_kind {
 	TOP_KIND_TEXT,
 	TOP_KIND_BITS,	  /* bit/s of a byte counter */
-	TOP_KIND_RATE,	  /* events a second */
+	TOP_KIND_RATE,	  /* events per second */
 	TOP_KIND_PERCENT, /* of the interval, of a counter of microseconds */
 };
 
 struct top_column {
 	const char *head, *unit; /* at most `width` characters */
 	uint8_t width;
-	uint8_t rank; /* 0 = always shown; the highest goes first when it is narrow */
+	uint8_t rank; /* 0 = always shown; a narrow screen drops the highest first */
 	enum top_kind kind;
-	int prio_metric;       /* of the row of a priority; -1 = counted by port only */
-	int port_metric;       /* of the row of the port; -1 = taken from the priorities */
-	double warn, critical; /* from this value on; 0 = never */
+	int prio_metric;       /* of the row of a priority; -1 = counted per port only */
+	int port_metric;       /* of the row of the port; -1 = sum or maximum of the priorities */
+	double warn, critical; /* thresholds; 0 = none */
 	const char *help;
 };
 extern const struct top_column top_columns[TOP_COLUMN_COUNT];
 
 enum top_state {
 	TOP_BLANK,   /* does not exist for this row */
-	TOP_ABSENT,  /* the driver does not count it: "n/a" */
-	TOP_WAITING, /* the second reading is not there yet: "-" */
+	TOP_ABSENT,  /* not counted by the driver: "n/a" */
+	TOP_WAITING, /* before the second reading: "-" */
 	TOP_VALUE,
-	TOP_RESET, /* the counter went backwards; a sum in which one did is none */
+	TOP_RESET, /* the counter went backwards, also one of a sum */
 };
 
 enum top_level {
@@ -103,30 +103,31 @@ struct top_row {
 	const struct top_port *port; /* borrowed from the sample */
 	int prio;		     /* or TOP_ALL */
 	enum top_level level;	     /* the worst cell */
-	bool stale;		     /* older than it should be, or the port is gone */
+	bool stale;		     /* old data, or the port is gone */
 	struct top_cell cell[TOP_COLUMN_COUNT];
 };
 
-/* Rows of all ports: the port, then priorities: those of prio_set, or when it is 0 the lossless
- * ones and those that have counted PFC or discards or carried traffic. Returns how many; rows has
+/* Makes the rows of all ports: the port, then its priorities: those of prio_set, or with 0 the
+ * lossless ones and those with PFC frames, discards or traffic. Returns their number; rows has
  * TOP_ROWS_MAX. */
 unsigned int top_rows_make(const struct top_sample *s, uint8_t prio_set, uint64_t now_ns,
 			   uint64_t stale_ns, struct top_row *rows);
 
-/* Which columns fit: *show is a bitmap by enum top_column_id. */
+/* Returns the columns that fit the width, as a bitmap by enum top_column_id. */
 uint32_t top_columns_fit(unsigned int width);
 
-/* Text of a cell, not padded, e.g. "18.2k", "n/a". */
+/* Writes the text of a cell without padding, e.g. "18.2k", "n/a". */
 void top_cell_text(const struct top_row *row, enum top_column_id id, char *buf, size_t size);
 
-/* Lines of a table, padded: heading, units, and a row with its mark: '!' critical, '*' warning, '?'
- * stale. */
+/* Write padded lines of the table: heading, units, or a row with its mark: '!' critical, '*'
+ * warning,
+ * '?' stale. */
 void top_head_line(uint32_t show, bool units, char *buf, size_t size);
 void top_row_line(const struct top_row *row, uint32_t show, char *buf, size_t size);
 char top_row_mark(const struct top_row *row);
 
-/* One object of rocecheck.top/1: totals as read and rates a second. New reference, NULL on -ENOMEM.
- */
+/* Makes one object of rocecheck.top/1: totals as read, and rates per second. New reference, NULL on
+ * -ENOMEM. */
 json_t *top_port_to_json(const struct top_port *p, uint64_t number, int64_t unix_ns, bool stale);
 
 #endif

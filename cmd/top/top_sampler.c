@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sampler. The thread reads into a sample of its own and publishes a copy under the lock, so
- * that the lock is never held while a driver answers. Which priorities are lossless and how fast
- * the link is, is read again every 10 s: some drivers ask their firmware for it.
+ * The sampler. Its thread reads into its own sample and publishes a copy under the lock, so that
+ * the lock is never held during a call of a driver. It reads PFC settings and link speed only every
+ * 10 s: some drivers query their firmware for them.
  */
 #include "cmd/top/top_sampler.h"
 
@@ -17,15 +17,15 @@
 #include "probe/host/snapshot.h"
 
 #define SETTINGS_EVERY_NS UINT64_C(10000000000)
-#define SLIP_NS		  UINT64_C(50000000) /* turns that are later move the ones that follow */
+#define SLIP_NS		  UINT64_C(50000000) /* a later delay shifts all following readings */
 
 struct top_sampler {
 	pthread_t thread;
 	pthread_mutex_t lock;
 	pthread_cond_t wake;
 	struct dcb *dcb;
-	struct top_sample own;	     /* of the thread */
-	struct top_sample published; /* under the lock, as what follows */
+	struct top_sample own;	     /* private to the thread */
+	struct top_sample published; /* under the lock, as all members below */
 	unsigned int interval_ms;
 	bool stop;
 };
@@ -104,7 +104,7 @@ int top_sample_read(struct dcb *dcb, struct top_sample *s, struct err *e)
 			return err;
 		if (err) {
 			p->gone = true;
-			p->ready = false; /* no rates of an interval that was not seen */
+			p->ready = false; /* no rates over a gap */
 			continue;
 		}
 		top_port_update(p, &c);
@@ -115,8 +115,8 @@ int top_sample_read(struct dcb *dcb, struct top_sample *s, struct err *e)
 	return 0;
 }
 
-/* Publishes and waits for the next turn, one interval after the one that was due at *turn_ns. The
- * interval may change meanwhile. False when it is time to end. */
+/* Publishes and waits for the next reading, one interval after the one due at *turn_ns. The
+ * interval can change meanwhile. False if the thread must end. */
 static bool sampler_publish_wait(struct top_sampler *t, uint64_t *turn_ns)
 {
 	bool stop;
@@ -132,7 +132,7 @@ static bool sampler_publish_wait(struct top_sampler *t, uint64_t *turn_ns)
 		};
 
 		if (t->stop || now >= next_ns) {
-			*turn_ns = now; /* no burst to catch up after a slow driver */
+			*turn_ns = now; /* no burst of readings after a slow driver */
 			if (now - next_ns < SLIP_NS)
 				*turn_ns = next_ns;
 			break;
@@ -156,7 +156,7 @@ static void *sampler_run(void *arg)
 	return NULL;
 }
 
-/* Signals are for the thread that has the terminal. */
+/* Blocks signals in the sampler thread: the thread with the terminal handles them. */
 static int sampler_start_thread(struct top_sampler *t)
 {
 	sigset_t all, old;
@@ -229,7 +229,7 @@ void top_sampler_stop(struct top_sampler *t)
 	clock_gettime(CLOCK_REALTIME, &until);
 	until.tv_sec++;
 	if (pthread_timedjoin_np(t->thread, NULL, &until))
-		return; /* still in the kernel: its memory stays its own */
+		return; /* the thread is still in the kernel: it keeps its memory */
 	dcb_close(t->dcb);
 	pthread_mutex_destroy(&t->lock);
 	pthread_cond_destroy(&t->wake);
