@@ -578,7 +578,7 @@ static int fabric_check_ports(struct load *l, const struct yaml_node *node, unsi
 static int fabric_expand_hosts(struct load *l)
 {
 	const struct yaml_node *hosts = yaml_find(&l->file, "hosts");
-	struct fabric spelled = {.host = NULL};
+	struct fabric expanded = {.host = NULL};
 	int bad = 0;
 
 	if (!l->f->host_count)
@@ -590,16 +590,16 @@ static int fabric_expand_hosts(struct load *l)
 		const struct yaml_node *node = yaml_item(hosts, i);
 
 		if (schema_stop(fabric_check_ports(l, node, i), &bad) ||
-		    schema_stop(fabric_append_hosts(l, node, &l->f->host[i], &spelled), &bad))
+		    schema_stop(fabric_append_hosts(l, node, &l->f->host[i], &expanded), &bad))
 			break;
 	}
 	if (bad) {
-		fabric_clear_hosts(&spelled);
+		fabric_clear_hosts(&expanded);
 		return bad;
 	}
 	fabric_clear_hosts(l->f);
-	l->f->host = spelled.host;
-	l->f->host_count = spelled.host_count;
+	l->f->host = expanded.host;
+	l->f->host_count = expanded.host_count;
 	return 0;
 }
 

@@ -68,15 +68,27 @@ static void text_append_list(struct text *t, const struct qos_field *f, const vo
 	text_append(t, "]");
 }
 
+/* Last index of the run of equal elements that begins at i. */
+static unsigned int text_run_end(const struct qos_field *f, const void *member, unsigned int i)
+{
+	uint64_t value = qos_element(f, member, i);
+
+	while (i + 1 < qos_shapes[f->kind].count && qos_element(f, member, i + 1) == value)
+		i++;
+	return i;
+}
+
+/* DSCP maps, of up to 64 entries, print runs as ranges: {24-31: 3, 48: 6}. */
 static void text_append_map(struct text *t, const struct qos_field *f, const void *member)
 {
 	const char *comma = "";
 
 	text_append(t, "{");
-	for (unsigned int i = 0; i < qos_shapes[f->kind].count; i++) {
+	for (unsigned int i = 0, last; i < qos_shapes[f->kind].count; i = last + 1) {
+		last = f->kind == QOS_KIND_DSCP_MAP ? text_run_end(f, member, i) : i;
 		if (qos_element(f, member, i) == qos_shapes[f->kind].unlisted)
 			continue;
-		text_append(t, "%s%u: ", comma, i);
+		text_append(t, last > i ? "%s%u-%u: " : "%s%u: ", comma, i, last);
 		text_append_element(t, f, member, i);
 		comma = ", ";
 	}
