@@ -283,8 +283,8 @@ static int main_print_group_usage(const char *group, bool asked)
 
 		if (strncmp(c->name, group, len) || c->name[len] != ' ')
 			continue;
-		fprintf(out, "%s rocecheck %s%s %s\n", before, c->name, c->opts ? " [OPTIONS]" : "",
-			c->args);
+		fprintf(out, "%s rocecheck %s%s%s%s\n", before, c->name,
+			c->opts ? " [OPTIONS]" : "", *c->args ? " " : "", c->args);
 		before = "      ";
 	}
 	return asked ? EXIT_OK : EXIT_USAGE;

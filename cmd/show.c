@@ -19,7 +19,7 @@ static const struct opt show_opts[] = {
 	 .help = "show only this network device"},
 	{"device", 'd', OPT_STRING, &device, .arg = "DEV", .help = "show only this RDMA device"},
 	{"yaml", 'y', OPT_FLAG, &yaml,
-	 .help = "print a profile that changes nothing when it is applied"},
+	 .help = "print the settings as a profile (applying it changes nothing)"},
 	{.name = NULL},
 };
 

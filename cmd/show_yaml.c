@@ -157,7 +157,8 @@ int show_yaml(const struct snapshot *s, FILE *out, struct err *e)
 	fprintf(out, "# Current settings of");
 	for (unsigned int i = 0; i < s->port_count; i++)
 		fprintf(out, "%s %s", i ? "," : "", s->port[i].netdev);
-	fprintf(out, " on %s, driver %s.\n", s->host, s->port[0].driver);
+	fprintf(out, " on %s, driver %s.\n", s->host,
+		s->port[0].driver[0] ? s->port[0].driver : "unknown");
 	err = yaml_print_diags(&p, out);
 	if (err)
 		return err_sys(e, err, "profile");

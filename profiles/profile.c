@@ -243,7 +243,7 @@ static const struct schema_row rows[] = {
 	{.path = "name", .kind = SCHEMA_NAME, .required = true, TEXT_AT(name),
 	 .help = "name of the profile"},
 	{.path = "description", .kind = SCHEMA_TEXT, TEXT_AT(description),
-	 .help = "one line for people"},
+	 .help = "one-line description"},
 	{.path = "intent", .kind = SCHEMA_WORD, AT(intent), .words = profile_intent_words,
 	 .help = "guarantee of the fabric; required here or in the extended profile"},
 	{.path = "extends", .kind = SCHEMA_OWN, .read = profile_read_extends,
@@ -278,7 +278,8 @@ static const struct schema_row rows[] = {
 	{.path = "policy.persist", .kind = SCHEMA_SWITCH, AT(persist),
 	 .help = "apply again at boot and when a device appears (default on)"},
 	{.path = "dcbx.agent", .kind = SCHEMA_WORD, AT(agent), .words = profile_agent_words,
-	 .help = "program that sets ETS, PFC and APP: rocecheck by dcbnl (default none), or lldpad"},
+	 .help = "program that sets ETS, PFC and APP: rocecheck (none, lldpad-readonly) or lldpad "
+		 "(default none)"},
 	{.path = "dcbx.peer.require", .kind = SCHEMA_WORD, AT(lldp_peer), .words = lldp_peer_words,
 	 .help = "result if the LLDP neighbour advertises other settings (default warn)"},
 	{.path = "dcbx.peer.match", .kind = SCHEMA_OWN, .read = profile_read_match,
