@@ -26,7 +26,8 @@
 	JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_OPTIONAL, .max = most)
 /* Of the machine: a text may be absent, and a number is HOST_UNKNOWN where it is absent or null. */
 #define WORD(s, m) TEXT(s, m, OPTIONAL)
-#define LIST(key, s, m, rows) JSON_LIST_OF(key, struct s, m, rows, .need = JSON_OPTIONAL)
+#define LIST(key, s, m, rows) \
+	JSON_LIST_OF(key, struct s, m, JSON_ITEM(rows), .need = JSON_OPTIONAL)
 #define FACT(s, m, most) \
 	JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_UNKNOWN, .max = most)
 

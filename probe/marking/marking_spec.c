@@ -103,17 +103,12 @@ static const struct json_row spec_rows[] = {
 	NUMBER(struct marking_spec, sweep, 0, MARKING_PATHS_MAX),
 	NUMBER(struct marking_spec, gap_us, 0, UINT16_MAX),
 	BOOL(struct marking_spec, sizes),
+	JSON_LIST_OF("classes", struct marking_spec, class, JSON_ITEM(class_rows)),
 };
 
 json_t *marking_spec_to_json(const struct marking_spec *s)
 {
-	json_t *json = json_object();
-
-	(void)json_rows_write(json, JSON_ROWS(spec_rows), s);
-	json_object_set_new(json, "classes",
-			    json_list_write(JSON_ROWS(class_rows), s->class, sizeof(s->class[0]),
-					    s->class_count));
-	return json;
+	return json_rows_make(JSON_ROWS(spec_rows), s);
 }
 
 int marking_spec_from_json(const json_t *json, struct marking_spec *s, struct err *e)
@@ -121,9 +116,6 @@ int marking_spec_from_json(const json_t *json, struct marking_spec *s, struct er
 	struct marking_spec v = {0};
 	int err = json_rows_read(json, JSON_ROWS(spec_rows), &v, e);
 
-	if (!err)
-		err = json_list_read(json, "classes", JSON_ROWS(class_rows), v.class,
-				     sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
 	if (!err)
 		err = marking_spec_check(&v, e);
 	if (!err)
@@ -149,16 +141,11 @@ static json_t *marking_record_to_json(const struct marking_record *r)
 				 (json_int_t)r->others);
 
 	for (unsigned int i = 0; i < r->seen_count && i < MARKING_SEEN_MAX; i++) {
-		json_array_append_new(list, json_integer(r->seen[i].tos));
-		json_array_append_new(list, json_integer(r->seen[i].ttl));
-		json_array_append_new(list, json_integer(r->seen[i].count));
+		list = json_list_add(list, json_integer(r->seen[i].tos));
+		list = json_list_add(list, json_integer(r->seen[i].ttl));
+		list = json_list_add(list, json_integer(r->seen[i].count));
 	}
 	return list;
-}
-
-static int marking_record_error(const char *key, struct err *e)
-{
-	return err_set(e, -EINVAL, "'%s': no record of datagrams", key);
 }
 
 /* What arrived is what was seen, and cannot be more than was sent. */
@@ -171,27 +158,19 @@ static bool marking_record_is_sound(const struct marking_record *r)
 	return r->arrived <= MARKING_COUNT_MAX && sum == r->arrived;
 }
 
-static int marking_parse_record(const json_t *json, const char *key, struct marking_record *r,
-				struct err *e)
+static int marking_record_from_json(const json_t *list, struct marking_record *r, struct err *e)
 {
 	uint32_t v[RECORD_NUMBERS + 3 * MARKING_SEEN_MAX] = {0};
-	const json_t *list = NULL;
 	struct marking_record made = {0};
-	size_t n;
-	int err = json_get_array(json, key, ARRAY_SIZE(v), &list, e);
+	size_t n = json_array_size(list);
+	bool sound = n >= RECORD_NUMBERS && n <= ARRAY_SIZE(v) && (n - RECORD_NUMBERS) % 3 == 0;
 
-	if (err)
-		return err;
-	n = json_array_size(list);
-	if (n < RECORD_NUMBERS || (n - RECORD_NUMBERS) % 3)
-		return marking_record_error(key, e);
-	for (size_t i = 0; i < n; i++) {
+	for (size_t i = 0; sound && i < n; i++) {
 		const json_t *one = json_array_get(list, i);
 		json_int_t number = json_integer_value(one);
 		bool byte = i >= RECORD_NUMBERS && (i - RECORD_NUMBERS) % 3 < 2;
 
-		if (!json_is_integer(one) || number < 0 || number > (byte ? 255 : INT32_MAX))
-			return marking_record_error(key, e);
+		sound = json_is_integer(one) && number >= 0 && number <= (byte ? 255 : INT32_MAX);
 		v[i] = (uint32_t)number;
 	}
 	made.arrived = v[RECORD_ARRIVED];
@@ -199,78 +178,51 @@ static int marking_parse_record(const json_t *json, const char *key, struct mark
 	made.wrong = v[RECORD_WRONG];
 	made.unread = v[RECORD_UNREAD];
 	made.others = v[RECORD_OTHERS];
-	for (size_t i = RECORD_NUMBERS; i < n; i += 3)
+	for (size_t i = RECORD_NUMBERS; sound && i < n; i += 3)
 		made.seen[made.seen_count++] = (struct marking_seen){(uint8_t)v[i],
 								     (uint8_t)v[i + 1], v[i + 2]};
-	if (!marking_record_is_sound(&made))
-		return marking_record_error(key, e);
+	if (!sound || !marking_record_is_sound(&made))
+		return err_set(e, -EINVAL, "no record of datagrams");
 	*r = made;
 	return 0;
 }
+
+JSON_FUNCTIONS(marking_record)
+
+static const struct json_row flow_rows[] = {
+	NUMBER(struct marking_flow_result, sent, 0, MARKING_COUNT_MAX),
+	JSON_ROW(struct marking_flow_result, here, .kind = JSON_STRUCT, JSON_BY(marking_record)),
+	JSON_ROW(struct marking_flow_result, there, .kind = JSON_STRUCT, JSON_BY(marking_record)),
+};
+
+static json_t *marking_port_to_json(const uint16_t *port)
+{
+	return json_integer(*port);
+}
+
+static int marking_port_from_json(const json_t *json, uint16_t *port, struct err *e)
+{
+	json_int_t number = json_integer_value(json);
+
+	if (!json_is_integer(json) || number < 0 || number > 65535)
+		return err_set(e, -EINVAL, "no UDP port");
+	*port = (uint16_t)number;
+	return 0;
+}
+
+JSON_FUNCTIONS(marking_port)
 
 static const struct json_row result_rows[] = {
 	TEXT(struct marking_result, detail),
 	NUMBER(struct marking_result, mtu, 256, 4096),
 	NUMBER(struct marking_result, foreign, 0, UINT32_MAX),
+	JSON_LIST_USED("ports", struct marking_result, port, path_count, JSON_BY(marking_port)),
+	JSON_LIST_OF("flows", struct marking_result, flow, JSON_ITEM(flow_rows)),
 };
 
 json_t *marking_result_to_json(const struct marking_result *r)
 {
-	json_t *json = json_object(), *ports = json_array(), *flows = json_array();
-
-	for (unsigned int i = 0; i < r->path_count && i < MARKING_PATHS_MAX; i++)
-		json_array_append_new(ports, json_integer(r->port[i]));
-	for (unsigned int i = 0; i < r->flow_count && i < MARKING_FLOWS_MAX; i++)
-		json_array_append_new(
-			flows, json_pack("{s:I, s:o, s:o}", "sent", (json_int_t)r->flow[i].sent,
-					 "here", marking_record_to_json(&r->flow[i].here), "there",
-					 marking_record_to_json(&r->flow[i].there)));
-	(void)json_rows_write(json, JSON_ROWS(result_rows), r);
-	json_object_set_new(json, "ports", ports);
-	json_object_set_new(json, "flows", flows);
-	return json;
-}
-
-static int marking_parse_ports(const json_t *json, struct marking_result *r, struct err *e)
-{
-	const json_t *list = NULL;
-	int err = json_get_array(json, "ports", MARKING_PATHS_MAX, &list, e);
-
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		const json_t *one = json_array_get(list, i);
-		json_int_t port = json_integer_value(one);
-
-		if (!json_is_integer(one) || port < 0 || port > 65535)
-			return err_set(e, -EINVAL, "'ports': no UDP port");
-		r->port[r->path_count++] = (uint16_t)port;
-	}
-	return err;
-}
-
-static int marking_parse_flow(const json_t *json, struct marking_flow_result *f, struct err *e)
-{
-	uint64_t sent = 0;
-	int err = json_get_uint(json, "sent", 0, MARKING_COUNT_MAX, &sent, e);
-
-	if (!err)
-		err = marking_parse_record(json, "here", &f->here, e);
-	if (!err)
-		err = marking_parse_record(json, "there", &f->there, e);
-	f->sent = (uint32_t)sent;
-	return err;
-}
-
-static int marking_parse_flows(const json_t *json, struct marking_result *r, struct err *e)
-{
-	const json_t *list = NULL;
-	int err = json_get_array(json, "flows", MARKING_FLOWS_MAX, &list, e);
-
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		err = marking_parse_flow(json_array_get(list, i), &r->flow[r->flow_count++], e);
-		if (err)
-			err_prefix(e, "'flows' %zu", i);
-	}
-	return err;
+	return json_rows_make(JSON_ROWS(result_rows), r);
 }
 
 int marking_result_from_json(const json_t *json, struct marking_result *r, struct err *e)
@@ -278,10 +230,6 @@ int marking_result_from_json(const json_t *json, struct marking_result *r, struc
 	struct marking_result v = {0};
 	int err = json_rows_read(json, JSON_ROWS(result_rows), &v, e);
 
-	if (!err)
-		err = marking_parse_ports(json, &v, e);
-	if (!err)
-		err = marking_parse_flows(json, &v, e);
 	if (!err)
 		*r = v;
 	return err;

@@ -26,17 +26,12 @@ static const struct json_row xrc_rows[] = {
 	NUMBER(struct traffic_qp, srqn, 0, 0xffffff),
 };
 
-static const struct json_row peer_rows[] = {
-	NUMBER(struct traffic_endpoint, mtu, 256, 4096),
-	NUMBER(struct traffic_endpoint, cm_port, 0, 65535),
-};
-
 static json_t *tcp_ports_to_json(const uint16_t port[TRAFFIC_TCP_MAX])
 {
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < TRAFFIC_TCP_MAX && port[i]; i++)
-		json_array_append_new(list, json_integer(port[i]));
+		list = json_list_add(list, json_integer(port[i]));
 	return list;
 }
 
@@ -59,51 +54,49 @@ static int tcp_ports_from_json(const json_t *peer, uint16_t port[TRAFFIC_TCP_MAX
 	return err;
 }
 
+static json_t *qp_to_json(const struct traffic_qp *qp)
+{
+	json_t *json = json_rows_make(JSON_ROWS(qp_rows), qp);
+
+	if (qp->target_qpn)
+		(void)json_rows_write(json, JSON_ROWS(xrc_rows), qp);
+	return json;
+}
+
+static int qp_from_json(const json_t *json, struct traffic_qp *qp, struct err *e)
+{
+	int err = json_rows_read(json, JSON_ROWS(qp_rows), qp, e);
+
+	if (!err && json_object_get(json, "target_qpn"))
+		err = json_rows_read(json, JSON_ROWS(xrc_rows), qp, e);
+	return err;
+}
+
+JSON_FUNCTIONS(qp)
+
+static const struct json_row endpoint_rows[] = {
+	JSON_ROW(struct traffic_endpoint, gid, .kind = JSON_HEX),
+	NUMBER(struct traffic_endpoint, mtu, 256, 4096),
+	NUMBER(struct traffic_endpoint, cm_port, 0, 65535),
+	JSON_LIST_OF("qps", struct traffic_endpoint, qp, JSON_BY(qp)),
+};
+
 json_t *traffic_endpoint_to_json(const struct traffic_endpoint *p)
 {
-	json_t *list = json_list_write(JSON_ROWS(qp_rows), p->qp, sizeof(p->qp[0]), p->qp_count);
-	json_t *json = json_pack("{s:o}", "gid", json_hex(p->gid, sizeof(p->gid)));
+	json_t *json = json_rows_make(JSON_ROWS(endpoint_rows), p);
 
-	for (unsigned int i = 0; i < p->qp_count; i++)
-		if (p->qp[i].target_qpn)
-			(void)json_rows_write(json_array_get(list, i), JSON_ROWS(xrc_rows),
-					      &p->qp[i]);
-	(void)json_rows_write(json, JSON_ROWS(peer_rows), p);
-	json_object_set_new(json, "qps", list);
 	if (p->tcp_port[0])
 		json_object_set_new(json, "tcp_ports", tcp_ports_to_json(p->tcp_port));
 	return json;
 }
 
-static int xrc_from_json(const json_t *json, struct traffic_endpoint *p, struct err *e)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; i < p->qp_count && !err; i++) {
-		const json_t *qp = json_array_get(json_object_get(json, "qps"), i);
-
-		if (json_object_get(qp, "target_qpn"))
-			err = json_rows_read(qp, JSON_ROWS(xrc_rows), &p->qp[i], e);
-		if (err)
-			err_prefix(e, "'qps' %u", i);
-	}
-	return err;
-}
-
 int traffic_endpoint_from_json(const json_t *json, struct traffic_endpoint *p, struct err *e)
 {
 	struct traffic_endpoint v = {0};
-	int err = json_get_hex(json, "gid", v.gid, sizeof(v.gid), e);
+	int err = json_rows_read(json, JSON_ROWS(endpoint_rows), &v, e);
 
 	if (!err)
-		err = json_rows_read(json, JSON_ROWS(peer_rows), &v, e);
-	if (!err)
 		err = tcp_ports_from_json(json, v.tcp_port, e);
-	if (!err)
-		err = json_list_read(json, "qps", JSON_ROWS(qp_rows), v.qp, sizeof(v.qp[0]),
-				     ARRAY_SIZE(v.qp), &v.qp_count, e);
-	if (!err)
-		err = xrc_from_json(json, &v, e);
 	if (!err)
 		*p = v;
 	return err;
@@ -128,9 +121,8 @@ static const struct json_row control_rows[] = {
 
 json_t *traffic_result_to_json(const struct traffic_result *r)
 {
-	json_t *json = json_object();
+	json_t *json = json_rows_make(JSON_ROWS(result_rows), r);
 
-	(void)json_rows_write(json, JSON_ROWS(result_rows), r);
 	if (r->control_messages)
 		(void)json_rows_write(json, JSON_ROWS(control_rows), r);
 	return json;
@@ -148,6 +140,9 @@ int traffic_result_from_json(const json_t *json, struct traffic_result *r, struc
 	return err;
 }
 
+JSON_FUNCTIONS(rate_series)
+JSON_FUNCTIONS(histogram)
+
 static const struct json_row class_rows[] = {
 	NUMBER(struct traffic_class_result, messages, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_class_result, bytes, 0, JSON_UINT_MAX),
@@ -161,31 +156,9 @@ static const struct json_row class_rows[] = {
 	NUMBER(struct traffic_class_result, tos_read, 0, TRAFFIC_QPS_MAX),
 	NUMBER(struct traffic_class_result, tos_other, 0, TRAFFIC_QPS_MAX),
 	NUMBER(struct traffic_class_result, tos_found, 0, 255),
+	JSON_ROW(struct traffic_class_result, goodput, .kind = JSON_STRUCT, JSON_BY(rate_series)),
+	JSON_ROW(struct traffic_class_result, latency, .kind = JSON_STRUCT, JSON_BY(histogram)),
 };
-
-static json_t *class_to_json(const struct traffic_class_result *c)
-{
-	json_t *json = json_object();
-
-	(void)json_rows_write(json, JSON_ROWS(class_rows), c);
-	json_object_set_new(json, "goodput", rate_series_to_json(&c->goodput));
-	json_object_set_new(json, "latency", histogram_to_json(&c->latency));
-	return json;
-}
-
-static int class_from_json(const json_t *json, struct traffic_class_result *c, struct err *e)
-{
-	const json_t *goodput, *latency;
-	int err = json_rows_read(json, JSON_ROWS(class_rows), c, e);
-
-	if (!err)
-		err = json_get_object(json, "goodput", &goodput, e);
-	if (!err)
-		err = rate_series_from_json(goodput, &c->goodput, e);
-	if (!err)
-		err = json_get_object(json, "latency", &latency, e);
-	return err ? err : histogram_from_json(latency, &c->latency, e);
-}
 
 static const struct json_row failure_rows[] = {
 	NUMBER(struct traffic_failure, class, 0, TRAFFIC_CLASSES_MAX - 1),
@@ -213,73 +186,27 @@ static const struct json_row stall_rows[] = {
 	NUMBER(struct traffic_stall, absent_ns, 0, JSON_UINT_MAX),
 };
 
+JSON_FUNCTIONS(traffic_memory)
+JSON_FUNCTIONS(traffic_tcp_result)
+
+/* Behind the members of the result; without "tcp" and "stalls" there was none. */
+static const struct json_row report_rows[] = {
+	JSON_ROW(struct traffic_report, memory, .kind = JSON_STRUCT, JSON_BY(traffic_memory)),
+	JSON_ALLOCATED_OF("classes", struct traffic_report, class, TRAFFIC_CLASSES_MAX,
+			  JSON_ITEM(class_rows)),
+	JSON_LIST_OF("failures", struct traffic_report, failure, JSON_ITEM(failure_rows)),
+	JSON_ALLOCATED_OF("tcp", struct traffic_report, tcp, TRAFFIC_TCP_MAX,
+			  JSON_BY(traffic_tcp_result), .need = JSON_OPTIONAL),
+	JSON_LIST_OF("stalls", struct traffic_report, stall, JSON_ITEM(stall_rows),
+		     .need = JSON_SPARSE),
+};
+
 json_t *traffic_report_to_json(const struct traffic_report *r)
 {
 	json_t *json = traffic_result_to_json(&r->total);
-	json_t *classes = json_array(), *tcp = json_array();
 
-	for (unsigned int i = 0; i < r->class_count; i++)
-		json_array_append_new(classes, class_to_json(&r->class[i]));
-	for (unsigned int i = 0; i < r->tcp_count; i++)
-		json_array_append_new(tcp, traffic_tcp_result_to_json(&r->tcp[i]));
-	json_object_set_new(json, "memory", traffic_memory_to_json(&r->memory));
-	json_object_set_new(json, "classes", classes);
-	json_object_set_new(json, "failures",
-			    json_list_write(JSON_ROWS(failure_rows), r->failure,
-					    sizeof(r->failure[0]), r->failure_count));
-	json_object_set_new(json, "tcp", tcp);
-	if (r->stall_count)
-		json_object_set_new(json, "stalls",
-				    json_list_write(JSON_ROWS(stall_rows), r->stall,
-						    sizeof(r->stall[0]), r->stall_count));
+	(void)json_rows_write(json, JSON_ROWS(report_rows), r);
 	return json;
-}
-
-static int classes_from_json(const json_t *json, struct traffic_report *r, struct err *e)
-{
-	const json_t *list = NULL;
-	const json_t *memory;
-	int err = json_get_object(json, "memory", &memory, e);
-
-	if (!err)
-		err = traffic_memory_from_json(memory, &r->memory, e);
-	if (!err)
-		err = json_get_array(json, "classes", TRAFFIC_CLASSES_MAX, &list, e);
-	if (err)
-		return err;
-	r->class_count = (unsigned int)json_array_size(list);
-	r->class = calloc(r->class_count + 1, sizeof(*r->class));
-	if (!r->class)
-		return err_sys(e, -ENOMEM, "traffic report");
-	for (unsigned int i = 0; i < r->class_count && !err; i++) {
-		err = class_from_json(json_array_get(list, i), &r->class[i], e);
-		if (err)
-			err_prefix(e, "'classes' %u", i);
-	}
-	return err;
-}
-
-/* Without the key there was none. */
-static int tcp_from_json(const json_t *json, struct traffic_report *r, struct err *e)
-{
-	const json_t *list;
-	int err;
-
-	if (!json_object_get(json, "tcp"))
-		return 0;
-	err = json_get_array(json, "tcp", TRAFFIC_TCP_MAX, &list, e);
-	if (err)
-		return err;
-	r->tcp_count = (unsigned int)json_array_size(list);
-	r->tcp = calloc(r->tcp_count + 1, sizeof(*r->tcp));
-	if (!r->tcp)
-		return err_sys(e, -ENOMEM, "traffic report");
-	for (unsigned int i = 0; i < r->tcp_count && !err; i++) {
-		err = traffic_tcp_result_from_json(json_array_get(list, i), &r->tcp[i], e);
-		if (err)
-			err_prefix(e, "'tcp' %u", i);
-	}
-	return err;
 }
 
 int traffic_report_from_json(const json_t *json, struct traffic_report *r, struct err *e)
@@ -288,16 +215,7 @@ int traffic_report_from_json(const json_t *json, struct traffic_report *r, struc
 	int err = traffic_result_from_json(json, &v.total, e);
 
 	if (!err)
-		err = classes_from_json(json, &v, e);
-	if (!err)
-		err = json_list_read(json, "failures", JSON_ROWS(failure_rows), v.failure,
-				     sizeof(v.failure[0]), ARRAY_SIZE(v.failure), &v.failure_count,
-				     e);
-	if (!err)
-		err = tcp_from_json(json, &v, e);
-	if (!err && json_object_get(json, "stalls"))
-		err = json_list_read(json, "stalls", JSON_ROWS(stall_rows), v.stall,
-				     sizeof(v.stall[0]), ARRAY_SIZE(v.stall), &v.stall_count, e);
+		err = json_rows_read(json, JSON_ROWS(report_rows), &v, e);
 	if (err)
 		traffic_report_clear(&v);
 	else
@@ -323,10 +241,7 @@ const struct json_row traffic_tcp_rows[4] = {
 
 json_t *traffic_tcp_to_json(const struct traffic_tcp *tcp)
 {
-	json_t *json = json_object();
-
-	(void)json_rows_write(json, JSON_ROWS(traffic_tcp_rows), tcp);
-	return json;
+	return json_rows_make(JSON_ROWS(traffic_tcp_rows), tcp);
 }
 
 int traffic_tcp_from_json(const json_t *json, struct traffic_tcp *tcp, struct err *e)
@@ -334,14 +249,12 @@ int traffic_tcp_from_json(const json_t *json, struct traffic_tcp *tcp, struct er
 	return json_rows_read(json, JSON_ROWS(traffic_tcp_rows), tcp, e);
 }
 
-static const struct json_row stream_rows[] = {
+static const struct json_row tcp_result_rows[] = {
 	NUMBER(struct traffic_tcp_result, tos_sent, 0, 255),
 	NUMBER(struct traffic_tcp_result, broken, 0, TRAFFIC_STREAMS_MAX),
 	NUMBER(struct traffic_tcp_result, mss, 0, 65535),
 	TEXT(struct traffic_tcp_result, detail),
-};
-
-static const struct json_row moved_rows[] = {
+	JSON_ROW(struct traffic_tcp_result, goodput, .kind = JSON_STRUCT, JSON_BY(rate_series)),
 	NUMBER(struct traffic_tcp_result, sent_bytes, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_tcp_result, wire_bytes, 0, JSON_UINT_MAX),
 	NUMBER(struct traffic_tcp_result, retransmits, 0, JSON_UINT_MAX),
@@ -351,22 +264,10 @@ static const struct json_row moved_rows[] = {
 
 json_t *traffic_tcp_result_to_json(const struct traffic_tcp_result *r)
 {
-	json_t *json = json_object();
-
-	(void)json_rows_write(json, JSON_ROWS(stream_rows), r);
-	json_object_set_new(json, "goodput", rate_series_to_json(&r->goodput));
-	(void)json_rows_write(json, JSON_ROWS(moved_rows), r);
-	return json;
+	return json_rows_make(JSON_ROWS(tcp_result_rows), r);
 }
 
 int traffic_tcp_result_from_json(const json_t *json, struct traffic_tcp_result *r, struct err *e)
 {
-	const json_t *goodput;
-	int err = json_rows_read(json, JSON_ROWS(moved_rows), r, e);
-
-	if (!err)
-		err = json_rows_read(json, JSON_ROWS(stream_rows), r, e);
-	if (!err)
-		err = json_get_object(json, "goodput", &goodput, e);
-	return err ? err : rate_series_from_json(goodput, &r->goodput, e);
+	return json_rows_read(json, JSON_ROWS(tcp_result_rows), r, e);
 }

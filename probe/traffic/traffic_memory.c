@@ -49,9 +49,8 @@ static const struct json_row memory_rows[] = {
 
 json_t *traffic_memory_to_json(const struct traffic_memory *m)
 {
-	json_t *json = json_object();
+	json_t *json = json_rows_make(JSON_ROWS(memory_rows), m);
 
-	(void)json_rows_write(json, JSON_ROWS(memory_rows), m);
 	json_object_set_new(json, "gpu_path", json_string("not tested"));
 	return json;
 }

@@ -199,20 +199,14 @@ static const struct json_row spec_rows[] = {
 	BOOL(struct traffic_spec, pin),
 	BOOL(struct traffic_spec, huge_pages),
 	OPTIONAL(struct traffic_spec, senders, 0, TRAFFIC_SENDERS_MAX),
+	JSON_LIST_OF("classes", struct traffic_spec, class, JSON_ITEM(class_rows)),
+	JSON_LIST_OF("tcp", struct traffic_spec, tcp, JSON_ITEM(traffic_tcp_rows),
+		     .need = JSON_OPTIONAL),
 };
 
 json_t *traffic_spec_to_json(const struct traffic_spec *s)
 {
-	json_t *json = json_object();
-
-	(void)json_rows_write(json, JSON_ROWS(spec_rows), s);
-	json_object_set_new(json, "classes",
-			    json_list_write(JSON_ROWS(class_rows), s->class, sizeof(s->class[0]),
-					    s->class_count));
-	json_object_set_new(json, "tcp",
-			    json_list_write(JSON_ROWS(traffic_tcp_rows), s->tcp, sizeof(s->tcp[0]),
-					    s->tcp_count));
-	return json;
+	return json_rows_make(JSON_ROWS(spec_rows), s);
 }
 
 int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct err *e)
@@ -222,12 +216,6 @@ int traffic_spec_from_json(const json_t *json, struct traffic_spec *s, struct er
 
 	if (!err && v.mtu_bytes && v.mtu_bytes < 256)
 		err = err_set(e, -EINVAL, "'mtu_bytes': %u is less than 256", v.mtu_bytes);
-	if (!err)
-		err = json_list_read(json, "classes", JSON_ROWS(class_rows), v.class,
-				     sizeof(v.class[0]), ARRAY_SIZE(v.class), &v.class_count, e);
-	if (!err && json_object_get(json, "tcp"))
-		err = json_list_read(json, "tcp", JSON_ROWS(traffic_tcp_rows), v.tcp,
-				     sizeof(v.tcp[0]), ARRAY_SIZE(v.tcp), &v.tcp_count, e);
 	if (!err)
 		err = traffic_spec_check(&v, e);
 	if (err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads JSON objects of agents, coordinators and files with checks, and structs by table.
+ * Checked reading of JSON objects from agents, coordinators and files, and structs by table.
  */
 #include "profiles/base/json.h"
 
@@ -21,9 +21,9 @@ int json_get_uint(const json_t *object, const char *key, uint64_t min, uint64_t 
 	json_int_t n = json_integer_value(v);
 
 	if (!json_is_integer(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an integer" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no integer" : "missing");
 	if (n < 0 || (uint64_t)n < min || (uint64_t)n > max)
-		return err_set(e, -EINVAL, "'%s': %lld is out of range: expected %llu to %llu", key,
+		return err_set(e, -EINVAL, "'%s': %lld is not within %llu to %llu", key,
 			       (long long)n, (unsigned long long)min, (unsigned long long)max);
 	*value = (uint64_t)n;
 	return 0;
@@ -55,7 +55,7 @@ int json_get_string(const json_t *object, const char *key, char *buf, size_t siz
 	const char *text = json_string_value(v);
 
 	if (!text)
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not a string" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no text" : "missing");
 	if (length >= size)
 		return err_set(e, -EINVAL, "'%s': longer than %zu characters", key, size - 1);
 	if (strlen(text) != length)
@@ -71,6 +71,14 @@ int json_get_text(const json_t *object, const char *key, char *buf, size_t size,
 	if (text && !text_is_safe(text, TEXT_FIELD))
 		return err_set(e, -EINVAL, "'%s': holds a control character", key);
 	return json_get_string(object, key, buf, size, e);
+}
+
+json_t *json_list_add(json_t *list, json_t *one)
+{
+	if (!json_array_append_new(list, one)) /* takes it in every case */
+		return list;
+	json_decref(list);
+	return NULL;
 }
 
 json_t *err_to_json(const struct err *e)
@@ -102,7 +110,7 @@ int json_get_word(const json_t *object, const char *key, const char *const *word
 			return 0;
 		}
 	}
-	return err_set(e, -EINVAL, "'%s': %s", key, text ? "unknown word" : "not a string");
+	return err_set(e, -EINVAL, "'%s': %s", key, text ? "unknown word" : "no text");
 }
 
 int json_get_object(const json_t *object, const char *key, const json_t **value, struct err *e)
@@ -110,7 +118,7 @@ int json_get_object(const json_t *object, const char *key, const json_t **value,
 	const json_t *v = json_object_get(object, key);
 
 	if (!json_is_object(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an object" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no object" : "missing");
 	*value = v;
 	return 0;
 }
@@ -121,12 +129,20 @@ int json_get_array(const json_t *object, const char *key, size_t max, const json
 	const json_t *v = json_object_get(object, key);
 
 	if (!json_is_array(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an array" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no array" : "missing");
 	if (json_array_size(v) > max)
-		return err_set(e, -EINVAL, "'%s': %zu entries, expected at most %zu", key,
+		return err_set(e, -EINVAL, "'%s': %zu entries, at most %zu are possible", key,
 			       json_array_size(v), max);
 	*value = v;
 	return 0;
+}
+
+/* Structs by table. */
+
+/* -1 in the size of the member. */
+static bool json_number_unknown(const struct json_row *r, uint64_t value)
+{
+	return r->need == JSON_UNKNOWN && value == UINT64_MAX >> (64 - 8 * r->size);
 }
 
 static int json_hex_digit(char c)
@@ -137,7 +153,8 @@ static int json_hex_digit(char c)
 	return at ? (int)(at - digits) : -1;
 }
 
-int json_get_hex(const json_t *object, const char *key, uint8_t *bytes, size_t size, struct err *e)
+static int json_hex_read(const json_t *object, const char *key, uint8_t *bytes, size_t size,
+			 struct err *e)
 {
 	char text[2 * HEX_MAX + 1];
 	uint8_t out[HEX_MAX];
@@ -154,14 +171,14 @@ int json_get_hex(const json_t *object, const char *key, uint8_t *bytes, size_t s
 		int high = json_hex_digit(text[2 * i]), low = json_hex_digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
-			return err_set(e, -EINVAL, "'%s': not a hexadecimal digit", key);
+			return err_set(e, -EINVAL, "'%s': no hexadecimal digit", key);
 		out[i] = (uint8_t)(high << 4 | low);
 	}
 	memcpy(bytes, out, size);
 	return 0;
 }
 
-json_t *json_hex(const uint8_t *bytes, size_t size)
+static json_t *json_hex_write(const uint8_t *bytes, size_t size)
 {
 	char text[2 * HEX_MAX + 1] = "";
 
@@ -170,24 +187,31 @@ json_t *json_hex(const uint8_t *bytes, size_t size)
 	return json_string(text);
 }
 
-/* Structs by table. */
-
-/* -1 in the size of the member. */
-static bool json_number_unknown(const struct json_row *r, uint64_t value)
-{
-	return r->need == JSON_UNKNOWN && value == UINT64_MAX >> (64 - 8 * r->size);
-}
-
 static json_t *json_numbers_write(const uint64_t *number, size_t count)
 {
 	json_t *array = json_array();
 
-	for (size_t i = 0; array && i < count; i++)
-		if (json_array_append_new(array, json_uint(number[i]))) {
-			json_decref(array);
-			return NULL;
-		}
+	for (size_t i = 0; i < count; i++)
+		array = json_list_add(array, json_uint(number[i]));
 	return array;
+}
+
+static json_t *json_element_write(const struct json_row *r, const void *at)
+{
+	return r->write ? r->write(at) : json_rows_make(r->item, r->item_rows, at);
+}
+
+static json_t *json_list_write(const struct json_row *r, const void *base)
+{
+	uint64_t used = uint_get((const char *)base + r->used_offset, r->used_size);
+	const char *at = (const char *)base + r->offset;
+	json_t *list = json_array();
+
+	if (r->kind == JSON_ALLOCATED)
+		memcpy(&at, at, sizeof(at));
+	for (size_t i = 0; i < used; i++)
+		list = json_list_add(list, json_element_write(r, at + i * r->size));
+	return list;
 }
 
 static json_t *json_row_write(const struct json_row *r, const void *base)
@@ -206,41 +230,50 @@ static json_t *json_row_write(const struct json_row *r, const void *base)
 		return json_boolean(*(const bool *)at);
 	case JSON_TEXT:
 	case JSON_NAME:
-		return text_to_json(at); /* a peer or a host can have chosen it */
+		return text_to_json(at); /* a peer or a host may have chosen it */
+	case JSON_HEX:
+		return json_hex_write((const uint8_t *)at, r->size);
 	case JSON_NUMBERS:
 		return json_numbers_write((const uint64_t *)(const void *)at,
 					  r->size / sizeof(uint64_t));
+	case JSON_STRUCT:
+		return json_element_write(r, at);
 	case JSON_LIST:
-		return json_list_write(
-			r->item, r->item_rows, at, r->size,
-			*(const uint32_t *)(const void *)((const char *)base + r->used_offset));
+	case JSON_ALLOCATED:
+		return json_list_write(r, base);
 	}
 	return NULL;
 }
 
+static bool json_row_is_absent(const struct json_row *r, const void *base)
+{
+	const char *at = base;
+
+	if (r->need != JSON_SPARSE)
+		return false;
+	if (r->used_size)
+		return !uint_get(at + r->used_offset, r->used_size);
+	at += r->offset;
+	return r->kind == JSON_TEXT ? !*at : !uint_get(at, r->size);
+}
+
 int json_rows_write(json_t *object, const struct json_row *row, size_t rows, const void *base)
 {
-	for (size_t i = 0; i < rows; i++)
-		if (json_object_set_new_nocheck(object, row[i].key, json_row_write(&row[i], base)))
+	for (const struct json_row *r = row; r < row + rows; r++)
+		if (!json_row_is_absent(r, base) &&
+		    json_object_set_new_nocheck(object, r->key, json_row_write(r, base)))
 			return -ENOMEM;
 	return 0;
 }
 
-json_t *json_list_write(const struct json_row *row, size_t rows, const void *base, size_t size,
-			unsigned int count)
+json_t *json_rows_make(const struct json_row *row, size_t rows, const void *base)
 {
-	json_t *list = json_array();
+	json_t *object = json_object();
 
-	for (unsigned int i = 0; list && i < count; i++) {
-		json_t *one = json_object();
-
-		if (json_rows_write(one, row, rows, (const char *)base + i * size) |
-		    json_array_append_new(list, one)) {
-			json_decref(list);
-			return NULL;
-		}
-	}
-	return list;
+	if (!json_rows_write(object, row, rows, base))
+		return object;
+	json_decref(object);
+	return NULL;
 }
 
 static bool json_text_is_name(const char *text)
@@ -266,16 +299,66 @@ static int json_numbers_read(const json_t *object, const struct json_row *r, uin
 		const json_t *v = json_array_get(array, i);
 
 		if (!json_is_integer(v) || json_integer_value(v) < 0)
-			return err_set(e, -EINVAL, "'%s' %zu: not an integer from 0", r->key, i);
+			return err_set(e, -EINVAL, "'%s' %zu: no integer from 0", r->key, i);
 		number[i] = (uint64_t)json_integer_value(v);
 	}
+	return err;
+}
+
+static int json_element_read(const json_t *value, const struct json_row *r, void *at, struct err *e)
+{
+	if (r->read)
+		return r->read(value, at, e);
+	if (!json_is_object(value))
+		return err_set(e, -EINVAL, "no object");
+	return json_rows_read(value, r->item, r->item_rows, at, e);
+}
+
+static int json_object_read(const json_t *object, const struct json_row *r, void *base,
+			    struct err *e)
+{
+	const json_t *value = json_object_get(object, r->key);
+	int err = value ? json_element_read(value, r, (char *)base + r->offset, e)
+			: err_set(e, -EINVAL, "missing");
+
+	if (err)
+		err_prefix(e, "%s", r->key);
+	else if (r->used_size)
+		uint_set((char *)base + r->used_offset, r->used_size, true);
+	return err;
+}
+
+static int json_list_read(const json_t *object, const struct json_row *r, void *base, struct err *e)
+{
+	char *at = (char *)base + r->offset, *used = (char *)base + r->used_offset;
+	const json_t *list = NULL;
+	int err = json_get_array(object, r->key, r->max, &list, e);
+	size_t n = json_array_size(list);
+
+	if (!err && r->kind == JSON_ALLOCATED) {
+		void *made = calloc(n + 1, r->size);
+
+		if (!made)
+			return err_sys(e, -ENOMEM, "%s", r->key);
+		memcpy(at, &made, sizeof(made));
+		at = made;
+	}
+	for (size_t i = 0; !err && i < n; i++) {
+		if (r->kind == JSON_ALLOCATED)
+			uint_set(used, r->used_size, i + 1);
+		err = json_element_read(json_array_get(list, i), r, at + i * r->size, e);
+		if (err)
+			err_prefix(e, "%s[%zu]", r->key, i);
+	}
+	if (!err)
+		uint_set(used, r->used_size, n);
 	return err;
 }
 
 static int json_row_read(const json_t *object, const struct json_row *r, void *base, struct err *e)
 {
 	char *at = (char *)base + r->offset;
-	unsigned int word, used;
+	unsigned int word;
 	uint64_t number;
 	int err = 0;
 
@@ -296,16 +379,17 @@ static int json_row_read(const json_t *object, const struct json_row *r, void *b
 	case JSON_NAME:
 		err = json_get_text(object, r->key, at, r->size, e);
 		if (!err && r->kind == JSON_NAME && !json_text_is_name(at))
-			err = err_set(e, -EINVAL, "'%s': not a name", r->key);
+			err = err_set(e, -EINVAL, "'%s': no name", r->key);
 		return err;
+	case JSON_HEX:
+		return json_hex_read(object, r->key, (uint8_t *)at, r->size, e);
 	case JSON_NUMBERS:
 		return json_numbers_read(object, r, (uint64_t *)(void *)at, e);
+	case JSON_STRUCT:
+		return json_object_read(object, r, base, e);
 	case JSON_LIST:
-		err = json_list_read(object, r->key, r->item, r->item_rows, at, r->size,
-				     (unsigned int)r->max, &used, e);
-		if (!err)
-			*(uint32_t *)(void *)((char *)base + r->used_offset) = used;
-		return err;
+	case JSON_ALLOCATED:
+		return json_list_read(object, r, base, e);
 	}
 	return -EINVAL;
 }
@@ -323,25 +407,5 @@ int json_rows_read(const json_t *object, const struct json_row *row, size_t rows
 		else if (r->need == JSON_NEEDED || v)
 			err = json_row_read(object, r, base, e);
 	}
-	return err;
-}
-
-int json_list_read(const json_t *object, const char *key, const struct json_row *row, size_t rows,
-		   void *base, size_t size, unsigned int most, unsigned int *count, struct err *e)
-{
-	const json_t *list = NULL;
-	int err = json_get_array(object, key, most, &list, e);
-
-	for (size_t i = 0; !err && i < json_array_size(list); i++) {
-		const json_t *one = json_array_get(list, i);
-
-		err = json_is_object(one)
-			      ? json_rows_read(one, row, rows, (char *)base + i * size, e)
-			      : err_set(e, -EINVAL, "not an object");
-		if (err)
-			err_prefix(e, "'%s' %zu", key, i);
-	}
-	if (!err)
-		*count = (unsigned int)json_array_size(list);
 	return err;
 }

@@ -44,6 +44,10 @@ struct item {
 	char name[8];
 };
 
+struct pair {
+	uint8_t a, b;
+};
+
 struct all {
 	uint8_t small;
 	uint64_t large;
@@ -54,6 +58,12 @@ struct all {
 	uint64_t numbers[2];
 	uint32_t item_count;
 	struct item item[2];
+	uint8_t hex[3];
+	struct item one;
+	bool has_pair;
+	uint8_t more_count;
+	struct pair pair, *more;
+	uint16_t sparse;
 };
 
 static const char *const word_list[] = {"zero", "one"};
@@ -63,6 +73,23 @@ static const struct json_row item_rows[] = {
 	JSON_ROW(struct item, id, .kind = JSON_NUMBER, .min = 1, .max = 9),
 	JSON_ROW(struct item, name, .kind = JSON_NAME, .need = JSON_OPTIONAL),
 };
+
+/* An element that is no object: [a, b]. */
+static json_t *pair_to_json(const struct pair *p)
+{
+	return json_pack("[i, i]", p->a, p->b);
+}
+
+static int pair_from_json(const json_t *json, struct pair *p, struct err *e)
+{
+	if (json_array_size(json) != 2)
+		return err_set(e, -EINVAL, "no pair");
+	p->a = (uint8_t)json_integer_value(json_array_get(json, 0));
+	p->b = (uint8_t)json_integer_value(json_array_get(json, 1));
+	return 0;
+}
+
+JSON_FUNCTIONS(pair)
 
 static const struct json_row all_rows[] = {
 	JSON_ROW(struct all, small, .kind = JSON_NUMBER, .min = 2, .max = 200),
@@ -74,8 +101,16 @@ static const struct json_row all_rows[] = {
 	JSON_ROW(struct all, text, .kind = JSON_TEXT),
 	JSON_ROW(struct all, name, .kind = JSON_NAME),
 	JSON_ROW(struct all, numbers, .kind = JSON_NUMBERS),
-	JSON_LIST_OF("items", struct all, item, item_rows, .need = JSON_OPTIONAL),
+	JSON_LIST_OF("items", struct all, item, JSON_ITEM(item_rows), .need = JSON_OPTIONAL),
+	JSON_ROW(struct all, hex, .kind = JSON_HEX),
+	JSON_ROW(struct all, one, .kind = JSON_STRUCT, JSON_ITEM(item_rows)),
+	JSON_ROW(struct all, pair, .kind = JSON_STRUCT, JSON_BY(pair), .need = JSON_SPARSE,
+		 JSON_USED(struct all, has_pair)),
+	JSON_ALLOCATED_OF("more", struct all, more, 3, JSON_BY(pair), .need = JSON_SPARSE),
+	JSON_ROW(struct all, sparse, .kind = JSON_NUMBER, .need = JSON_SPARSE, .max = 9),
 };
+
+static struct pair two_pairs[] = {{1, 2}, {3, 4}};
 
 static const struct all sample = {
 	.small = 200,
@@ -88,6 +123,13 @@ static const struct all sample = {
 	.numbers = {1, INT64_MAX},
 	.item_count = 1,
 	.item = {{.id = 9, .name = "x"}},
+	.hex = {0, 0x1f, 0xa0},
+	.one = {.id = 1},
+	.has_pair = true,
+	.pair = {5, 6},
+	.more_count = 2,
+	.more = two_pairs,
+	.sparse = 9,
 };
 
 static json_t *sample_json(void)
@@ -111,12 +153,48 @@ static void test_rows(void **state)
 			    "{\"small\":200,\"big\":9223372036854775807,\"fact\":null,"
 			    "\"word\":\"one\",\"flag\":true,\"text\":\"a b\",\"name\":\"eth0\","
 			    "\"numbers\":[1,9223372036854775807],"
-			    "\"items\":[{\"id\":9,\"name\":\"x\"}]}");
+			    "\"items\":[{\"id\":9,\"name\":\"x\"}],\"hex\":\"001fa0\","
+			    "\"one\":{\"id\":1,\"name\":\"\"},\"pair\":[5,6],"
+			    "\"more\":[[1,2],[3,4]],\"sparse\":9}");
+	json_object_del(json_object_get(o, "one"), "name");
 	assert_int_equal(json_rows_read(o, JSON_ROWS(all_rows), &back, &e), 0);
+	assert_memory_equal(back.more, two_pairs, sizeof(two_pairs));
+	free(back.more);
+	back.more = two_pairs;
 	assert_memory_equal(&back, &sample, sizeof(back));
 	free(text);
 	json_decref(o);
 	assert_int_equal(json_rows_write(NULL, JSON_ROWS(all_rows), &sample), -ENOMEM);
+}
+
+/* What is empty is not written, and nothing is there when it is read back. */
+static void test_sparse(void **state)
+{
+	struct all none = {.small = 2, .one = {.id = 1}, .name = "x"}, back = {.sparse = 7};
+	json_t *o = json_rows_make(JSON_ROWS(all_rows), &none);
+	struct err e = {0};
+
+	(void)state;
+	json_object_del(json_object_get(o, "one"), "name");
+	assert_null(json_object_get(o, "pair"));
+	assert_null(json_object_get(o, "more"));
+	assert_null(json_object_get(o, "sparse"));
+	assert_int_equal(json_rows_read(o, JSON_ROWS(all_rows), &back, &e), 0);
+	assert_false(back.has_pair);
+	assert_null(back.more);
+	assert_int_equal(back.sparse, 7);
+	json_decref(o);
+}
+
+/* A list that one is missing of is no list. */
+static void test_list_add(void **state)
+{
+	json_t *list = json_list_add(json_array(), json_true());
+
+	(void)state;
+	assert_int_equal(json_array_size(list), 1);
+	assert_null(json_list_add(list, NULL));
+	assert_null(json_list_add(NULL, json_integer(1)));
 }
 
 /* What may be absent: the member stays as it is, but for a number that is not known then. */
@@ -134,6 +212,7 @@ static void test_absent(void **state)
 	assert_int_equal(back.large, 7);
 	assert_int_equal(back.fact, -1);
 	assert_int_equal(back.item_count, 7);
+	free(back.more);
 	json_decref(o);
 }
 
@@ -171,6 +250,18 @@ static const struct {
 	{"items", "[{}]"},
 	{"items", "[{\"id\":10}]"},
 	{"items", "[{\"id\":1},{\"id\":1},{\"id\":1}]"},
+	{"hex", "\"001fa\""},
+	{"hex", "\"001fAA\""},
+	{"hex", "1"},
+	{"one", NULL},
+	{"one", "[]"},
+	{"one", "{\"id\":0}"},
+	{"pair", "null"},
+	{"pair", "[1]"},
+	{"more", "null"},
+	{"more", "[[1,2],[3]]"},
+	{"more", "[[1,2],[1,2],[1,2],[1,2]]"},
+	{"sparse", "10"},
 };
 
 static void test_refused(void **state)
@@ -189,6 +280,7 @@ static void test_refused(void **state)
 		if (json_rows_read(o, JSON_ROWS(all_rows), &back, &e) != -EINVAL ||
 		    !strstr(e.text, bad[i].key))
 			fail_msg("%s: %s: '%s'", bad[i].key, bad[i].value, e.text);
+		free(back.more);
 		json_decref(o);
 	}
 }
@@ -196,10 +288,9 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),
-		cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_absent),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_cut),    cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_sparse), cmocka_unit_test(test_list_add),
+		cmocka_unit_test(test_absent), cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
