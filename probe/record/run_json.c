@@ -10,8 +10,7 @@
 
 #include "probe/record/run.h"
 #include "probe/record/run_tcp.h"
-#include "profiles/base/json.h"
-#include "profiles/base/text.h"
+#include "probe/traffic/traffic_words.h"
 
 #define HOSTS_MAX 65536
 #define PORTS_MAX 256
@@ -26,60 +25,88 @@ static const char *const reading_keys[READ_COUNT] = {
 	[READ_LOAD_AFTER] = "load_after",
 };
 
-/* Appends the new reference; a failure shows in *err. */
-static void json_push(json_t *array, json_t *item, int *err)
+static json_t *run_readings_to_json(const struct run_port *p)
 {
-	if (!item || json_array_append_new(array, item))
-		*err = -ENOMEM;
-}
+	json_t *readings = json_object();
+	int err = 0;
 
-static void json_set(json_t *object, const char *key, json_t *item, int *err)
-{
-	if (!item || json_object_set_new(object, key, item))
-		*err = -ENOMEM;
-}
-
-static json_t *json_finish(json_t *made, int err)
-{
+	for (unsigned int i = 0; !err && i < READ_COUNT; i++)
+		if (p->has & 1u << i)
+			err = json_object_set_new(readings, reading_keys[i],
+						  counters_to_json(&p->reading[i]));
 	if (!err)
-		return made;
-	json_decref(made);
+		return readings;
+	json_decref(readings);
 	return NULL;
 }
 
-static json_t *run_port_to_json(const struct run_port *p)
+static int run_readings_from_json(const json_t *json, struct run_port *p, struct err *e)
 {
-	json_t *readings = json_object(), *out;
-	int err = 0;
+	int err = json_is_object(json) ? 0 : err_set(e, -EINVAL, "no object");
 
-	for (unsigned int i = 0; i < READ_COUNT; i++) {
-		if (p->has & 1u << i)
-			json_set(readings, reading_keys[i], counters_to_json(&p->reading[i]), &err);
+	for (unsigned int i = 0; i < READ_COUNT && !err; i++) {
+		const json_t *one = json_object_get(json, reading_keys[i]);
+
+		if (!one)
+			continue;
+		err = counters_from_json(one, &p->reading[i], e);
+		if (err)
+			err_prefix(e, "%s", reading_keys[i]);
+		else
+			p->has |= 1u << i;
 	}
-	out = json_pack("{s:s, s:I, s:o, s:s, s:o}", "netdev", p->netdev, "rail",
-			(json_int_t)p->rail, "readings", readings, "capture_file", p->capture_file,
-			"capture_error", text_to_json(p->capture_error));
-	if (p->has_capture)
-		json_set(out, "capture", capture_summary_to_json(&p->capture), &err);
-	return json_finish(out, err);
+	return err;
 }
 
-static json_t *run_host_to_json(const struct run_host *h)
-{
-	json_t *ports = json_array(), *out;
-	int err = 0;
+JSON_FUNCTIONS(run_readings)
+JSON_FUNCTIONS(capture_summary)
+JSON_FUNCTIONS(snapshot)
 
-	for (unsigned int i = 0; i < h->port_count; i++)
-		json_push(ports, run_port_to_json(&h->port[i]), &err);
-	out = json_pack("{s:s, s:b, s:o, s:s, s:o}", "name", h->name, "reached", h->reached,
-			"error", text_to_json(h->error), "agent_version", h->agent_version, "ports",
-			ports);
-	if (h->has_before)
-		json_set(out, "before", snapshot_to_json(&h->before), &err);
-	if (h->has_after)
-		json_set(out, "after", snapshot_to_json(&h->after), &err);
-	return json_finish(out, err);
-}
+static const struct json_row port_rows[] = {
+	TEXT(struct run_port, netdev),
+	NUMBER(struct run_port, rail, 0, UINT32_MAX),
+	{.key = "readings", .kind = JSON_STRUCT, JSON_BY(run_readings)}, /* of the port itself */
+	TEXT(struct run_port, capture_file),
+	TEXT(struct run_port, capture_error),
+	JSON_ROW(struct run_port, capture, .kind = JSON_STRUCT, .need = JSON_SPARSE,
+		 JSON_BY(capture_summary), JSON_USED(struct run_port, has_capture)),
+};
+
+static const struct json_row host_rows[] = {
+	TEXT(struct run_host, name),
+	BOOL(struct run_host, reached),
+	TEXT(struct run_host, error),
+	TEXT(struct run_host, agent_version),
+	JSON_ALLOCATED_OF("ports", struct run_host, port, PORTS_MAX, JSON_ITEM(port_rows)),
+	JSON_ROW(struct run_host, before, .kind = JSON_STRUCT, .need = JSON_SPARSE,
+		 JSON_BY(snapshot), JSON_USED(struct run_host, has_before)),
+	JSON_ROW(struct run_host, after, .kind = JSON_STRUCT, .need = JSON_SPARSE,
+		 JSON_BY(snapshot), JSON_USED(struct run_host, has_after)),
+};
+
+static const struct json_row run_rows[] = {
+	TEXT(struct run, id),
+	JSON_ROW_AS("fabric", struct run, fabric_name, .kind = JSON_TEXT),
+	TEXT(struct run, fabric_path),
+	NUMBER(struct run, started_unix_ns, 0, JSON_UINT_MAX),
+	NUMBER(struct run, ended_unix_ns, 0, JSON_UINT_MAX),
+	BOOL(struct run, traffic),
+	NUMBER(struct run, load_percent, 0, 100),
+	JSON_ALLOCATED_OF("hosts", struct run, host, HOSTS_MAX, JSON_ITEM(host_rows)),
+};
+
+/* The ends stand between these, by the names of their host and port. */
+static const struct json_row pair_rows[] = {
+	WORD(struct run_pair, verb, ENUM_VERB),
+	NUMBER(struct run_pair, asked_bytes_per_s, 0, JSON_UINT_MAX),
+	BOOL(struct run_pair, ran),
+	TEXT(struct run_pair, error),
+};
+
+static const struct json_row size_rows[] = {
+	JSON_ROW(struct run_pair, message_bytes, .kind = JSON_NUMBER, .need = JSON_SPARSE,
+		 .max = TRAFFIC_MESSAGE_MAX),
+};
 
 static json_t *run_endpoint_to_json(const struct run *r, unsigned int host, unsigned int port,
 				    uint8_t tos, const struct traffic_result *result)
@@ -90,134 +117,53 @@ static json_t *run_endpoint_to_json(const struct run *r, unsigned int host, unsi
 			 "tos", tos, "result", traffic_result_to_json(result));
 }
 
+/* Of the TCP backgrounds: an end that told nothing has no result. */
+static int run_add_tcp(json_t *pair, const struct run_pair *p)
+{
+	json_t *asked = json_array(), *client = json_array(), *server = json_array();
+
+	for (unsigned int i = 0; i < p->tcp_count; i++) {
+		const struct run_tcp *tcp = &p->tcp[i];
+
+		asked = json_list_add(asked, traffic_tcp_to_json(&tcp->asked));
+		if (tcp->client.goodput.width_ns)
+			client = json_list_add(client, traffic_tcp_result_to_json(&tcp->client));
+		if (tcp->server.goodput.width_ns)
+			server = json_list_add(server, traffic_tcp_result_to_json(&tcp->server));
+	}
+	return json_object_set_new(pair, "tcp", asked) |
+	       json_object_set_new(json_object_get(pair, "client"), "tcp", client) |
+	       json_object_set_new(json_object_get(pair, "server"), "tcp", server);
+}
+
 static json_t *run_pair_to_json(const struct run *r, const struct run_pair *p)
 {
-	json_t *out;
-	int err = 0;
+	json_t *out = json_rows_make(JSON_ROWS(pair_rows), p);
 
-	out = json_pack(
-		"{s:s, s:I, s:b, s:o, s:o, s:o}", "verb", traffic_verb_word(p->verb),
-		"asked_bytes_per_s", (json_int_t)p->asked_bytes_per_s, "ran", p->ran, "error",
-		text_to_json(p->error), "client",
-		run_endpoint_to_json(r, p->client_host, p->client_port, p->client_tos, &p->client),
-		"server",
-		run_endpoint_to_json(r, p->server_host, p->server_port, p->server_tos, &p->server));
-	if (p->message_bytes)
-		json_set(out, "message_bytes", json_integer(p->message_bytes), &err);
-	run_tcp_to_json(p, out, &err);
-	return json_finish(out, err);
+	if (!(json_object_set_new(out, "client",
+				  run_endpoint_to_json(r, p->client_host, p->client_port,
+						       p->client_tos, &p->client)) |
+	      json_object_set_new(out, "server",
+				  run_endpoint_to_json(r, p->server_host, p->server_port,
+						       p->server_tos, &p->server)) |
+	      json_rows_write(out, JSON_ROWS(size_rows), p) |
+	      (p->tcp_count ? run_add_tcp(out, p) : 0)))
+		return out;
+	json_decref(out);
+	return NULL;
 }
 
 json_t *run_to_json(const struct run *r)
 {
-	json_t *hosts = json_array(), *pairs = json_array(), *out;
-	int err = 0;
+	json_t *out = json_pack("{s:s}", "schema", RUN_SCHEMA), *pairs = json_array();
 
-	for (unsigned int i = 0; i < r->host_count; i++)
-		json_push(hosts, run_host_to_json(&r->host[i]), &err);
 	for (unsigned int i = 0; i < r->pair_count; i++)
-		json_push(pairs, run_pair_to_json(r, &r->pair[i]), &err);
-	out = json_pack("{s:s, s:s, s:o, s:o, s:I, s:I, s:b, s:I, s:o, s:o}", "schema", RUN_SCHEMA,
-			"id", r->id, "fabric", text_to_json(r->fabric_name), "fabric_path",
-			text_to_json(r->fabric_path), "started_unix_ns",
-			(json_int_t)r->started_unix_ns, "ended_unix_ns",
-			(json_int_t)r->ended_unix_ns, "traffic", r->traffic, "load_percent",
-			(json_int_t)r->load_percent, "hosts", hosts, "pairs", pairs);
-	return json_finish(out, err);
-}
-
-static int run_parse_readings(const json_t *json, struct run_port *p, struct err *e)
-{
-	const json_t *readings;
-	int err = json_get_object(json, "readings", &readings, e);
-
-	for (unsigned int i = 0; i < READ_COUNT && !err; i++) {
-		const json_t *one = json_object_get(readings, reading_keys[i]);
-
-		if (!one)
-			continue;
-		err = counters_from_json(one, &p->reading[i], e);
-		if (err)
-			err_prefix(e, "readings.%s", reading_keys[i]);
-		else
-			p->has |= 1u << i;
-	}
-	return err;
-}
-
-static int run_parse_port(const json_t *json, struct run_port *p, struct err *e)
-{
-	const json_t *capture = json_object_get(json, "capture");
-	uint64_t rail = 0;
-	int err = json_get_text(json, "netdev", p->netdev, sizeof(p->netdev), e);
-
-	if (!err)
-		err = json_get_uint(json, "rail", 0, UINT32_MAX, &rail, e);
-	if (!err)
-		err = json_get_text(json, "capture_file", p->capture_file, sizeof(p->capture_file),
-				    e);
-	if (!err)
-		err = json_get_text(json, "capture_error", p->capture_error,
-				    sizeof(p->capture_error), e);
-	if (!err)
-		err = run_parse_readings(json, p, e);
-	if (!err && capture) {
-		err = capture_summary_from_json(capture, &p->capture, e);
-		p->has_capture = !err;
-	}
-	p->rail = (unsigned int)rail;
-	return err;
-}
-
-static int run_parse_snapshot(const json_t *json, const char *key, struct snapshot *s, bool *has,
-			      struct err *e)
-{
-	const json_t *one = json_object_get(json, key);
-	int err = one ? snapshot_from_json(one, s, e) : 0;
-
-	*has = one && !err;
-	if (err)
-		err_prefix(e, "%s", key);
-	return err;
-}
-
-static int run_parse_ports(const json_t *json, struct run_host *h, struct err *e)
-{
-	const json_t *ports;
-	int err = json_get_array(json, "ports", PORTS_MAX, &ports, e);
-
-	if (err)
-		return err;
-	h->port = calloc(json_array_size(ports) + 1, sizeof(*h->port));
-	if (!h->port)
-		return err_sys(e, -ENOMEM, "ports");
-	for (size_t i = 0; i < json_array_size(ports) && !err; i++) {
-		h->port_count++;
-		err = run_parse_port(json_array_get(ports, i), &h->port[i], e);
-		if (err)
-			err_prefix(e, "ports[%zu]", i);
-	}
-	return err;
-}
-
-static int run_parse_host(const json_t *json, struct run_host *h, struct err *e)
-{
-	int err = json_get_text(json, "name", h->name, sizeof(h->name), e);
-
-	if (!err && !run_host_name_ok(h->name))
-		err = err_set(e, -EINVAL, "'name': '%s' cannot be the name of a host", h->name);
-	if (!err)
-		err = json_get_bool(json, "reached", &h->reached, e);
-	if (!err)
-		err = json_get_text(json, "error", h->error, sizeof(h->error), e);
-	if (!err)
-		err = json_get_text(json, "agent_version", h->agent_version,
-				    sizeof(h->agent_version), e);
-	if (!err)
-		err = run_parse_ports(json, h, e);
-	if (!err)
-		err = run_parse_snapshot(json, "before", &h->before, &h->has_before, e);
-	return err ? err : run_parse_snapshot(json, "after", &h->after, &h->has_after, e);
+		pairs = json_list_add(pairs, run_pair_to_json(r, &r->pair[i]));
+	if (!(json_rows_write(out, JSON_ROWS(run_rows), r) |
+	      json_object_set_new(out, "pairs", pairs)))
+		return out;
+	json_decref(out);
+	return NULL;
 }
 
 /* Where host and netdev of a pair's end are in the run. */
@@ -250,30 +196,43 @@ static int run_parse_endpoint(const struct run_index *index, const json_t *json,
 	return err;
 }
 
+static int run_parse_tcp(const json_t *json, struct run_pair *p, struct err *e)
+{
+	static const char *const ends[] = {"client", "server"};
+	struct traffic_tcp asked[TRAFFIC_TCP_MAX];
+	const json_t *list = NULL;
+	int err = json_get_array(json, "tcp", TRAFFIC_TCP_MAX, &list, e);
+
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		err = traffic_tcp_from_json(json_array_get(list, i), &asked[i], e);
+		if (err)
+			err_prefix(e, "tcp[%zu]", i);
+	}
+	if (!err && run_tcp_alloc(p, asked, (unsigned int)json_array_size(list)))
+		err = err_sys(e, -ENOMEM, "pairs");
+	for (unsigned int side = 0; !err && side < ARRAY_SIZE(ends); side++) {
+		err = run_tcp_parse_report(p, side == 0, json_object_get(json, ends[side]), e);
+		if (err)
+			err_prefix(e, "%s", ends[side]);
+	}
+	return err;
+}
+
 static int run_parse_pair(const struct run_index *index, const json_t *json, struct run_pair *p,
 			  struct err *e)
 {
-	uint64_t bytes = 0;
-	int err = traffic_verb_from_json(json, "verb", &p->verb, e);
+	int err = json_rows_read(json, JSON_ROWS(pair_rows), p, e);
 
 	if (!err)
-		err = json_get_uint_or(json, "message_bytes", 0, 0, TRAFFIC_MESSAGE_MAX, &bytes, e);
-	p->message_bytes = (uint32_t)bytes;
-	if (!err)
-		err = json_get_uint(json, "asked_bytes_per_s", 0, JSON_UINT_MAX,
-				    &p->asked_bytes_per_s, e);
-	if (!err)
-		err = json_get_bool(json, "ran", &p->ran, e);
-	if (!err)
-		err = json_get_text(json, "error", p->error, sizeof(p->error), e);
+		err = json_rows_read(json, JSON_ROWS(size_rows), p, e);
 	if (!err)
 		err = run_parse_endpoint(index, json, "client", &p->client_host, &p->client_port,
 					 &p->client_tos, &p->client, e);
 	if (!err)
 		err = run_parse_endpoint(index, json, "server", &p->server_host, &p->server_port,
 					 &p->server_tos, &p->server, e);
-	if (!err)
-		err = run_tcp_from_json(json, p, e);
+	if (!err && json_object_get(json, "tcp"))
+		err = run_parse_tcp(json, p, e);
 	if (err)
 		run_pair_clear(p);
 	return err;
@@ -301,27 +260,6 @@ static int run_check_port_count(const json_t *hosts, struct err *e)
 	return 0;
 }
 
-static int run_parse_hosts(const json_t *json, struct run *r, struct err *e)
-{
-	const json_t *hosts;
-	int err = json_get_array(json, "hosts", HOSTS_MAX, &hosts, e);
-
-	if (!err)
-		err = run_check_port_count(hosts, e);
-	if (err)
-		return err;
-	r->host = calloc(json_array_size(hosts) + 1, sizeof(*r->host));
-	if (!r->host)
-		return err_sys(e, -ENOMEM, "hosts");
-	for (size_t i = 0; i < json_array_size(hosts) && !err; i++) {
-		r->host_count++;
-		err = run_parse_host(json_array_get(hosts, i), &r->host[i], e);
-		if (err)
-			err_prefix(e, "hosts[%zu]", i);
-	}
-	return err;
-}
-
 static int run_parse_pairs(const json_t *json, struct run *r, struct err *e)
 {
 	struct run_index index;
@@ -344,40 +282,22 @@ static int run_parse_pairs(const json_t *json, struct run *r, struct err *e)
 	return err;
 }
 
-static int run_parse_head(const json_t *json, struct run *r, struct err *e)
+int run_from_json(const json_t *json, struct run *r, struct err *e)
 {
 	const char *schema = json_string_value(json_object_get(json, "schema"));
-	uint64_t started = 0, ended = 0, load = 0;
-	int err;
+	struct run made = {0};
+	int err = 0;
 
 	if (!schema || strcmp(schema, RUN_SCHEMA))
 		return err_set(e, -EINVAL, "'schema': must be %s", RUN_SCHEMA);
-	err = json_get_text(json, "id", r->id, sizeof(r->id), e);
+	err = run_check_port_count(json_object_get(json, "hosts"), e);
 	if (!err)
-		err = json_get_text(json, "fabric", r->fabric_name, sizeof(r->fabric_name), e);
-	if (!err)
-		err = json_get_text(json, "fabric_path", r->fabric_path, sizeof(r->fabric_path), e);
-	if (!err)
-		err = json_get_uint(json, "started_unix_ns", 0, JSON_UINT_MAX, &started, e);
-	if (!err)
-		err = json_get_uint(json, "ended_unix_ns", 0, JSON_UINT_MAX, &ended, e);
-	if (!err)
-		err = json_get_bool(json, "traffic", &r->traffic, e);
-	if (!err)
-		err = json_get_uint(json, "load_percent", 0, 100, &load, e);
-	r->started_unix_ns = (int64_t)started;
-	r->ended_unix_ns = (int64_t)ended;
-	r->load_percent = (unsigned int)load;
-	return err;
-}
-
-int run_from_json(const json_t *json, struct run *r, struct err *e)
-{
-	struct run made = {0};
-	int err = run_parse_head(json, &made, e);
-
-	if (!err)
-		err = run_parse_hosts(json, &made, e);
+		err = json_rows_read(json, JSON_ROWS(run_rows), &made, e);
+	for (unsigned int i = 0; !err && i < made.host_count; i++)
+		if (!run_host_name_ok(made.host[i].name))
+			err = err_set(e, -EINVAL,
+				      "hosts[%u]: 'name': '%s' cannot be the name of a host", i,
+				      made.host[i].name);
 	if (!err)
 		err = run_parse_pairs(json, &made, e);
 	if (err) {

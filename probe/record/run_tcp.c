@@ -62,7 +62,7 @@ int run_tcp_parse_report(struct run_pair *p, bool client, const json_t *report, 
 		err = traffic_tcp_result_from_json(json_array_get(list, i),
 						   client ? &tcp->client : &tcp->server, e);
 		if (err)
-			err_prefix(e, "'tcp' %zu", i);
+			err_prefix(e, "tcp[%zu]", i);
 	}
 	return err;
 }
@@ -91,78 +91,4 @@ void run_tcp_add(struct run_tcp *sum, const struct run_tcp *more)
 	tcp_add_saturated(&sum->server.arrived_bytes, more->server.arrived_bytes);
 	tcp_add_saturated(&sum->client.retransmits, more->client.retransmits);
 	tcp_add_saturated(&sum->server.retransmits, more->server.retransmits);
-}
-
-static void tcp_push(json_t *array, json_t *item, int *err)
-{
-	if (!item || json_array_append_new(array, item))
-		*err = -ENOMEM;
-}
-
-/* An end that told nothing has no result. */
-static void tcp_push_result(json_t *array, const struct traffic_tcp_result *r, int *err)
-{
-	if (r->goodput.width_ns)
-		tcp_push(array, traffic_tcp_result_to_json(r), err);
-}
-
-static void tcp_set_list(json_t *object, json_t *list, int *err)
-{
-	if (json_object_set_new(object, "tcp", list))
-		*err = -ENOMEM;
-}
-
-void run_tcp_to_json(const struct run_pair *p, json_t *pair, int *err)
-{
-	json_t *asked = json_array(), *client = json_array(), *server = json_array();
-
-	for (unsigned int i = 0; i < p->tcp_count; i++) {
-		tcp_push(asked, traffic_tcp_to_json(&p->tcp[i].asked), err);
-		tcp_push_result(client, &p->tcp[i].client, err);
-		tcp_push_result(server, &p->tcp[i].server, err);
-	}
-	if (!p->tcp_count) {
-		json_decref(asked);
-		json_decref(client);
-		json_decref(server);
-		return;
-	}
-	tcp_set_list(pair, asked, err);
-	tcp_set_list(json_object_get(pair, "client"), client, err);
-	tcp_set_list(json_object_get(pair, "server"), server, err);
-}
-
-static int tcp_parse_asked(const json_t *list, struct run_pair *p, struct err *e)
-{
-	struct traffic_tcp asked[TRAFFIC_TCP_MAX];
-	unsigned int count = (unsigned int)json_array_size(list);
-
-	for (unsigned int i = 0; i < count; i++) {
-		int err = traffic_tcp_from_json(json_array_get(list, i), &asked[i], e);
-
-		if (err) {
-			err_prefix(e, "'tcp' %u", i);
-			return err;
-		}
-	}
-	return run_tcp_alloc(p, asked, count) ? err_sys(e, -ENOMEM, "pairs") : 0;
-}
-
-int run_tcp_from_json(const json_t *pair, struct run_pair *p, struct err *e)
-{
-	static const char *const ends[] = {"client", "server"};
-	const json_t *list;
-	int err;
-
-	if (!json_object_get(pair, "tcp"))
-		return 0;
-	err = json_get_array(pair, "tcp", TRAFFIC_TCP_MAX, &list, e);
-	if (!err)
-		err = tcp_parse_asked(list, p, e);
-	for (unsigned int side = 0; !err && side < ARRAY_SIZE(ends); side++) {
-		err = run_tcp_parse_report(p, side == 0, json_object_get(pair, ends[side]), e);
-		if (err)
-			err_prefix(e, "%s", ends[side]);
-	}
-	return err;
 }

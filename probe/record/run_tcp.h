@@ -23,9 +23,4 @@ void run_tcp_text(const struct run_tcp *tcp, unsigned int number, char *buf, siz
 /* Adds what was moved and sent again by another pair's; asked becomes the other's. */
 void run_tcp_add(struct run_tcp *sum, const struct run_tcp *more);
 
-/* The backgrounds of a pair as members of its document: "tcp", and "tcp" in both of its ends. Pairs
- * without any have none. *err is -ENOMEM on failure. */
-void run_tcp_to_json(const struct run_pair *p, json_t *pair, int *err);
-int run_tcp_from_json(const json_t *pair, struct run_pair *p, struct err *e);
-
 #endif

@@ -350,8 +350,6 @@ const char *traffic_cause_word(enum traffic_cause cause);	      /* "retry-exceed
 
 /* SEND, with an immediate or without: it consumes receives and arrives where they say. */
 bool traffic_verb_sends(enum traffic_verb verb);
-int traffic_verb_from_json(const json_t *json, const char *key, enum traffic_verb *verb,
-			   struct err *e);
 
 /* JSON. Reading checks type and range of each member and of the whole (traffic_spec_check), and
  * leaves its output untouched on failure. A result is the head of a report's document: _result_

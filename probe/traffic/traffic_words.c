@@ -84,13 +84,6 @@ const char *traffic_cause_word(enum traffic_cause cause)
 	return traffic_word(ENUM_CAUSE, cause);
 }
 
-int traffic_verb_from_json(const json_t *json, const char *key, enum traffic_verb *verb,
-			   struct err *e)
-{
-	return json_get_word(json, key, verb_words, ARRAY_SIZE(verb_words), (unsigned int *)verb,
-			     e);
-}
-
 void traffic_rate_text(double bytes_per_s, char *buf, size_t size)
 {
 	static const char *const units[] = {"kb/s", "Mb/s", "Gb/s"};
