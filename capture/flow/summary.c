@@ -42,6 +42,7 @@ static const char *const link_words[PAUSE_SPEED_SOURCES] = {
 
 static const char *const dialect_words[4] = {"", "ieee", "cee", "cin"};
 
+static const struct json_words drop_kinds = {drops_words, ARRAY_SIZE(drops_words)};
 static const struct json_words encaps = {encap_words, ARRAY_SIZE(encap_words)};
 static const struct json_words services = {service_words, ARRAY_SIZE(service_words)};
 static const struct json_words links = {link_words, ARRAY_SIZE(link_words)};
@@ -80,19 +81,144 @@ static const struct json_row total_rows[] = {
 	NUMBERS("pfc_by_prio", capture_totals, pfc_by_prio),
 };
 
+static json_t *summary_longest_to_json(const struct pause_totals *t)
+{
+	json_t *a = json_array();
+
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
+		a = json_list_add(a, json_uint(t->longest[i].ns));
+	return a;
+}
+
+static int summary_longest_from_json(const json_t *a, struct pause_totals *t, struct err *e)
+{
+	if (json_array_size(a) != PAUSE_PRIOS)
+		return err_set(e, -EINVAL, "must have %u entries", PAUSE_PRIOS);
+	for (unsigned int i = 0; i < PAUSE_PRIOS; i++) {
+		const json_t *ns = json_array_get(a, i);
+
+		if (!json_is_integer(ns) || json_integer_value(ns) < 0)
+			return err_set(e, -EINVAL, "%u: no integer from 0", i);
+		t->longest[i].ns = (uint64_t)json_integer_value(ns);
+	}
+	return 0;
+}
+
+JSON_FUNCTIONS(summary_longest)
+
 static const struct json_row pause_rows[] = {
 	NUMBERS("pauses_by_prio", pause_totals, pauses),
 	NUMBERS("pauses_ran_out_by_prio", pause_totals, ran_out),
 	NUMBERS("paused_ns_by_prio", pause_totals, ns),
+	JSON_SELF("longest_pause_ns_by_prio", JSON_BY(summary_longest), .need = JSON_OPTIONAL),
 };
 
-static const struct json_row kind_rows[] = {
+static json_t *summary_totals_to_json(const struct capture_totals *t)
+{
+	json_t *o = json_rows_make(JSON_ROWS(total_rows), t);
+
+	if (!json_rows_write(o, JSON_ROWS(pause_rows), &t->pause))
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+/* Older versions did not write pauses. */
+static int summary_totals_from_json(const json_t *o, struct capture_totals *t, struct err *e)
+{
+	int err = json_rows_read(o, JSON_ROWS(total_rows), t, e);
+
+	if (!err && json_object_get(o, "pauses_by_prio"))
+		err = json_rows_read(o, JSON_ROWS(pause_rows), &t->pause, e);
+	else
+		t->pause.speed_source = PAUSE_SPEED_ASSUMED;
+	return err;
+}
+
+JSON_FUNCTIONS(summary_totals)
+
+static json_t *summary_gid_to_json(const uint8_t gid[16])
+{
+	char text[INET6_ADDRSTRLEN];
+
+	packet_addr_text(gid, text, sizeof(text));
+	return json_string(text);
+}
+
+static int summary_gid_from_json(const json_t *json, uint8_t gid[16], struct err *e)
+{
+	const char *text = json_string_value(json);
+
+	if (text && packet_addr_parse(text, gid))
+		return 0;
+	return err_set(e, -EINVAL, "an address is needed");
+}
+
+JSON_FUNCTIONS(summary_gid)
+
+static json_t *summary_dscp_to_json(const struct flow *f)
+{
+	json_t *o = json_object();
+	char key[8];
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < ARRAY_SIZE(f->dscp); i++) {
+		snprintf(key, sizeof(key), "%u", i);
+		if (f->dscp[i])
+			err = json_object_set_new(o, key, json_integer((json_int_t)f->dscp[i]));
+	}
+	if (!err)
+		return o;
+	json_decref(o);
+	return NULL;
+}
+
+static int summary_dscp_from_json(const json_t *dscp, struct flow *f, struct err *e)
+{
+	size_t found = 0;
+	char key[8];
+
+	if (!json_is_object(dscp))
+		return err_set(e, -EINVAL, "an object is needed");
+	for (unsigned int i = 0; i < ARRAY_SIZE(f->dscp); i++) {
+		snprintf(key, sizeof(key), "%u", i);
+		if (!json_object_get(dscp, key))
+			continue;
+		if (json_get_uint(dscp, key, 0, INT64_MAX, &f->dscp[i], e))
+			return -EINVAL;
+		found++;
+	}
+	if (found != json_object_size(dscp))
+		return err_set(e, -EINVAL, "a key is no DSCP (0 to 63)");
+	return 0;
+}
+
+JSON_FUNCTIONS(summary_dscp)
+
+static json_t *summary_peer_qpn_to_json(const struct flow *f)
+{
+	return f->paired ? json_integer(f->reverse_qpn) : json_null();
+}
+
+static int summary_peer_qpn_from_json(const json_t *json, struct flow *f, struct err *e)
+{
+	json_int_t qpn = json_integer_value(json);
+
+	if (!json_is_integer(json) || qpn < 0 || qpn > QPN_MAX)
+		return err_set(e, -EINVAL, "no QPN");
+	f->paired = true;
+	f->reverse_qpn = (uint32_t)qpn;
+	return 0;
+}
+
+JSON_FUNCTIONS(summary_peer_qpn)
+
+static const struct json_row flow_rows[] = {
 	JSON_ROW(struct flow, encap, .kind = JSON_WORD, .words = &encaps),
 	JSON_ROW(struct flow, service, .kind = JSON_WORD, .need = JSON_OPTIONAL,
 		 .words = &services),
-};
-
-static const struct json_row flow_rows[] = {
+	JSON_ROW(struct flow, src, .kind = JSON_STRUCT, JSON_BY(summary_gid)),
+	JSON_ROW(struct flow, dst, .kind = JSON_STRUCT, JSON_BY(summary_gid)),
 	NUMBER(flow, sport, UINT16_MAX, .need = JSON_NEEDED),
 	NUMBER(flow, dest_qpn, QPN_MAX, .need = JSON_NEEDED),
 	COUNT(packets),
@@ -147,22 +273,54 @@ static const struct json_row flow_rows[] = {
 	NEWER(responses_reordered),
 	NEWER(reads_reordered),
 	NUMBERS("ecn", flow, ecn),
-};
-
-static const struct json_row payload_rows[] = {
+	JSON_SELF("peer_qpn", JSON_BY(summary_peer_qpn), .need = JSON_UNKNOWN),
+	JSON_SELF("dscp", JSON_BY(summary_dscp)),
 	NUMBER(flow, max_payload, UINT32_MAX, .need = JSON_NEEDED),
 };
 
-static const struct json_row peer_name_rows[] = {
+static json_t *summary_dialect_to_json(const char *dialect)
+{
+	return json_string(dialect);
+}
+
+static int summary_dialect_from_json(const json_t *json, char *dialect, struct err *e)
+{
+	const char *text = json_string_value(json);
+
+	for (size_t i = 0; text && i < ARRAY_SIZE(dialect_words); i++) {
+		if (!strcmp(text, dialect_words[i])) {
+			strcpy(dialect, text);
+			return 0;
+		}
+	}
+	return err_set(e, -EINVAL, "unknown word");
+}
+
+JSON_FUNCTIONS(summary_dialect)
+JSON_FUNCTIONS(qos)
+
+static const struct json_row peer_rows[] = {
 	JSON_ROW(struct lldp_peer, chassis, .kind = JSON_TEXT),
 	JSON_ROW(struct lldp_peer, system, .kind = JSON_TEXT),
 	JSON_ROW(struct lldp_peer, port, .kind = JSON_TEXT),
-};
-
-static const struct json_row peer_rows[] = {
+	JSON_ROW(struct lldp_peer, dialect, .kind = JSON_STRUCT, JSON_BY(summary_dialect)),
+	JSON_ROW(struct lldp_peer, qos, .kind = JSON_STRUCT, JSON_BY(qos)),
+	JSON_ROW(struct lldp_peer, recommended, .kind = JSON_STRUCT, JSON_BY(qos)),
 	NUMBER(lldp_peer, max_frame, UINT32_MAX, .need = JSON_NEEDED),
 	NUMBER(lldp_peer, ttl_s, UINT16_MAX, .need = JSON_NEEDED),
 	NUMBER(lldp_peer, neighbours, UINT32_MAX, .need = JSON_NEEDED),
+};
+
+JSON_FUNCTIONS(lldp_peer)
+
+static const struct json_row summary_rows[] = {
+	JSON_ROW(struct capture_summary, totals, .kind = JSON_STRUCT, JSON_BY(summary_totals)),
+	JSON_ROW(struct capture_summary, drops, .kind = JSON_WORD, .words = &drop_kinds),
+	NUMBER(capture_summary, dropped, INT64_MAX, .need = JSON_NEEDED),
+	JSON_ALLOCATED_OF("flows", struct capture_summary, flow, SUMMARY_FLOWS_MAX,
+			  JSON_ITEM(flow_rows)),
+	JSON_ROW_AS("lldp", struct capture_summary, lldp_peer, .kind = JSON_STRUCT,
+		    JSON_BY(lldp_peer)),
 };
 
 int capture_summary_make(const struct flow_table *t, const struct lldp_peer *peer,
@@ -194,94 +352,6 @@ void capture_summary_clear(struct capture_summary *s)
 	memset(s, 0, sizeof(*s));
 }
 
-/* Takes value over; false on -ENOMEM, also when making the value failed. */
-static bool summary_add(json_t *o, const char *key, json_t *value)
-{
-	return json_object_set_new_nocheck(o, key, value) == 0;
-}
-
-static bool summary_add_rows(json_t *o, const struct json_row *row, size_t rows, const void *base)
-{
-	return json_rows_write(o, row, rows, base) == 0;
-}
-
-static json_t *summary_dscp_to_json(const struct flow *f)
-{
-	json_t *o = json_object();
-	char key[8];
-	unsigned int i;
-
-	for (i = 0; o && i < ARRAY_SIZE(f->dscp); i++) {
-		if (!f->dscp[i])
-			continue;
-		snprintf(key, sizeof(key), "%u", i);
-		if (!summary_add(o, key, json_integer((json_int_t)f->dscp[i]))) {
-			json_decref(o);
-			o = NULL;
-		}
-	}
-	return o;
-}
-
-static json_t *summary_flow_to_json(const struct flow *f)
-{
-	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
-	json_t *o = json_object();
-
-	if (!o)
-		return NULL;
-	packet_addr_text(f->src, src, sizeof(src));
-	packet_addr_text(f->dst, dst, sizeof(dst));
-	if (summary_add_rows(o, JSON_ROWS(kind_rows), f) &&
-	    summary_add(o, "src", json_string(src)) && summary_add(o, "dst", json_string(dst)) &&
-	    summary_add_rows(o, JSON_ROWS(flow_rows), f) &&
-	    summary_add(o, "peer_qpn", f->paired ? json_integer(f->reverse_qpn) : json_null()) &&
-	    summary_add(o, "dscp", summary_dscp_to_json(f)) &&
-	    summary_add_rows(o, JSON_ROWS(payload_rows), f))
-		return o;
-	json_decref(o);
-	return NULL;
-}
-
-static json_t *summary_flows_to_json(const struct capture_summary *s)
-{
-	json_t *a = json_array();
-	unsigned int i;
-
-	for (i = 0; a && i < s->flow_count; i++) {
-		if (json_array_append_new(a, summary_flow_to_json(&s->flow[i])) < 0) {
-			json_decref(a);
-			a = NULL;
-		}
-	}
-	return a;
-}
-
-static json_t *summary_pauses_to_json(const struct pause_totals *t)
-{
-	json_t *a = json_array();
-
-	for (unsigned int i = 0; a && i < PAUSE_PRIOS; i++) {
-		if (json_array_append_new(a, json_uint(t->longest[i].ns)) < 0) {
-			json_decref(a);
-			a = NULL;
-		}
-	}
-	return a;
-}
-
-static json_t *summary_totals_to_json(const struct capture_totals *t)
-{
-	json_t *o = json_object();
-
-	if (o && summary_add_rows(o, JSON_ROWS(total_rows), t) &&
-	    summary_add_rows(o, JSON_ROWS(pause_rows), &t->pause) &&
-	    summary_add(o, "longest_pause_ns_by_prio", summary_pauses_to_json(&t->pause)))
-		return o;
-	json_decref(o);
-	return NULL;
-}
-
 void lldp_peer_text(const struct lldp_peer *p, char *buf, size_t size)
 {
 	const struct qos *q = &p->qos;
@@ -298,197 +368,30 @@ void lldp_peer_text(const struct lldp_peer *p, char *buf, size_t size)
 
 json_t *lldp_peer_to_json(const struct lldp_peer *p)
 {
-	json_t *o;
-
-	if (!p->seen)
-		return json_null();
-	o = json_object();
-	if (o && summary_add_rows(o, JSON_ROWS(peer_name_rows), p) &&
-	    summary_add(o, "dialect", json_string(p->dialect)) &&
-	    summary_add(o, "qos", qos_to_json(&p->qos)) &&
-	    summary_add(o, "recommended", qos_to_json(&p->recommended)) &&
-	    summary_add_rows(o, JSON_ROWS(peer_rows), p))
-		return o;
-	json_decref(o);
-	return NULL;
-}
-
-json_t *capture_summary_to_json(const struct capture_summary *s)
-{
-	json_t *o = json_object();
-
-	if (o && summary_add(o, "totals", summary_totals_to_json(&s->totals)) &&
-	    summary_add(o, "drops", json_string(drops_words[s->drops])) &&
-	    summary_add(o, "dropped", json_uint(s->dropped)) &&
-	    summary_add(o, "flows", summary_flows_to_json(s)) &&
-	    summary_add(o, "lldp", lldp_peer_to_json(&s->lldp_peer)))
-		return o;
-	json_decref(o);
-	return NULL;
-}
-
-static int summary_get_gid(const json_t *o, const char *key, uint8_t gid[16], struct err *e)
-{
-	const char *text = json_string_value(json_object_get(o, key));
-
-	if (text && packet_addr_parse(text, gid))
-		return 0;
-	return err_set(e, -EINVAL, "'%s': an address is needed", key);
-}
-
-static int summary_get_dscp(const json_t *o, struct flow *f, struct err *e)
-{
-	json_t *dscp = json_object_get(o, "dscp");
-	uint64_t value;
-	char key[8];
-	size_t found = 0;
-	unsigned int i;
-	int err;
-
-	if (!json_is_object(dscp))
-		return err_set(e, -EINVAL, "'dscp': an object is needed");
-	for (i = 0; i < ARRAY_SIZE(f->dscp); i++) {
-		snprintf(key, sizeof(key), "%u", i);
-		if (!json_object_get(dscp, key))
-			continue;
-		err = json_get_uint(dscp, key, 0, INT64_MAX, &value, e);
-		if (err)
-			return err;
-		f->dscp[i] = value;
-		found++;
-	}
-	if (found != json_object_size(dscp))
-		return err_set(e, -EINVAL, "'dscp': a key is no DSCP (0 to 63)");
-	return 0;
-}
-
-/* Absent or null: the flow was not paired. */
-static int summary_get_reverse_qpn(const json_t *o, struct flow *f, struct err *e)
-{
-	const json_t *peer = json_object_get(o, "peer_qpn");
-	uint64_t qpn = 0;
-	int err;
-
-	if (!peer || json_is_null(peer))
-		return 0;
-	err = json_get_uint(o, "peer_qpn", 0, QPN_MAX, &qpn, e);
-	f->paired = !err;
-	f->reverse_qpn = (uint32_t)qpn;
-	return err;
-}
-
-static int summary_flow_from_json(const json_t *o, struct flow *f, struct err *e)
-{
-	int err = json_rows_read(o, JSON_ROWS(kind_rows), f, e);
-
-	if (!err)
-		err = summary_get_gid(o, "src", f->src, e);
-	if (!err)
-		err = summary_get_gid(o, "dst", f->dst, e);
-	if (!err)
-		err = json_rows_read(o, JSON_ROWS(flow_rows), f, e);
-	if (!err)
-		err = summary_get_dscp(o, f, e);
-	if (!err)
-		err = summary_get_reverse_qpn(o, f, e);
-	return err ? err : json_rows_read(o, JSON_ROWS(payload_rows), f, e);
-}
-
-static int summary_flows_from_json(const json_t *o, struct capture_summary *s, struct err *e)
-{
-	const json_t *a = json_object_get(o, "flows");
-	size_t i, n = json_array_size(a);
-	int err;
-
-	if (!json_is_array(a) || n > SUMMARY_FLOWS_MAX)
-		return err_set(e, -EINVAL, "'flows': an array of at most %u is needed",
-			       SUMMARY_FLOWS_MAX);
-	s->flow = n ? calloc(n, sizeof(*s->flow)) : NULL;
-	if (n && !s->flow)
-		return err_sys(e, -ENOMEM, "flows");
-	s->flow_count = (unsigned int)n;
-	for (i = 0; i < n; i++) {
-		err = summary_flow_from_json(json_array_get(a, i), &s->flow[i], e);
-		if (err) {
-			err_prefix(e, "flows[%zu]", i);
-			return err;
-		}
-	}
-	return 0;
+	return p->seen ? json_rows_make(JSON_ROWS(peer_rows), p) : json_null();
 }
 
 int lldp_peer_from_json(const json_t *o, struct lldp_peer *p, struct err *e)
 {
-	unsigned int dialect = 0;
-	int err;
-
 	if (json_is_null(o))
 		return 0;
-	err = json_rows_read(o, JSON_ROWS(peer_name_rows), p, e);
-	if (!err)
-		err = json_get_word(o, "dialect", dialect_words, ARRAY_SIZE(dialect_words),
-				    &dialect, e);
-	if (!err)
-		err = qos_from_json(json_object_get(o, "qos"), &p->qos, e);
-	if (!err)
-		err = qos_from_json(json_object_get(o, "recommended"), &p->recommended, e);
-	if (!err)
-		err = json_rows_read(o, JSON_ROWS(peer_rows), p, e);
-	snprintf(p->dialect, sizeof(p->dialect), "%s", dialect_words[dialect]);
 	p->seen = true;
-	return err;
+	return json_rows_read(o, JSON_ROWS(peer_rows), p, e);
 }
 
-/* Absent in what older versions wrote. */
-static int summary_get_pauses(const json_t *o, struct pause_totals *t, struct err *e)
+json_t *capture_summary_to_json(const struct capture_summary *s)
 {
-	const json_t *longest = json_object_get(o, "longest_pause_ns_by_prio");
-	int err;
-
-	if (!json_object_get(o, "pauses_by_prio")) {
-		t->speed_source = PAUSE_SPEED_ASSUMED;
-		return 0;
-	}
-	err = json_rows_read(o, JSON_ROWS(pause_rows), t, e);
-	if (err || !longest)
-		return err;
-	if (!json_is_array(longest) || json_array_size(longest) != PAUSE_PRIOS)
-		return err_set(e, -EINVAL, "'longest_pause_ns_by_prio': must have %u entries",
-			       PAUSE_PRIOS);
-	for (unsigned int i = 0; i < PAUSE_PRIOS; i++) {
-		json_int_t ns = json_integer_value(json_array_get(longest, i));
-
-		if (!json_is_integer(json_array_get(longest, i)) || ns < 0)
-			return err_set(e, -EINVAL,
-				       "'longest_pause_ns_by_prio' %u: no integer from 0", i);
-		t->longest[i].ns = (uint64_t)ns;
-	}
-	return 0;
+	return json_rows_make(JSON_ROWS(summary_rows), s);
 }
 
 int capture_summary_from_json(const json_t *json, struct capture_summary *out, struct err *e)
 {
-	const json_t *totals = json_object_get(json, "totals");
 	struct capture_summary s = {0};
-	unsigned int drops = 0;
-	int err;
+	int err = json_rows_read(json, JSON_ROWS(summary_rows), &s, e);
 
-	err = json_rows_read(totals, JSON_ROWS(total_rows), &s.totals, e);
-	if (!err)
-		err = summary_get_pauses(totals, &s.totals.pause, e);
-	if (!err)
-		err = json_get_word(json, "drops", drops_words, ARRAY_SIZE(drops_words), &drops, e);
-	if (!err)
-		err = json_get_uint(json, "dropped", 0, INT64_MAX, &s.dropped, e);
-	if (!err)
-		err = summary_flows_from_json(json, &s, e);
-	if (!err)
-		err = lldp_peer_from_json(json_object_get(json, "lldp"), &s.lldp_peer, e);
-	if (err) {
+	if (err)
 		capture_summary_clear(&s);
-		return err;
-	}
-	s.drops = (enum capture_drops)drops;
-	*out = s;
-	return 0;
+	else
+		*out = s;
+	return err;
 }

@@ -65,7 +65,7 @@ JSON_FUNCTIONS(snapshot)
 static const struct json_row port_rows[] = {
 	TEXT(struct run_port, netdev),
 	NUMBER(struct run_port, rail, 0, UINT32_MAX),
-	{.key = "readings", .kind = JSON_STRUCT, JSON_BY(run_readings)}, /* of the port itself */
+	JSON_SELF("readings", JSON_BY(run_readings)),
 	TEXT(struct run_port, capture_file),
 	TEXT(struct run_port, capture_error),
 	JSON_ROW(struct run_port, capture, .kind = JSON_STRUCT, .need = JSON_SPARSE,

@@ -249,10 +249,12 @@ static bool json_row_is_absent(const struct json_row *r, const void *base)
 {
 	const char *at = base;
 
-	if (r->need != JSON_SPARSE)
+	if (r->need != JSON_SPARSE && r->need != JSON_UNKNOWN)
 		return false;
 	if (r->used_size)
 		return !uint_get(at + r->used_offset, r->used_size);
+	if (r->need == JSON_UNKNOWN)
+		return false;
 	at += r->offset;
 	return r->kind == JSON_TEXT ? !*at : !uint_get(at, r->size);
 }
@@ -402,10 +404,12 @@ int json_rows_read(const json_t *object, const struct json_row *row, size_t rows
 	for (const struct json_row *r = row; !err && r < row + rows; r++) {
 		const json_t *v = r->need == JSON_NEEDED ? NULL : json_object_get(object, r->key);
 
-		if (r->need == JSON_UNKNOWN && (!v || json_is_null(v)))
-			uint_set((char *)base + r->offset, r->size, UINT64_MAX);
-		else if (r->need == JSON_NEEDED || v)
+		if (r->need == JSON_UNKNOWN && json_is_null(v))
+			v = NULL;
+		if (r->need == JSON_NEEDED || v)
 			err = json_row_read(object, r, base, e);
+		else if (r->need == JSON_UNKNOWN && r->kind == JSON_NUMBER)
+			uint_set((char *)base + r->offset, r->size, UINT64_MAX);
 	}
 	return err;
 }

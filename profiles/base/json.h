@@ -68,7 +68,7 @@ enum json_kind {
 	JSON_NAME,    /* char[], printable ASCII without blank and '/', first neither '-' nor '.' */
 	JSON_HEX,     /* uint8_t[], as hexadecimal text of exactly two digits each */
 	JSON_NUMBERS, /* uint64_t[], an array of the same length */
-	JSON_STRUCT,  /* one element; with JSON_SPARSE and a `used`: bool, whether it is there */
+	JSON_STRUCT,  /* one element; `used`, if any, is a bool that says whether it is there */
 	JSON_LIST,    /* element[], as many as `used` says */
 	JSON_ALLOCATED, /* element *: the reader allocates, the caller frees, also on failure */
 };
@@ -77,7 +77,8 @@ enum json_need {
 	JSON_NEEDED,
 	JSON_OPTIONAL, /* where it is absent the member stays as it is */
 	JSON_SPARSE,   /* the same, and 0, false, empty and unused are not written */
-	JSON_UNKNOWN,  /* of a number: absent or null is -1, and -1 is written as null */
+	JSON_UNKNOWN,  /* null is as absent. A number is -1 then, and -1 is written as null; a
+			* struct stays as it is, and an unused one is not written */
 };
 
 /* A member of a struct and of an object. An element is a struct with the rows of `item`, or any
@@ -103,6 +104,12 @@ struct json_row {
 		.size = sizeof(((type *)0)->member), __VA_ARGS__                                   \
 	}
 #define JSON_ROW(type, member, ...) JSON_ROW_AS(#member, type, member, __VA_ARGS__)
+
+/* One whose element is the struct itself: what is no single member. */
+#define JSON_SELF(name, ...)                                                                       \
+	{                                                                                          \
+		.key = name, .kind = JSON_STRUCT, __VA_ARGS__                                      \
+	}
 
 /* Lists in a struct and allocated ones; member_count, or another, says how many are used. */
 #define JSON_LIST_OF(name, type, member, ...)                                                      \

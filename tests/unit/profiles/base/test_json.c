@@ -60,9 +60,9 @@ struct all {
 	struct item item[2];
 	uint8_t hex[3];
 	struct item one;
-	bool has_pair;
+	bool has_pair, has_known;
 	uint8_t more_count;
-	struct pair pair, *more;
+	struct pair pair, known, nullable, *more;
 	uint16_t sparse;
 };
 
@@ -108,6 +108,9 @@ static const struct json_row all_rows[] = {
 		 JSON_USED(struct all, has_pair)),
 	JSON_ALLOCATED_OF("more", struct all, more, 3, JSON_BY(pair), .need = JSON_SPARSE),
 	JSON_ROW(struct all, sparse, .kind = JSON_NUMBER, .need = JSON_SPARSE, .max = 9),
+	JSON_ROW(struct all, known, .kind = JSON_STRUCT, JSON_BY(pair), .need = JSON_UNKNOWN,
+		 JSON_USED(struct all, has_known)),
+	JSON_ROW(struct all, nullable, .kind = JSON_STRUCT, JSON_BY(pair), .need = JSON_UNKNOWN),
 };
 
 static struct pair two_pairs[] = {{1, 2}, {3, 4}};
@@ -127,6 +130,8 @@ static const struct all sample = {
 	.one = {.id = 1},
 	.has_pair = true,
 	.pair = {5, 6},
+	.has_known = true,
+	.known = {7, 8},
 	.more_count = 2,
 	.more = two_pairs,
 	.sparse = 9,
@@ -155,7 +160,8 @@ static void test_rows(void **state)
 			    "\"numbers\":[1,9223372036854775807],"
 			    "\"items\":[{\"id\":9,\"name\":\"x\"}],\"hex\":\"001fa0\","
 			    "\"one\":{\"id\":1,\"name\":\"\"},\"pair\":[5,6],"
-			    "\"more\":[[1,2],[3,4]],\"sparse\":9}");
+			    "\"more\":[[1,2],[3,4]],\"sparse\":9,"
+			    "\"known\":[7,8],\"nullable\":[0,0]}");
 	json_object_del(json_object_get(o, "one"), "name");
 	assert_int_equal(json_rows_read(o, JSON_ROWS(all_rows), &back, &e), 0);
 	assert_memory_equal(back.more, two_pairs, sizeof(two_pairs));
@@ -179,8 +185,12 @@ static void test_sparse(void **state)
 	assert_null(json_object_get(o, "pair"));
 	assert_null(json_object_get(o, "more"));
 	assert_null(json_object_get(o, "sparse"));
+	assert_null(json_object_get(o, "known"));
+	json_object_set_new(o, "known", json_null());
+	json_object_set_new(o, "nullable", json_null());
 	assert_int_equal(json_rows_read(o, JSON_ROWS(all_rows), &back, &e), 0);
 	assert_false(back.has_pair);
+	assert_false(back.has_known);
 	assert_null(back.more);
 	assert_int_equal(back.sparse, 7);
 	json_decref(o);
@@ -262,6 +272,8 @@ static const struct {
 	{"more", "[[1,2],[3]]"},
 	{"more", "[[1,2],[1,2],[1,2],[1,2]]"},
 	{"sparse", "10"},
+	{"known", "[]"},
+	{"nullable", "7"},
 };
 
 static void test_refused(void **state)
