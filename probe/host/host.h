@@ -110,10 +110,6 @@ const char *host_rdma_driver(const char *driver);
 struct snapshot;
 void snapshot_read_host(const struct host_roots *roots, struct snapshot *s);
 
-/* The "seat" of rocecheck.snapshot/1, which is absent or null when it is not known. Checks every
- * type and range, -EINVAL with the key in e; *pci is untouched on failure. */
-int pci_slot_from_json(const json_t *json, struct pci_slot *pci, struct err *e);
-
 /* Bandwidth of a PCIe link in Mb/s behind its line code (8b/10b up to 5 GT/s, 128b/130b above; PCI
  * Express Base 4.2), 0 when unknown. */
 uint64_t pcie_mbps(int32_t speed, int32_t width);

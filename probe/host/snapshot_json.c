@@ -22,6 +22,8 @@
 #define TEXT(s, m, how) JSON_ROW(struct s, m, .kind = JSON_TEXT, .need = JSON_##how)
 #define NAME(s, m, how) JSON_ROW(struct s, m, .kind = JSON_NAME, .need = JSON_##how)
 #define BOOL(s, m) JSON_ROW(struct s, m, .kind = JSON_BOOL, .need = JSON_OPTIONAL)
+#define STRUCT(s, m, how, ...) \
+	JSON_ROW(struct s, m, .kind = JSON_STRUCT, .need = JSON_##how, __VA_ARGS__)
 #define NUMBER(s, m, most) \
 	JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_OPTIONAL, .max = most)
 /* Of the machine: a text may be absent, and a number is HOST_UNKNOWN where it is absent or null. */
@@ -30,41 +32,6 @@
 	JSON_LIST_OF(key, struct s, m, JSON_ITEM(rows), .need = JSON_OPTIONAL)
 #define FACT(s, m, most) \
 	JSON_ROW(struct s, m, .kind = JSON_NUMBER, .need = JSON_UNKNOWN, .max = most)
-
-static const struct json_row snapshot_members[] = {
-	NAME(snapshot, host, NEEDED),
-	TEXT(snapshot, kernel, OPTIONAL),
-	TEXT(snapshot, rdma_core, OPTIONAL),
-	TEXT(snapshot, version, OPTIONAL),
-	JSON_ROW_AS("taken_unix_ns", struct snapshot, read_unix_ns, .kind = JSON_NUMBER, .max = INT64_MAX),
-	BOOL(snapshot, privileged),
-};
-
-static const struct json_row port_members[] = {
-	NAME(port, netdev, NEEDED),
-	NAME(port, ibdev, OPTIONAL),
-	NUMBER(port, ib_port, UINT8_MAX),
-	TEXT(port, driver, OPTIONAL),
-	TEXT(port, driver_version, OPTIONAL),
-	TEXT(port, firmware, OPTIONAL),
-	TEXT(port, bus, OPTIONAL),
-	TEXT(port, rdma_driver, OPTIONAL),
-	TEXT(port, mac, OPTIONAL),
-	BOOL(port, up),
-	BOOL(port, ib_active),
-	NUMBER(port, speed_mbps, UINT32_MAX),
-	NUMBER(port, active_mtu, 4096),
-	NUMBER(port, max_mtu, 4096),
-	BOOL(port, dcb),
-	TEXT(port, clash, OPTIONAL),
-};
-
-/* The peer is an object of its own: {"name","port","dialect","qos"}. */
-static const struct json_row peer_members[] = {
-	JSON_ROW_AS("name", struct port, lldp_name, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
-	JSON_ROW_AS("port", struct port, lldp_port, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
-	JSON_ROW_AS("dialect", struct port, lldp_dialect, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
-};
 
 static const struct json_row owner_facts[] = {
 	WORD(host_owner, kind),
@@ -140,74 +107,13 @@ static const char *const gid_type_words[] = {
 	[GID_IB] = "ib",
 };
 
-static json_t *rows_to_json(const struct json_row *row, size_t rows, const void *base)
+static json_t *gid_to_json(const struct gid *g)
 {
-	json_t *json = json_object();
+	char text[INET6_ADDRSTRLEN];
 
-	if (!json_rows_write(json, row, rows, base))
-		return json;
-	json_decref(json);
-	return NULL;
-}
-
-/* Size of an optional array, at most max. */
-static int snapshot_array_size(const json_t *json, const char *key, size_t max, size_t *size,
-			       struct err *e)
-{
-	if (json && (!json_is_array(json) || json_array_size(json) > max))
-		return err_set(e, -EINVAL, "%s: want at most %zu entries", key, max);
-	*size = json_array_size(json);
-	return 0;
-}
-
-/* An object that may be absent or null: then *known is false and nothing is read. */
-static int facts_from_json(const json_t *json, const struct json_row *row, size_t rows, void *base,
-			   bool *known, struct err *e)
-{
-	*known = json && !json_is_null(json);
-	if (!*known)
-		return 0;
-	if (!json_is_object(json))
-		return err_set(e, -EINVAL, "want an object");
-	return json_rows_read(json, row, rows, base, e);
-}
-
-int pci_slot_from_json(const json_t *json, struct pci_slot *pci, struct err *e)
-{
-	struct pci_slot read = {0};
-	int err = facts_from_json(json, JSON_ROWS(pci_slot_facts), &read, &read.known, e);
-
-	if (!err && read.known)
-		*pci = read;
-	return err;
-}
-
-/* Puts the key before the error of what is below it. */
-static int snapshot_err_prefix(const char *key, int err, struct err *e)
-{
-	if (err)
-		err_prefix(e, "%s", key);
-	return err;
-}
-
-static json_t *gids_to_json(const struct port *p)
-{
-	json_t *array = json_array();
-
-	for (unsigned int i = 0; array && i < p->gid_count; i++) {
-		const struct gid *g = &p->gid[i];
-		char text[INET6_ADDRSTRLEN];
-
-		if (json_array_append_new(
-			    array,
-			    json_pack("{s:i, s:s, s:s}", "index", g->index, "type",
-				      gid_type_words[g->type <= GID_IB ? g->type : GID_UNKNOWN],
-				      "gid", inet_ntop(AF_INET6, g->raw, text, sizeof(text))))) {
-			json_decref(array);
-			return NULL;
-		}
-	}
-	return array;
+	return json_pack("{s:i, s:s, s:s}", "index", g->index, "type",
+			 gid_type_words[g->type <= GID_IB ? g->type : GID_UNKNOWN], "gid",
+			 inet_ntop(AF_INET6, g->raw, text, sizeof(text)));
 }
 
 static int gid_from_json(const json_t *json, struct gid *g, struct err *e)
@@ -228,188 +134,139 @@ static int gid_from_json(const json_t *json, struct gid *g, struct err *e)
 	return 0;
 }
 
-static int gids_from_json(const json_t *json, struct port *p, struct err *e)
+static json_t *address_to_json(const char *address)
 {
-	size_t n = 0;
-	int err = snapshot_array_size(json, "gids", PORT_GIDS_MAX, &n, e);
-
-	for (size_t i = 0; !err && i < n; i++) {
-		err = gid_from_json(json_array_get(json, i), &p->gid[i], e);
-		if (err)
-			err_prefix(e, "gids[%zu]", i);
-	}
-	p->gid_count = (uint8_t)(err ? 0 : n);
-	return err;
+	return text_to_json(address);
 }
 
-static json_t *addresses_to_json(const struct port *p)
+static int address_from_json(const json_t *json, char *address, struct err *e)
 {
-	json_t *array = json_array();
+	const char *text = json_string_value(json);
+	struct in6_addr any;
 
-	for (unsigned int i = 0; array && i < p->address_count; i++) {
-		if (json_array_append_new(array, text_to_json(p->address[i]))) {
-			json_decref(array);
-			return NULL;
-		}
-	}
-	return array;
+	if (!text || (inet_pton(AF_INET, text, &any) != 1 && inet_pton(AF_INET6, text, &any) != 1))
+		return err_set(e, -EINVAL, "want a numeric address");
+	snprintf(address, sizeof(((struct port *)0)->address[0]), "%s", text);
+	return 0;
 }
 
-static int addresses_from_json(const json_t *json, struct port *p, struct err *e)
+static json_t *kind_to_json(const uint8_t *kind)
 {
-	size_t n = 0;
-	int err = snapshot_array_size(json, "addresses", PORT_ADDRS_MAX, &n, e);
-
-	for (size_t i = 0; !err && i < n; i++) {
-		const char *text = json_string_value(json_array_get(json, i));
-		struct in6_addr any;
-
-		if (!text ||
-		    (inet_pton(AF_INET, text, &any) != 1 && inet_pton(AF_INET6, text, &any) != 1))
-			err = err_set(e, -EINVAL, "addresses[%zu]: want a numeric address", i);
-		else
-			snprintf(p->address[i], sizeof(p->address[i]), "%s", text);
-	}
-	p->address_count = (uint8_t)(err ? 0 : n);
-	return err;
+	return json_string(port_kind_word(*kind));
 }
+
+static int kind_from_json(const json_t *json, uint8_t *kind, struct err *e)
+{
+	const char *word = json_string_value(json);
+	int value = word ? port_kind_value(word) : -EINVAL;
+
+	if (value < 0)
+		return err_set(e, -EINVAL, "want one of %s, %s, %s, %s, %s, %s",
+			       port_kind_word(PORT_ROCE_PF), port_kind_word(PORT_ROCE_VF),
+			       port_kind_word(PORT_GUEST), port_kind_word(PORT_SOFT_ROCE),
+			       port_kind_word(PORT_IWARP), port_kind_word(PORT_ETHERNET));
+	*kind = (uint8_t)value;
+	return 0;
+}
+
+JSON_FUNCTIONS(gid)
+JSON_FUNCTIONS(address)
+JSON_FUNCTIONS(kind)
+JSON_FUNCTIONS(qos)
+JSON_FUNCTIONS(counters)
+
+/* clang-format off */
+/* The peer is an object of its own: {"name","port","dialect","qos"}. */
+static const struct json_row peer_members[] = {
+	JSON_ROW_AS("name", struct port, lldp_name, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
+	JSON_ROW_AS("port", struct port, lldp_port, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
+	JSON_ROW_AS("dialect", struct port, lldp_dialect, .kind = JSON_TEXT, .need = JSON_OPTIONAL),
+	JSON_ROW_AS("qos", struct port, lldp_qos, .kind = JSON_STRUCT, .need = JSON_OPTIONAL,
+		    JSON_BY(qos)),
+};
+
+/* clang-format on */
 
 static json_t *peer_to_json(const struct port *p)
 {
-	json_t *json = json_object();
-
-	if (!p->lldp_qos.has && !p->lldp_name[0] && !p->lldp_port[0] && !p->lldp_dialect[0]) {
-		json_decref(json);
+	if (!p->lldp_qos.has && !p->lldp_name[0] && !p->lldp_port[0] && !p->lldp_dialect[0])
 		return json_null();
-	}
-	if (json_rows_write(json, JSON_ROWS(peer_members), p) ||
-	    json_object_set_new(json, "qos", qos_to_json(&p->lldp_qos))) {
-		json_decref(json);
-		return NULL;
-	}
-	return json;
-}
-
-static int qos_member_from_json(const json_t *json, struct qos *q, struct err *e)
-{
-	const json_t *qos = json_object_get(json, "qos");
-
-	return qos ? snapshot_err_prefix("qos", qos_from_json(qos, q, e), e) : 0;
+	return json_rows_make(JSON_ROWS(peer_members), p);
 }
 
 static int peer_from_json(const json_t *json, struct port *p, struct err *e)
 {
-	int err;
-
-	if (!json || json_is_null(json))
-		return 0;
-	err = json_rows_read(json, JSON_ROWS(peer_members), p, e);
-	return snapshot_err_prefix("peer", err ? err : qos_member_from_json(json, &p->lldp_qos, e),
-				   e);
+	return json_rows_read(json, JSON_ROWS(peer_members), p, e);
 }
+
+JSON_FUNCTIONS(peer)
+
+/* clang-format off */
+static const struct json_row port_members[] = {
+	NAME(port, netdev, NEEDED),
+	NAME(port, ibdev, OPTIONAL),
+	NUMBER(port, ib_port, UINT8_MAX),
+	TEXT(port, driver, OPTIONAL),
+	TEXT(port, driver_version, OPTIONAL),
+	TEXT(port, firmware, OPTIONAL),
+	TEXT(port, bus, OPTIONAL),
+	TEXT(port, rdma_driver, OPTIONAL),
+	TEXT(port, mac, OPTIONAL),
+	BOOL(port, up),
+	BOOL(port, ib_active),
+	NUMBER(port, speed_mbps, UINT32_MAX),
+	NUMBER(port, active_mtu, 4096),
+	NUMBER(port, max_mtu, 4096),
+	BOOL(port, dcb),
+	TEXT(port, clash, OPTIONAL),
+	STRUCT(port, kind, NEEDED, JSON_BY(kind)),
+	JSON_LIST_OF("addresses", struct port, address, JSON_BY(address), .need = JSON_OPTIONAL),
+	JSON_LIST_OF("gids", struct port, gid, JSON_BY(gid), .need = JSON_OPTIONAL),
+	STRUCT(port, qos, OPTIONAL, JSON_BY(qos)),
+	JSON_SELF("peer", JSON_BY(peer), .need = JSON_UNKNOWN),
+	STRUCT(port, counters, UNKNOWN, JSON_BY(counters)),
+	JSON_ROW_AS("seat", struct port, pci_slot, .kind = JSON_STRUCT, .need = JSON_UNKNOWN,
+		    JSON_ITEM(pci_slot_facts), JSON_USED(struct port, pci_slot.known)),
+};
+
+/* clang-format on */
 
 static json_t *port_to_json(const struct port *p)
 {
-	json_t *json = json_object();
-
-	if (json_rows_write(json, JSON_ROWS(port_members), p) ||
-	    json_object_set_new(json, "kind", json_string(port_kind_word(p->kind))) ||
-	    json_object_set_new(json, "addresses", addresses_to_json(p)) ||
-	    json_object_set_new(json, "gids", gids_to_json(p)) ||
-	    json_object_set_new(json, "qos", qos_to_json(&p->qos)) ||
-	    json_object_set_new(json, "peer", peer_to_json(p)) ||
-	    json_object_set_new(json, "counters", counters_to_json(&p->counters)) ||
-	    (p->pci_slot.known &&
-	     json_object_set_new(json, "seat",
-				 rows_to_json(JSON_ROWS(pci_slot_facts), &p->pci_slot)))) {
-		json_decref(json);
-		return NULL;
-	}
-	return json;
-}
-
-static int kind_from_json(const json_t *json, struct port *p, struct err *e)
-{
-	const char *word = json_string_value(json);
-	int kind = word ? port_kind_value(word) : -EINVAL;
-
-	if (kind < 0)
-		return err_set(e, -EINVAL, "kind: want one of %s, %s, %s, %s, %s, %s",
-			       port_kind_word(PORT_ROCE_PF), port_kind_word(PORT_ROCE_VF),
-			       port_kind_word(PORT_GUEST), port_kind_word(PORT_SOFT_ROCE),
-			       port_kind_word(PORT_IWARP), port_kind_word(PORT_ETHERNET));
-	p->kind = (uint8_t)kind;
-	return 0;
+	return json_rows_make(JSON_ROWS(port_members), p);
 }
 
 static int port_from_json(const json_t *json, struct port *p, struct err *e)
 {
-	const json_t *counters = json_object_get(json, "counters");
-	int err;
-
-	if (!json_is_object(json))
-		return err_set(e, -EINVAL, "want an object");
-	err = json_rows_read(json, JSON_ROWS(port_members), p, e);
-	if (!err)
-		err = kind_from_json(json_object_get(json, "kind"), p, e);
-	if (!err)
-		err = addresses_from_json(json_object_get(json, "addresses"), p, e);
-	if (!err)
-		err = gids_from_json(json_object_get(json, "gids"), p, e);
-	if (!err)
-		err = qos_member_from_json(json, &p->qos, e);
-	if (!err)
-		err = peer_from_json(json_object_get(json, "peer"), p, e);
 	counters_clear(&p->counters);
-	if (!err && counters && !json_is_null(counters))
-		err = snapshot_err_prefix("counters", counters_from_json(counters, &p->counters, e),
-					  e);
-	if (!err)
-		err = snapshot_err_prefix(
-			"seat", pci_slot_from_json(json_object_get(json, "seat"), &p->pci_slot, e),
-			e);
-	return err;
+	return json_rows_read(json, JSON_ROWS(port_members), p, e);
 }
+
+JSON_FUNCTIONS(port)
+
+/* clang-format off */
+static const struct json_row snapshot_members[] = {
+	NAME(snapshot, host, NEEDED),
+	TEXT(snapshot, kernel, OPTIONAL),
+	TEXT(snapshot, rdma_core, OPTIONAL),
+	TEXT(snapshot, version, OPTIONAL),
+	JSON_ROW_AS("taken_unix_ns", struct snapshot, read_unix_ns, .kind = JSON_NUMBER, .max = INT64_MAX),
+	BOOL(snapshot, privileged),
+	JSON_ROW_AS("machine", struct snapshot, host_state, .kind = JSON_STRUCT, .need = JSON_UNKNOWN,
+		    JSON_ITEM(machine_facts), JSON_USED(struct snapshot, host_state.known)),
+	JSON_ALLOCATED_OF("ports", struct snapshot, port, SNAPSHOT_PORTS_MAX, JSON_BY(port)),
+};
+
+/* clang-format on */
 
 json_t *snapshot_to_json(const struct snapshot *s)
 {
-	json_t *json = json_object(), *ports = json_array();
-	int err;
+	json_t *json = json_pack("{s:s}", "schema", SNAPSHOT_SCHEMA);
 
-	err = json_object_set_new(json, "schema", json_string(SNAPSHOT_SCHEMA)) ||
-	      json_rows_write(json, JSON_ROWS(snapshot_members), s);
-	if (!err && s->host_state.known)
-		err = json_object_set_new(json, "machine",
-					  rows_to_json(JSON_ROWS(machine_facts), &s->host_state));
-	for (unsigned int i = 0; !err && i < s->port_count; i++)
-		err = json_array_append_new(ports, port_to_json(&s->port[i]));
-	if (json_object_set_new(json, "ports", ports) || err) {
-		json_decref(json);
-		return NULL;
-	}
-	return json;
-}
-
-static int ports_from_json(const json_t *json, struct snapshot *s, struct err *e)
-{
-	size_t n = 0;
-	int err;
-
-	if (!json)
-		return err_set(e, -EINVAL, "ports: missing");
-	err = snapshot_array_size(json, "ports", SNAPSHOT_PORTS_MAX, &n, e);
-	if (err)
-		return err;
-	s->port = calloc(n ? n : 1, sizeof(*s->port));
-	if (!s->port)
-		return err_set(e, -ENOMEM, "ports: out of memory");
-	for (; !err && s->port_count < n; s->port_count++) {
-		err = port_from_json(json_array_get(json, s->port_count), &s->port[s->port_count],
-				     e);
-		if (err)
-			err_prefix(e, "ports[%u]", s->port_count);
-	}
-	return err;
+	if (!json_rows_write(json, JSON_ROWS(snapshot_members), s))
+		return json;
+	json_decref(json);
+	return NULL;
 }
 
 int snapshot_from_json(const json_t *json, struct snapshot *s, struct err *e)
@@ -421,14 +278,6 @@ int snapshot_from_json(const json_t *json, struct snapshot *s, struct err *e)
 	if (!schema || strcmp(schema, SNAPSHOT_SCHEMA))
 		return err_set(e, -EINVAL, "schema: want %s", SNAPSHOT_SCHEMA);
 	err = json_rows_read(json, JSON_ROWS(snapshot_members), &read, e);
-	if (!err)
-		err = snapshot_err_prefix(
-			"machine",
-			facts_from_json(json_object_get(json, "machine"), JSON_ROWS(machine_facts),
-					&read.host_state, &read.host_state.known, e),
-			e);
-	if (!err)
-		err = ports_from_json(json_object_get(json, "ports"), &read, e);
 	if (!err && !read.host[0])
 		err = err_set(e, -EINVAL, "host: is empty");
 	if (err) {
