@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 #include "profiles/yaml/diag.h"
 
@@ -26,11 +27,8 @@ static json_t *patterns_to_json(const struct profile *p)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; list && i < p->interface_count; i++)
-		if (json_array_append_new(list, json_string(p->interface[i]))) {
-			json_decref(list);
-			return NULL;
-		}
+	for (unsigned int i = 0; i < p->interface_count; i++)
+		list = json_list_add(list, json_string(p->interface[i]));
 	return list;
 }
 

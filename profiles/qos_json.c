@@ -14,16 +14,6 @@
 
 #include "profiles/base/json.h"
 
-/* Appends a new reference; on failure drops the array and makes it NULL. jansson consumes the item
- * in every case and fails for a NULL array. */
-static void qos_array_append(json_t **array, json_t *item)
-{
-	if (!json_array_append_new(*array, item))
-		return;
-	json_decref(*array);
-	*array = NULL;
-}
-
 /* A value without a word is a number. */
 static json_t *word_to_json(const struct qos_word *words, uint8_t value)
 {
@@ -49,7 +39,7 @@ static json_t *list_to_json(const struct qos_field *f, const void *member, bool 
 
 	for (unsigned int i = 0; i < qos_shapes[f->kind].count; i++)
 		if (all || qos_element(f, member, i))
-			qos_array_append(&array, element_to_json(f, member, i));
+			array = json_list_add(array, element_to_json(f, member, i));
 		else
 			break;
 	return array;
@@ -78,7 +68,7 @@ static json_t *bits_to_json(uint8_t set)
 
 	for (unsigned int i = 0; i < 8; i++)
 		if (set & (1u << i))
-			qos_array_append(&array, json_integer(i));
+			array = json_list_add(array, json_integer(i));
 	return array;
 }
 
@@ -89,11 +79,11 @@ static json_t *flags_to_json(const struct qos_word *w, uint8_t left)
 	for (; w->word; w++) {
 		if (!(left & w->value))
 			continue;
-		qos_array_append(&array, json_string(w->word));
+		array = json_list_add(array, json_string(w->word));
 		left &= ~w->value;
 	}
 	if (left)
-		qos_array_append(&array, json_integer(left));
+		array = json_list_add(array, json_integer(left));
 	return array;
 }
 
@@ -126,8 +116,9 @@ static json_t *apps_to_json(const struct qos *q)
 		const struct qos_app *app = &q->app[i];
 		json_t *selector = word_to_json(qos_app_words, app->selector);
 
-		qos_array_append(&array, json_pack("{s:o, s:i, s:i}", "selector", selector,
-						   "protocol", app->protocol, "prio", app->prio));
+		array = json_list_add(array,
+				      json_pack("{s:o, s:i, s:i}", "selector", selector, "protocol",
+						app->protocol, "prio", app->prio));
 	}
 	return array;
 }
@@ -166,7 +157,7 @@ json_t *qos_keys_json(uint64_t fields)
 
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		if (fields & QOS_BIT(id))
-			qos_array_append(&keys, json_string(qos_fields[id].key));
+			keys = json_list_add(keys, json_string(qos_fields[id].key));
 	return keys;
 }
 

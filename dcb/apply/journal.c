@@ -165,48 +165,38 @@ static json_t *journal_port_json(const struct tx_port *p)
 static json_t *journal_steps_json(const struct tx *tx)
 {
 	json_t *plan = json_array();
-	int err = plan ? 0 : -1;
 
-	for (unsigned int i = 0; !err && i < tx->step_count; i++)
-		err = json_array_append_new(plan,
-					    json_pack("{s:i, s:o}", "port", (int)tx->step[i].port,
-						      "to", qos_to_json(&tx->step[i].to)));
-	if (!err)
-		return plan;
-	json_decref(plan);
-	return NULL;
+	for (unsigned int i = 0; i < tx->step_count; i++)
+		plan = json_list_add(plan, json_pack("{s:i, s:o}", "port", (int)tx->step[i].port,
+						     "to", qos_to_json(&tx->step[i].to)));
+	return plan;
 }
 
 static json_t *journal_header_json(const struct tx *tx)
 {
 	json_t *ports = json_array();
-	int err = ports ? 0 : -1;
 	char boot[JOURNAL_BOOT_MAX];
 
 	journal_boot_id(boot);
-	for (unsigned int i = 0; !err && i < tx->port_count; i++)
-		err = json_array_append_new(ports, journal_port_json(&tx->port[i]));
-	if (!err)
-		return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:o}", "schema",
-				 JOURNAL_SCHEMA, "id", tx->id, "time", tx->time, "boot", boot,
-				 "confirm_within", (int)tx->confirm_within_s, "deadline",
-				 (json_int_t)tx->deadline_ms, "ports", ports, "plan",
-				 journal_steps_json(tx));
-	json_decref(ports);
-	return NULL;
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		ports = json_list_add(ports, journal_port_json(&tx->port[i]));
+	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:o}", "schema", JOURNAL_SCHEMA, "id",
+			 tx->id, "time", tx->time, "boot", boot, "confirm_within",
+			 (int)tx->confirm_within_s, "deadline", (json_int_t)tx->deadline_ms,
+			 "ports", ports, "plan", journal_steps_json(tx));
 }
 
 static json_t *journal_result_json(const struct tx *tx)
 {
 	json_t *line = json_pack("{s:s}", "state", tx_state_word(tx->state)), *after;
-	int err = line ? 0 : -1;
+	int err;
 
 	if (tx->state != TX_DONE)
 		return line;
 	after = json_array();
-	for (unsigned int i = 0; !err && i < tx->port_count; i++)
-		err = json_array_append_new(after, qos_to_json(&tx->port[i].after));
-	err |= json_object_set_new(line, "after", after);
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		after = json_list_add(after, qos_to_json(&tx->port[i].after));
+	err = json_object_set_new(line, "after", after);
 	if (!err && tx->confirm_within_s)
 		err = json_object_set_new(line, "confirm_by",
 					  json_integer((json_int_t)tx->confirm_by_ms));

@@ -14,6 +14,7 @@
 #include "dcb/kernel/backend.h"
 #include "dcb/lldpad/lldp_agent.h"
 #include "dcb/lldpad/lldpad.h"
+#include "profiles/base/json.h"
 
 /* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
 #define IB_OVERHEAD_BYTES 96
@@ -439,14 +440,9 @@ static json_t *plan_step_json(const struct plan_step *s)
 static json_t *plan_port_json(const struct plan *p)
 {
 	json_t *steps = json_array();
-	int err = steps ? 0 : -1;
 
-	for (unsigned int i = 0; !err && i < p->count; i++)
-		err = json_array_append_new(steps, plan_step_json(&p->step[i]));
-	if (err) {
-		json_decref(steps);
-		return NULL;
-	}
+	for (unsigned int i = 0; i < p->count; i++)
+		steps = json_list_add(steps, plan_step_json(&p->step[i]));
 	return json_pack("{s:s, s:s, s:i, s:s, s:s, s:s, s:s, s:i, s:o, s:o, s:i}", "netdev",
 			 p->ifname, "ibdev", p->ibdev, "ib_port", (int)p->ib_port, "driver",
 			 p->driver, "platform", p->platform, "agent",
@@ -459,15 +455,10 @@ json_t *plan_to_json(const struct plan *plan, unsigned int plans)
 {
 	json_t *ports = json_array();
 	unsigned int changes = 0;
-	int err = ports ? 0 : -1;
 
-	for (unsigned int i = 0; !err && i < plans; i++) {
+	for (unsigned int i = 0; i < plans; i++) {
 		changes += plan_changes(&plan[i]);
-		err = json_array_append_new(ports, plan_port_json(&plan[i]));
-	}
-	if (err) {
-		json_decref(ports);
-		return NULL;
+		ports = json_list_add(ports, plan_port_json(&plan[i]));
 	}
 	return json_pack("{s:s, s:i, s:o}", "schema", PLAN_SCHEMA, "changes", (int)changes, "ports",
 			 ports);

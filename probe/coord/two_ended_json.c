@@ -72,10 +72,7 @@ json_t *two_ended_to_json(const struct two_ended *t)
 	json_t *ends = json_array();
 
 	for (unsigned int i = 0; i < t->run.host_count; i++)
-		if (json_array_append_new(ends, side_to_json(t, (enum two_ended_side)i))) {
-			json_decref(ends);
-			return NULL;
-		}
+		ends = json_list_add(ends, side_to_json(t, (enum two_ended_side)i));
 	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "schema", PROBE_SCHEMA,
 			 "id", t->run.id, "started_unix_ns", (json_int_t)t->run.started_unix_ns,
 			 "ended_unix_ns", (json_int_t)t->run.ended_unix_ns, "partial", t->partial,

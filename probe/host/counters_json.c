@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "probe/host/counters.h"
+#include "profiles/base/json.h"
 
 #define SOURCE_TEXT_MAX 256
 
@@ -16,16 +17,10 @@ static json_t *prios_to_json(const struct counters *c, enum metric m)
 {
 	json_t *array = json_array();
 
-	for (unsigned int prio = 0; array && prio < QOS_PRIOS; prio++) {
-		json_t *item = counters_has(c, m, prio)
-				       ? json_integer((json_int_t)c->value[m][prio])
-				       : json_null();
-
-		if (json_array_append_new(array, item)) {
-			json_decref(array);
-			return NULL;
-		}
-	}
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		array = json_list_add(array, counters_has(c, m, prio)
+						     ? json_integer((json_int_t)c->value[m][prio])
+						     : json_null());
 	return array;
 }
 

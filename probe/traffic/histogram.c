@@ -104,14 +104,10 @@ static json_t *histogram_buckets_to_json(const struct histogram *h)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++) {
-		if (h->bucket[i] &&
-		    json_array_append_new(
-			    list, json_pack("[I, o]", (json_int_t)i, json_uint(h->bucket[i])))) {
-			json_decref(list);
-			return NULL;
-		}
-	}
+	for (unsigned int i = 0; i < HISTOGRAM_BUCKETS; i++)
+		if (h->bucket[i])
+			list = json_list_add(
+				list, json_pack("[I, o]", (json_int_t)i, json_uint(h->bucket[i])));
 	return list;
 }
 

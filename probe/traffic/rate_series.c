@@ -216,15 +216,9 @@ static const struct json_row whole_rows[] = {
 json_t *rate_series_to_json(const struct rate_series *v)
 {
 	json_t *json = json_object(), *list = json_array();
-	int err = list ? 0 : -ENOMEM;
 
-	for (unsigned int i = 0; i < v->slots && !err; i++)
-		err = json_array_append_new(list, json_uint(v->bytes[i]));
-	if (err) {
-		json_decref(list);
-		json_decref(json);
-		return NULL;
-	}
+	for (unsigned int i = 0; i < v->slots; i++)
+		list = json_list_add(list, json_uint(v->bytes[i]));
 	if (json_rows_write(json, JSON_ROWS(time_rows), v) |
 	    json_object_set_new(json, "bytes", list) |
 	    json_rows_write(json, JSON_ROWS(whole_rows), v)) {

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 #include "profiles/base/units.h"
 
@@ -42,23 +43,15 @@ static json_t *schema_json_pattern(const char *regex)
 	return json_pack("{s:s, s:s}", "type", "string", "pattern", regex);
 }
 
-static void schema_json_append(json_t **array, json_t *item)
-{
-	if (!json_array_append_new(*array, item))
-		return;
-	json_decref(*array);
-	*array = NULL;
-}
-
 /* YAML parsers of editors read on and off as booleans. */
 json_t *schema_json_words(const struct qos_word *list)
 {
 	json_t *array = json_array();
 
 	for (; list->word; list++) {
-		schema_json_append(&array, json_string(list->word));
+		array = json_list_add(array, json_string(list->word));
 		if (!strcmp(list->word, "on") || !strcmp(list->word, "off"))
-			schema_json_append(&array, json_boolean(list->word[1] == 'n'));
+			array = json_list_add(array, json_boolean(list->word[1] == 'n'));
 	}
 	return json_pack("{s:o}", "enum", array);
 }

@@ -5,23 +5,14 @@
  * list.
  */
 #include <errno.h>
-#include <jansson.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/base/json.h"
 #include "profiles/base/text.h"
 #include "reports/engine/finding_sort.h"
 #include "reports/rules/app_env.h"
 #include "reports/write/writer.h"
-
-/* Takes both; NULL when one is missing or memory is, so that a short list never looks complete. */
-static json_t *json_append(json_t *list, json_t *one)
-{
-	if (list && !json_array_append_new(list, one))
-		return list;
-	json_decref(list);
-	return NULL;
-}
 
 static json_t *prios_json(uint8_t set)
 {
@@ -29,7 +20,7 @@ static json_t *prios_json(uint8_t set)
 
 	for (int prio = 0; prio < QOS_PRIOS; prio++)
 		if (set & 1 << prio)
-			list = json_append(list, json_integer(prio));
+			list = json_list_add(list, json_integer(prio));
 	return list;
 }
 
@@ -40,8 +31,8 @@ static json_t *evidence_json(const struct finding *f)
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
 		char kind[] = {f->evidence[i].kind, '\0'};
 
-		list = json_append(list, json_pack("{s:o, s:o}", "kind", text_to_json(kind), "text",
-						   text_to_json(f->evidence[i].text)));
+		list = json_list_add(list, json_pack("{s:o, s:o}", "kind", text_to_json(kind),
+						     "text", text_to_json(f->evidence[i].text)));
 	}
 	return list;
 }
@@ -74,7 +65,7 @@ static json_t *findings_json(const struct report *r, const struct finding_order 
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < o->count; i++)
-		list = json_append(list, finding_json(r, o, &r->findings->list[o->at[i]]));
+		list = json_list_add(list, finding_json(r, o, &r->findings->list[o->at[i]]));
 	return list;
 }
 
@@ -98,11 +89,12 @@ static json_t *hosts_json(const struct run *run)
 		json_t *ports = json_array();
 
 		for (unsigned int p = 0; p < h->port_count; p++)
-			ports = json_append(ports, text_to_json(h->port[p].netdev));
-		list = json_append(list, json_pack("{s:o, s:b, s:o, s:o, s:o}", "name",
-						   text_to_json(h->name), "reached", h->reached,
-						   "error", text_to_json(h->error), "agent_version",
-						   text_to_json(h->agent_version), "ports", ports));
+			ports = json_list_add(ports, text_to_json(h->port[p].netdev));
+		list = json_list_add(list,
+				     json_pack("{s:o, s:b, s:o, s:o, s:o}", "name",
+					       text_to_json(h->name), "reached", h->reached,
+					       "error", text_to_json(h->error), "agent_version",
+					       text_to_json(h->agent_version), "ports", ports));
 	}
 	return list;
 }
@@ -112,7 +104,7 @@ static json_t *allow_json(const struct report *r)
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < r->allow_count; i++)
-		list = json_append(list, text_to_json(r->allow[i]));
+		list = json_list_add(list, text_to_json(r->allow[i]));
 	return list;
 }
 
