@@ -24,10 +24,9 @@
 #define STRUCT_MAX    64 /* bytes, of what is described */
 
 /* One of the words of an enum, in either case: perftest writes RC. */
-static int option_parse_word(const char *option, const char *text, enum traffic_enum which,
+static int option_parse_word(const char *option, const char *text, const struct json_words *words,
 			     void *value, struct err *e)
 {
-	const struct json_words *words = &traffic_words[which];
 	char list[160] = "", lower[32];
 	size_t used = 0, i;
 
@@ -48,22 +47,10 @@ static int option_parse_word(const char *option, const char *text, enum traffic_
 	return -EINVAL;
 }
 
-enum key_kind {
-	KEY_WORD,
-	KEY_NUMBER8,
-	KEY_NUMBER32,
-	KEY_NUMBER64,
-	KEY_SIZE,
-	KEY_RATE,
-	KEY_FLAG,
-};
-
+/* A row with the name of the key, and what its number is written in. */
 struct key {
-	const char *name;
-	enum key_kind kind;
-	size_t offset;
-	enum traffic_enum which;
-	uint64_t min, max;
+	struct json_row row;
+	enum { KEY_PLAIN, KEY_SIZE, KEY_RATE } unit;
 };
 
 /* An option, and the struct that it fills. */
@@ -73,26 +60,33 @@ struct keys {
 	size_t count, size;
 };
 
+#define NAMED(name, type, member, least, most)                                                     \
+	JSON_ROW_AS(name, type, member, .kind = JSON_NUMBER, .min = least, .max = most)
+
 static const struct key class_keys[] = {
-	{"tos", KEY_NUMBER8, offsetof(struct traffic_class, tos), 0, 0, 255},
-	{"sl", KEY_NUMBER8, offsetof(struct traffic_class, sl), 0, 0, 7},
-	{"transport", KEY_WORD, offsetof(struct traffic_class, transport), ENUM_TRANSPORT, 0, 0},
-	{"verb", KEY_WORD, offsetof(struct traffic_class, verb), ENUM_VERB, 0, 0},
-	{"direction", KEY_WORD, offsetof(struct traffic_class, direction), ENUM_DIRECTION, 0, 0},
-	{"check", KEY_WORD, offsetof(struct traffic_class, check), ENUM_CHECK, 0, 0},
-	{"qps", KEY_NUMBER32, offsetof(struct traffic_class, qps), 0, 1, TRAFFIC_QPS_MAX},
-	{"size", KEY_SIZE, offsetof(struct traffic_class, message_bytes), 0, 0, 0},
-	{"depth", KEY_NUMBER32, offsetof(struct traffic_class, window), 0, 1, TRAFFIC_WINDOW_MAX},
-	{"rate", KEY_RATE, offsetof(struct traffic_class, rate_bytes_per_s), 0, 0, 0},
-	{"count", KEY_NUMBER64, offsetof(struct traffic_class, count), 0, 1, INT64_MAX},
-	{"latency", KEY_FLAG, offsetof(struct traffic_class, probe), 0, 0, 0},
+	{.row = NUMBER(struct traffic_class, tos, 0, 255)},
+	{.row = NUMBER(struct traffic_class, sl, 0, 7)},
+	{.row = WORD(struct traffic_class, transport, ENUM_TRANSPORT)},
+	{.row = WORD(struct traffic_class, verb, ENUM_VERB)},
+	{.row = WORD(struct traffic_class, direction, ENUM_DIRECTION)},
+	{.row = WORD(struct traffic_class, check, ENUM_CHECK)},
+	{.row = NUMBER(struct traffic_class, qps, 1, TRAFFIC_QPS_MAX)},
+	{.row = NAMED("size", struct traffic_class, message_bytes, TRAFFIC_MESSAGE_MIN,
+		      TRAFFIC_MESSAGE_MAX),
+	 .unit = KEY_SIZE},
+	{.row = NAMED("depth", struct traffic_class, window, 1, TRAFFIC_WINDOW_MAX)},
+	{.row = NAMED("rate", struct traffic_class, rate_bytes_per_s, 1, RATE_MAX_KBPS),
+	 .unit = KEY_RATE},
+	{.row = NUMBER(struct traffic_class, count, 1, INT64_MAX)},
+	{.row = JSON_ROW_AS("latency", struct traffic_class, probe, .kind = JSON_BOOL)},
 };
 
 static const struct key tcp_keys[] = {
-	{"tos", KEY_NUMBER8, offsetof(struct traffic_tcp, tos), 0, 0, 255},
-	{"streams", KEY_NUMBER32, offsetof(struct traffic_tcp, streams), 0, 1, TRAFFIC_STREAMS_MAX},
-	{"rate", KEY_RATE, offsetof(struct traffic_tcp, rate_bytes_per_s), 0, 0, 0},
-	{"direction", KEY_WORD, offsetof(struct traffic_tcp, direction), ENUM_DIRECTION, 0, 0},
+	{.row = NUMBER(struct traffic_tcp, tos, 0, 255)},
+	{.row = NUMBER(struct traffic_tcp, streams, 1, TRAFFIC_STREAMS_MAX)},
+	{.row = NAMED("rate", struct traffic_tcp, rate_bytes_per_s, 1, RATE_MAX_KBPS),
+	 .unit = KEY_RATE},
+	{.row = WORD(struct traffic_tcp, direction, ENUM_DIRECTION)},
 };
 
 #define KEYS(option, list, type)                                                                   \
@@ -111,7 +105,7 @@ static int option_unknown_key(const struct keys *keys, const char *key, struct e
 	size_t used = 0;
 
 	for (size_t i = 0; i < keys->count; i++) {
-		names[i] = keys->key[i].name;
+		names[i] = keys->key[i].row.key;
 		if (used < sizeof(list))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, " %s", names[i]);
 	}
@@ -129,43 +123,31 @@ static int option_unknown_key(const struct keys *keys, const char *key, struct e
 static int option_store_key(const char *option, const struct key *k, const char *value, void *made,
 			    struct err *e)
 {
-	void *at = (char *)made + k->offset;
+	const struct json_row *r = &k->row;
+	void *at = (char *)made + r->offset;
 	uint64_t number = 0;
 	int err;
 
-	switch (k->kind) {
-	case KEY_WORD:
-		return option_parse_word(option, value, k->which, at, e);
-	case KEY_FLAG:
+	if (r->kind == JSON_WORD)
+		return option_parse_word(option, value, r->words, at, e);
+	if (r->kind == JSON_BOOL) {
 		*(bool *)at = true;
 		return 0;
-	case KEY_SIZE:
-		err = units_bytes(value, TRAFFIC_MESSAGE_MIN, TRAFFIC_MESSAGE_MAX, &number, e);
-		break;
-	case KEY_RATE:
-		err = units_rate(value, 1, RATE_MAX_KBPS, &number, e);
-		number *= 125;
-		break;
-	default:
-		err = units_number(value, k->min, k->max, &number, e);
 	}
-	if (err) {
+	err = k->unit == KEY_SIZE   ? units_bytes(value, r->min, r->max, &number, e)
+	      : k->unit == KEY_RATE ? units_rate(value, r->min, r->max, &number, e)
+				    : units_number(value, r->min, r->max, &number, e);
+	if (err)
 		err_prefix(e, "%s", option);
-		return err;
-	}
-	if (k->kind == KEY_NUMBER8)
-		*(uint8_t *)at = (uint8_t)number;
-	else if (k->kind == KEY_NUMBER32 || k->kind == KEY_SIZE)
-		*(uint32_t *)at = (uint32_t)number;
 	else
-		*(uint64_t *)at = number;
-	return 0;
+		uint_set(at, r->size, k->unit == KEY_RATE ? number * 125 : number);
+	return err;
 }
 
 static const struct key *option_find_key(const struct keys *keys, const char *name)
 {
 	for (size_t i = 0; i < keys->count; i++)
-		if (!strcmp(keys->key[i].name, name))
+		if (!strcmp(keys->key[i].row.key, name))
 			return &keys->key[i];
 	return NULL;
 }
@@ -180,10 +162,10 @@ static int option_parse_pair(const struct keys *keys, char *pair, void *made, st
 	k = option_find_key(keys, pair);
 	if (!k)
 		return option_unknown_key(keys, pair, e);
-	if (!value != (k->kind == KEY_FLAG))
+	if (!value != (k->row.kind == JSON_BOOL))
 		return err_set(e, -EINVAL, "%s: '%s' %s", keys->option, pair,
 			       value ? "takes no value" : "needs a value");
-	snprintf(option, sizeof(option), "%s %s", keys->option, k->name);
+	snprintf(option, sizeof(option), "%s %s", keys->option, k->row.key);
 	return option_store_key(option, k, value, made, e);
 }
 
@@ -439,7 +421,8 @@ static int option_make_spec(const struct probe_options *c, struct traffic_spec *
 		.senders = c->incast && c->servers <= INCAST_MAX ? (uint16_t)c->servers : 0,
 	};
 	if (c->mode)
-		err = option_parse_word("--mode", c->mode, ENUM_MODE, &spec->mode, e);
+		err = option_parse_word("--mode", c->mode, &traffic_words[ENUM_MODE], &spec->mode,
+					e);
 	if (!err && c->duration)
 		err = option_parse_time("--duration", c->duration, &spec->duration_ms, e);
 	if (!err)
