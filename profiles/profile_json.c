@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Enums are words, settings use the field table. Another version may have written the document, so
+ * One JSON row per member; settings use the field table. Another version may have written the document, so
  * every member is checked.
  */
 #include "profiles/profile_json.h"
@@ -12,165 +12,148 @@
 #include "profiles/base/text.h"
 #include "profiles/yaml/diag.h"
 
-/* All choices; the reader does not check which of them belong to a member. */
-static const struct qos_word choices[] = {
-	{"fail", CHOICE_FAIL},
-	{"warn", CHOICE_WARN},
-	{"skip", CHOICE_SKIP},
-	{"allow", CHOICE_ALLOW},
-	{"ask", CHOICE_ASK},
-	{"deny", CHOICE_DENY},
-	{NULL, 0},
+/* All of them; which of them a member takes is the writer's to know. */
+static const char *const choice_words[] = {
+	[CHOICE_FAIL] = "fail",	  [CHOICE_WARN] = "warn", [CHOICE_SKIP] = "skip",
+	[CHOICE_ALLOW] = "allow", [CHOICE_ASK] = "ask",	  [CHOICE_DENY] = "deny",
 };
+static const struct json_words choices = {choice_words, ARRAY_SIZE(choice_words)};
 
-static json_t *patterns_to_json(const struct profile *p)
+static int profile_parse_text(const json_t *json, char *to, size_t size, struct err *e)
 {
-	json_t *list = json_array();
-
-	for (unsigned int i = 0; i < p->interface_count; i++)
-		list = json_list_add(list, json_string(p->interface[i]));
-	return list;
-}
-
-static json_t *lines_to_json(const struct profile *p)
-{
-	json_t *lines = json_object();
-
-	for (int id = 0; lines && id < QOS_FIELD_COUNT; id++)
-		if (p->line[id] &&
-		    json_object_set_new(lines, qos_fields[id].key, json_integer(p->line[id]))) {
-			json_decref(lines);
-			return NULL;
-		}
-	return lines;
-}
-
-json_t *profile_to_json(const struct profile *p)
-{
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:i, s:i, s:b, s:o, s:o, s:o}",
-			 "name", p->name, "path", p->path, "intent", profile_intent_word(p->intent),
-			 "on_unsupported", qos_word_text(choices, p->on_unsupported), "disruption",
-			 qos_word_text(choices, p->disruption), "agent",
-			 qos_word_text(profile_agent_words, p->agent), "peer",
-			 qos_word_text(choices, p->lldp_peer), "peer_match",
-			 (int)p->lldp_peer_match, "confirm_within_s", (int)p->confirm_within_s,
-			 "persist", p->persist, "interfaces", patterns_to_json(p), "lines",
-			 lines_to_json(p), "qos", qos_to_json(&p->qos));
-}
-
-static int json_to_text(const json_t *o, const char *key, char *to, size_t size, struct err *e)
-{
-	const char *text = json_string_value(json_object_get(o, key));
+	const char *text = json_string_value(json);
 
 	if (!text || strlen(text) >= size || !text_is_safe(text, TEXT_LINE))
-		return err_set(e, -EBADMSG, "%s is missing or not plain text", key);
+		return err_set(e, -EINVAL, "no plain text");
 	memcpy(to, text, strlen(text) + 1);
 	return 0;
 }
 
-static int json_to_word(const json_t *o, const char *key, const struct qos_word *words, int *to,
-			struct err *e)
+static int profile_parse_word(const json_t *json, const struct qos_word *words, unsigned int *to,
+			      struct err *e)
 {
-	const char *text = json_string_value(json_object_get(o, key));
+	const char *text = json_string_value(json);
 	int value = text ? qos_word_value(words, text) : -ENOENT;
 
 	if (value < 0)
-		return err_set(e, -EBADMSG, "%s is missing or an unknown word", key);
-	*to = value;
+		return err_set(e, -EINVAL, "unknown word");
+	*to = (unsigned int)value;
 	return 0;
 }
 
-/* Older versions wrote no "interfaces": the profile then selects every RoCE port. */
-static int json_to_patterns(const json_t *o, struct profile *p, struct err *e)
+static json_t *profile_text_to_json(const char *text)
 {
-	const json_t *list = json_object_get(o, "interfaces");
-
-	p->interface_count = 0;
-	if (list && (!json_is_array(list) || json_array_size(list) > PROFILE_PATTERN_MAX))
-		return err_set(e, -EBADMSG, "interfaces is not a list of at most %d patterns",
-			       PROFILE_PATTERN_MAX);
-	for (size_t i = 0; i < json_array_size(list); i++) {
-		const char *text = json_string_value(json_array_get(list, i));
-
-		if (!text || strlen(text) >= sizeof(p->interface[0]) ||
-		    !text_is_safe(text, TEXT_LINE))
-			return err_set(e, -EBADMSG,
-				       "interfaces has an entry that is not a pattern");
-		strcpy(p->interface[p->interface_count++], text);
-	}
-	return 0;
+	return json_string(text);
 }
 
-static int json_to_policy(const json_t *o, struct profile *p, struct err *e)
+static int profile_text_from_json(const json_t *json, char *text, struct err *e)
 {
-	const json_t *within = json_object_get(o, "confirm_within_s");
-	const json_t *persist = json_object_get(o, "persist");
-	json_int_t seconds = json_integer_value(within);
-
-	if ((within && !json_is_integer(within)) || seconds < 0 || seconds > UINT16_MAX)
-		return err_set(e, -EBADMSG, "confirm_within_s is not a number of seconds");
-	if (persist && !json_is_boolean(persist))
-		return err_set(e, -EBADMSG, "persist is neither true nor false");
-	p->confirm_within_s = (unsigned int)seconds;
-	p->persist = !persist || json_is_true(persist);
-	return 0;
+	return profile_parse_text(json, text, sizeof(((struct profile *)0)->interface[0]), e);
 }
 
-/* Default: all objects. */
-static int json_to_match(const json_t *o, struct profile *p, struct err *e)
+static json_t *profile_path_to_json(const char *path)
 {
-	const uint8_t all = LLDP_PEER_PFC | LLDP_PEER_ETS | LLDP_PEER_APP;
-	const json_t *match = json_object_get(o, "peer_match");
-	json_int_t flags = match ? json_integer_value(match) : all;
-
-	if ((match && !json_is_integer(match)) || flags < 0 || flags > all)
-		return err_set(e, -EBADMSG, "peer_match is not a sum of known flags");
-	p->lldp_peer_match = (uint8_t)flags;
-	return 0;
+	return json_string(path);
 }
 
-static void json_to_lines(const json_t *o, struct profile *p)
+static int profile_path_from_json(const json_t *json, char *path, struct err *e)
 {
-	const json_t *lines = json_object_get(o, "lines");
+	return profile_parse_text(json, path, sizeof(((struct profile *)0)->path), e);
+}
 
+static json_t *profile_intent_to_json(const enum profile_intent *intent)
+{
+	return json_string(profile_intent_word(*intent));
+}
+
+static int profile_intent_from_json(const json_t *json, enum profile_intent *intent, struct err *e)
+{
+	return profile_parse_word(json, profile_intent_words, intent, e);
+}
+
+static json_t *profile_agent_to_json(const enum profile_agent *agent)
+{
+	return json_string(qos_word_text(profile_agent_words, *agent));
+}
+
+static int profile_agent_from_json(const json_t *json, enum profile_agent *agent, struct err *e)
+{
+	return profile_parse_word(json, profile_agent_words, agent, e);
+}
+
+static json_t *profile_lines_to_json(const struct profile *p)
+{
+	json_t *lines = json_object();
+	int err = 0;
+
+	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++)
+		if (p->line[id])
+			err = json_object_set_new(lines, qos_fields[id].key,
+						  json_integer(p->line[id]));
+	if (!err)
+		return lines;
+	json_decref(lines);
+	return NULL;
+}
+
+static int profile_lines_from_json(const json_t *lines, struct profile *p, struct err *e)
+{
+	(void)e; /* what is no line is not known */
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		json_int_t line = json_integer_value(json_object_get(lines, qos_fields[id].key));
 
 		p->line[id] = line > 0 && line <= INT32_MAX ? (int)line : 0;
 	}
+	return 0;
 }
 
+JSON_FUNCTIONS(profile_text)
+JSON_FUNCTIONS(profile_path)
+JSON_FUNCTIONS(profile_intent)
+JSON_FUNCTIONS(profile_agent)
+JSON_FUNCTIONS(profile_lines)
+JSON_FUNCTIONS(qos)
+
+#define CHOICE(name, member, how)                                                                  \
+	JSON_ROW_AS(name, struct profile, member, .kind = JSON_WORD, .need = how, .words = &choices)
+#define NUMBER(name, member, most)                                                                 \
+	JSON_ROW_AS(name, struct profile, member, .kind = JSON_NUMBER, .need = JSON_OPTIONAL,      \
+		    .max = most)
+
+static const struct json_row profile_rows[] = {
+	JSON_ROW(struct profile, name, .kind = JSON_STRUCT, JSON_BY(profile_text)),
+	JSON_ROW(struct profile, path, .kind = JSON_STRUCT, JSON_BY(profile_path)),
+	JSON_ROW(struct profile, intent, .kind = JSON_STRUCT, JSON_BY(profile_intent)),
+	CHOICE("on_unsupported", on_unsupported, JSON_NEEDED),
+	CHOICE("disruption", disruption, JSON_NEEDED),
+	JSON_ROW(struct profile, agent, .kind = JSON_STRUCT, .need = JSON_OPTIONAL,
+		 JSON_BY(profile_agent)),
+	CHOICE("peer", lldp_peer, JSON_OPTIONAL),
+	NUMBER("peer_match", lldp_peer_match, LLDP_PEER_PFC | LLDP_PEER_ETS | LLDP_PEER_APP),
+	NUMBER("confirm_within_s", confirm_within_s, UINT16_MAX),
+	JSON_ROW(struct profile, persist, .kind = JSON_BOOL, .need = JSON_OPTIONAL),
+	JSON_LIST_OF("interfaces", struct profile, interface, JSON_BY(profile_text),
+		     .need = JSON_OPTIONAL),
+	JSON_SELF("lines", JSON_BY(profile_lines), .need = JSON_OPTIONAL),
+	JSON_ROW(struct profile, qos, .kind = JSON_STRUCT, JSON_BY(qos)),
+};
+_Static_assert(sizeof(((struct profile *)0)->name) == sizeof(((struct profile *)0)->interface[0]),
+	       "profile_text");
+
+json_t *profile_to_json(const struct profile *p)
+{
+	return json_rows_make(JSON_ROWS(profile_rows), p);
+}
+
+/* Writers of before had none of what is set here: then every RoCE port is meant, and nothing is
+ * confirmed. */
 int profile_from_json(const json_t *o, struct profile *p, struct err *e)
 {
-	int intent = 0, unsupported = 0, disruption = 0, agent = AGENT_NONE, peer = CHOICE_WARN,
-	    err;
-
-	err = json_to_text(o, "name", p->name, sizeof(p->name), e);
-	if (!err)
-		err = json_to_text(o, "path", p->path, sizeof(p->path), e);
-	if (!err)
-		err = json_to_word(o, "intent", profile_intent_words, &intent, e);
-	if (!err)
-		err = json_to_word(o, "on_unsupported", choices, &unsupported, e);
-	if (!err)
-		err = json_to_word(o, "disruption", choices, &disruption, e);
-	if (!err)
-		err = json_to_patterns(o, p, e);
-	if (!err)
-		err = json_to_policy(o, p, e);
-	if (!err && json_object_get(o, "agent"))
-		err = json_to_word(o, "agent", profile_agent_words, &agent, e);
-	if (!err && json_object_get(o, "peer"))
-		err = json_to_word(o, "peer", choices, &peer, e);
-	if (!err)
-		err = json_to_match(o, p, e);
-	if (!err)
-		err = qos_from_json(json_object_get(o, "qos"), &p->qos, e);
-	json_to_lines(o, p);
-	p->intent = intent;
-	p->on_unsupported = unsupported;
-	p->disruption = disruption;
-	p->agent = agent;
-	p->lldp_peer = peer;
-	return err;
+	p->agent = AGENT_NONE;
+	p->lldp_peer = CHOICE_WARN;
+	p->lldp_peer_match = LLDP_PEER_PFC | LLDP_PEER_ETS | LLDP_PEER_APP;
+	p->confirm_within_s = p->interface_count = 0;
+	p->persist = true;
+	memset(p->line, 0, sizeof(p->line));
+	return json_rows_read(o, JSON_ROWS(profile_rows), p, e);
 }

@@ -13,7 +13,7 @@
 /* New reference, NULL on -ENOMEM. */
 json_t *profile_to_json(const struct profile *p);
 
-/* Reads the output of profile_to_json(); -EBADMSG or -EINVAL with the member in e. */
+/* Reads the output of profile_to_json(); -EINVAL with the member in e. */
 int profile_from_json(const json_t *doc, struct profile *p, struct err *e);
 
 #endif
