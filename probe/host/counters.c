@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Takes one reading of a port: all sources are read first, into one index of names a source, then
- * the counter table is walked. Delta and evidence texts are pure.
+ * the counter table is walked. Delta, evidence texts and JSON are pure.
  *
  * Zeros of dcbnl are a trap: IEEE_PFC has its frame counters also when a driver never fills them.
  * They are believed when one of them is not zero, or when the driver counts by priority elsewhere.
@@ -17,6 +17,7 @@
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/rdma_nl.h"
 #include "probe/host/counters_index.h"
+#include "profiles/base/json.h"
 
 /* Everything that was read, before the table gives it a meaning. */
 struct reading {
@@ -272,4 +273,118 @@ void counters_source_text(const struct counters *c, enum metric m, unsigned int 
 		snprintf(buf, size, "dcbnl %s[%u]", counter_defs[c->def[m]].name, prio);
 	else
 		counter_def_text(&counter_defs[c->def[m]], (int)prio, buf, size);
+}
+
+/* JSON: one key a metric, null where it was not measured, and under "sources" the kernel's own name
+ * of what was read. Reading is strict about types and ranges and lenient about keys and sources it
+ * does not know: a newer writer has more of them. */
+
+#define SOURCE_TEXT_MAX 256
+
+static json_t *counters_metric_to_json(const struct counters *c, enum metric m)
+{
+	json_t *array;
+
+	if (!c->has[m])
+		return json_null();
+	if (!metric_table[m].by_prio)
+		return json_integer((json_int_t)c->value[m][0]);
+	array = json_array();
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		array = json_list_add(array, counters_has(c, m, prio)
+						     ? json_integer((json_int_t)c->value[m][prio])
+						     : json_null());
+	return array;
+}
+
+json_t *counters_to_json(const struct counters *c)
+{
+	json_t *json = json_object(), *sources = json_object();
+	char text[SOURCE_TEXT_MAX];
+	int err;
+
+	err = json_object_set_new(json, "when_ns", json_integer((json_int_t)c->when_ns));
+	for (unsigned int m = 0; !err && m < METRIC_COUNT; m++) {
+		err = json_object_set_new(json, metric_table[m].name,
+					  counters_metric_to_json(c, m));
+		if (err || !c->has[m] || c->def[m] >= counter_def_count)
+			continue;
+		counter_def_text(&counter_defs[c->def[m]], -1, text, sizeof(text));
+		err = json_object_set_new(sources, metric_table[m].name, json_string(text));
+	}
+	if (json_object_set_new(json, "sources", sources) || err) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
+}
+
+static int counters_parse_number(const json_t *json, const char *key, uint64_t *value,
+				 struct err *e)
+{
+	if (!json_is_integer(json) || json_integer_value(json) < 0)
+		return err_set(e, -EINVAL, "%s: want a number from 0 to 2^63-1", key);
+	*value = (uint64_t)json_integer_value(json);
+	return 0;
+}
+
+/* Absent or null: not measured. */
+static int counters_parse_metric(const json_t *json, enum metric m, struct counters *c,
+				 struct err *e)
+{
+	const struct metric_info *info = &metric_table[m];
+	int err = 0;
+
+	if (!json || json_is_null(json))
+		return 0;
+	if (info->by_prio && json_array_size(json) != QOS_PRIOS)
+		return err_set(e, -EINVAL, "%s: want null or %d numbers", info->name, QOS_PRIOS);
+	for (unsigned int prio = 0; !err && prio < (info->by_prio ? QOS_PRIOS : 1); prio++) {
+		const json_t *item = info->by_prio ? json_array_get(json, prio) : json;
+
+		if (json_is_null(item))
+			continue;
+		err = counters_parse_number(item, info->name, &c->value[m][prio], e);
+		c->has[m] |= (uint8_t)(1u << prio);
+	}
+	return err;
+}
+
+static uint16_t counters_def_find(enum metric m, const char *source)
+{
+	char text[SOURCE_TEXT_MAX];
+
+	for (unsigned int row = 0; source && row < counter_def_count; row++) {
+		if (counter_defs[row].metric != m)
+			continue;
+		counter_def_text(&counter_defs[row], -1, text, sizeof(text));
+		if (!strcmp(text, source))
+			return (uint16_t)row;
+	}
+	return COUNTER_NONE;
+}
+
+int counters_from_json(const json_t *json, struct counters *c, struct err *e)
+{
+	const json_t *sources = json_object_get(json, "sources");
+	struct counters read;
+	int err;
+
+	counters_clear(&read);
+	if (!json_is_object(json))
+		return err_set(e, -EINVAL, "want an object");
+	if (sources && !json_is_object(sources))
+		return err_set(e, -EINVAL, "sources: want an object");
+	err = counters_parse_number(json_object_get(json, "when_ns"), "when_ns", &read.when_ns, e);
+	for (unsigned int m = 0; !err && m < METRIC_COUNT; m++) {
+		const char *key = metric_table[m].name;
+
+		err = counters_parse_metric(json_object_get(json, key), m, &read, e);
+		if (!err && read.has[m])
+			read.def[m] = counters_def_find(
+				m, json_string_value(json_object_get(sources, key)));
+	}
+	if (!err)
+		*c = read;
+	return err;
 }
