@@ -143,7 +143,9 @@ static int journal_append_line(int fd, const char *id, json_t *line, struct err 
 	return err ? err_sys(e, err, "journal of transaction %s", id) : 0;
 }
 
-static json_t *journal_port_json(const struct tx_port *p)
+/* The first line: the ports as they were, and what will be written. */
+
+static json_t *journal_port_to_json(const struct tx_port *p)
 {
 	json_t *j = json_pack("{s:s, s:s, s:i, s:s, s:o}", "netdev", p->ifname, "ibdev", p->ibdev,
 			      "ib_port", (int)p->ib_port, "driver", p->driver, "before",
@@ -162,28 +164,65 @@ static json_t *journal_port_json(const struct tx_port *p)
 	return NULL;
 }
 
-static json_t *journal_steps_json(const struct tx *tx)
+/* What an agent sets, and what was in the kernel meanwhile. */
+static int journal_parse_lldp_agent(const json_t *j, struct tx_port *p)
 {
-	json_t *plan = json_array();
+	const json_t *agent = json_object_get(j, "agent");
 
-	for (unsigned int i = 0; i < tx->step_count; i++)
-		plan = json_list_add(plan, json_pack("{s:i, s:o}", "port", (int)tx->step[i].port,
-						     "to", qos_to_json(&tx->step[i].to)));
-	return plan;
+	if (!agent)
+		return 0;
+	if (!json_is_string(agent) ||
+	    strcmp(json_string_value(agent), lldp_agent_word(LLDP_AGENT_LLDPAD)))
+		return -EBADMSG;
+	p->lldp_agent = LLDP_AGENT_LLDPAD;
+	return qos_from_json(json_object_get(j, "live"), &p->live, NULL) ? -EBADMSG : 0;
 }
+
+static int journal_port_from_json(const json_t *j, struct tx_port *p, struct err *e)
+{
+	uint64_t ib_port;
+
+	(void)e; /* a line that cannot be used is not told why */
+	if (json_get_string(j, "netdev", p->ifname, sizeof(p->ifname), NULL) ||
+	    json_get_string(j, "ibdev", p->ibdev, sizeof(p->ibdev), NULL) ||
+	    json_get_string(j, "driver", p->driver, sizeof(p->driver), NULL) ||
+	    json_get_uint_or(j, "ib_port", 0, 0, UINT8_MAX, &ib_port, NULL))
+		return -EBADMSG;
+	p->ib_port = ib_port;
+	p->cm_dir_made = json_is_true(json_object_get(j, "revealed"));
+	if (journal_parse_lldp_agent(j, p))
+		return -EBADMSG;
+	return qos_from_json(json_object_get(j, "before"), &p->before, NULL) ? -EBADMSG : 0;
+}
+
+JSON_FUNCTIONS(journal_port)
+JSON_FUNCTIONS(qos)
+
+static const struct json_row step_rows[] = {
+	JSON_ROW(struct tx_step, port, .kind = JSON_NUMBER, .max = PORTS_MAX - 1),
+	JSON_ROW(struct tx_step, to, .kind = JSON_STRUCT, JSON_BY(qos)),
+};
+
+static const struct json_row header_rows[] = {
+	JSON_ROW_AS("confirm_within", struct tx, confirm_within_s, .kind = JSON_NUMBER,
+		    .max = INT_MAX),
+	JSON_ROW_AS("deadline", struct tx, deadline_ms, .kind = JSON_NUMBER, .max = LLONG_MAX),
+	JSON_ALLOCATED_OF("ports", struct tx, port, PORTS_MAX, JSON_BY(journal_port)),
+	JSON_ALLOCATED_OF("plan", struct tx, step, JOURNAL_STEPS_MAX, JSON_ITEM(step_rows)),
+};
 
 static json_t *journal_header_json(const struct tx *tx)
 {
-	json_t *ports = json_array();
 	char boot[JOURNAL_BOOT_MAX];
+	json_t *j;
 
 	journal_boot_id(boot);
-	for (unsigned int i = 0; i < tx->port_count; i++)
-		ports = json_list_add(ports, journal_port_json(&tx->port[i]));
-	return json_pack("{s:s, s:s, s:s, s:s, s:i, s:I, s:o, s:o}", "schema", JOURNAL_SCHEMA, "id",
-			 tx->id, "time", tx->time, "boot", boot, "confirm_within",
-			 (int)tx->confirm_within_s, "deadline", (json_int_t)tx->deadline_ms,
-			 "ports", ports, "plan", journal_steps_json(tx));
+	j = json_pack("{s:s, s:s, s:s, s:s}", "schema", JOURNAL_SCHEMA, "id", tx->id, "time",
+		      tx->time, "boot", boot);
+	if (!json_rows_write(j, JSON_ROWS(header_rows), tx))
+		return j;
+	json_decref(j);
+	return NULL;
 }
 
 static json_t *journal_result_json(const struct tx *tx)
@@ -417,88 +456,28 @@ int journal_append_within(const struct state *s, const struct tx *tx, unsigned i
 
 /* Reading. */
 
-/* What an agent sets, and what was in the kernel meanwhile. */
-static int journal_parse_lldp_agent(const json_t *j, struct tx_port *p)
-{
-	const json_t *agent = json_object_get(j, "agent");
-
-	if (!agent)
-		return 0;
-	if (!json_is_string(agent) ||
-	    strcmp(json_string_value(agent), lldp_agent_word(LLDP_AGENT_LLDPAD)))
-		return -EBADMSG;
-	p->lldp_agent = LLDP_AGENT_LLDPAD;
-	return qos_from_json(json_object_get(j, "live"), &p->live, NULL) ? -EBADMSG : 0;
-}
-
-static int journal_parse_port(const json_t *j, struct tx_port *p)
-{
-	uint64_t ib_port;
-
-	if (json_get_string(j, "netdev", p->ifname, sizeof(p->ifname), NULL) ||
-	    json_get_string(j, "ibdev", p->ibdev, sizeof(p->ibdev), NULL) ||
-	    json_get_string(j, "driver", p->driver, sizeof(p->driver), NULL) ||
-	    json_get_uint_or(j, "ib_port", 0, 0, UINT8_MAX, &ib_port, NULL))
-		return -EBADMSG;
-	p->ib_port = ib_port;
-	p->cm_dir_made = json_is_true(json_object_get(j, "revealed"));
-	if (journal_parse_lldp_agent(j, p))
-		return -EBADMSG;
-	return qos_from_json(json_object_get(j, "before"), &p->before, NULL) ? -EBADMSG : 0;
-}
-
-static int journal_parse_step(const json_t *j, const struct tx *tx, struct tx_step *s)
-{
-	uint64_t port;
-
-	if (json_get_uint(j, "port", 0, tx->port_count - 1, &port, NULL))
-		return -EBADMSG;
-	s->port = port;
-	if (qos_from_json(json_object_get(j, "to"), &s->to, NULL))
-		return -EBADMSG;
-	s->fields = s->to.has;
-	return 0;
-}
-
-static int journal_parse_ports(const json_t *ports, const json_t *plan, struct tx *tx)
-{
-	size_t n = json_array_size(ports), steps = json_array_size(plan);
-	int err = 0;
-
-	if (!n || n > PORTS_MAX || !json_is_array(plan) || steps > JOURNAL_STEPS_MAX)
-		return -EBADMSG;
-	free(tx->port); /* of the line before */
-	free(tx->step);
-	tx->port = calloc(n, sizeof(*tx->port));
-	tx->step = calloc(steps ? steps : 1, sizeof(*tx->step));
-	if (!tx->port || !tx->step)
-		return -ENOMEM;
-	tx->port_count = n;
-	tx->step_count = steps;
-	for (size_t i = 0; !err && i < n; i++)
-		err = journal_parse_port(json_array_get(ports, i), &tx->port[i]);
-	for (size_t i = 0; !err && i < steps; i++)
-		err = journal_parse_step(json_array_get(plan, i), tx, &tx->step[i]);
-	return err;
-}
-
 static int journal_parse_header(const json_t *j, struct tx *tx)
 {
 	const char *schema = json_string_value(json_object_get(j, "schema"));
 	const char *boot = json_string_value(json_object_get(j, "boot"));
 	char this_boot[JOURNAL_BOOT_MAX];
-	uint64_t within;
 	int err;
 
 	if (!schema || strcmp(schema, JOURNAL_SCHEMA) ||
-	    json_get_string(j, "time", tx->time, sizeof(tx->time), NULL) ||
-	    json_get_uint(j, "confirm_within", 0, INT_MAX, &within, NULL) ||
-	    json_get_uint(j, "deadline", 0, LLONG_MAX, &tx->deadline_ms, NULL))
+	    json_get_string(j, "time", tx->time, sizeof(tx->time), NULL))
 		return -EBADMSG;
-	tx->confirm_within_s = within;
-	err = journal_parse_ports(json_object_get(j, "ports"), json_object_get(j, "plan"), tx);
-	if (err)
-		return err;
+	free(tx->port); /* of the line before */
+	free(tx->step);
+	tx->port = NULL;
+	tx->step = NULL;
+	err = json_rows_read(j, JSON_ROWS(header_rows), tx, NULL);
+	if (err || !tx->port_count)
+		return err == -ENOMEM ? err : -EBADMSG;
+	for (unsigned int i = 0; i < tx->step_count; i++) {
+		if (tx->step[i].port >= tx->port_count)
+			return -EBADMSG;
+		tx->step[i].fields = tx->step[i].to.has;
+	}
 	journal_boot_id(this_boot);
 	tx->other_boot = !boot || strcmp(boot, this_boot) != 0;
 	tx->state = TX_RUNNING;
