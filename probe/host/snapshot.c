@@ -30,6 +30,7 @@
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/rdma_nl.h"
 #include "dcb/plan/platform.h"
+#include "profiles/base/json.h"
 
 #define RDMA_PORTS_MAX 1024
 #define GID_TABLE_MAX  1024 /* an attribute of uverbs holds 64 KiB: 2047 entries */
@@ -185,6 +186,7 @@ static const char *const kind_words[] = {
 	[PORT_ROCE_PF] = "roce-pf",	[PORT_ROCE_VF] = "roce-vf", [PORT_GUEST] = "guest",
 	[PORT_SOFT_ROCE] = "soft-roce", [PORT_IWARP] = "iwarp",	    [PORT_ETHERNET] = "ethernet",
 };
+const struct json_words port_kind_words = {kind_words, ARRAY_SIZE(kind_words)};
 
 /* Drivers whose RoCE is set from outside the guest that runs them. */
 static const char *const guest_drivers[] = {"mana_ib", "mana", "vmw_pvrdma"};
@@ -207,14 +209,6 @@ enum port_kind port_kind_of(const struct port_facts *facts)
 const char *port_kind_word(enum port_kind kind)
 {
 	return kind < ARRAY_SIZE(kind_words) ? kind_words[kind] : "unknown";
-}
-
-int port_kind_value(const char *word)
-{
-	for (size_t i = 0; i < ARRAY_SIZE(kind_words); i++)
-		if (!strcmp(word, kind_words[i]))
-			return (int)i;
-	return -ENOENT;
 }
 
 static void snapshot_read_kind(struct dcb *dcb, const struct ibv_device *device, struct port *p)

@@ -52,9 +52,10 @@ struct port_facts {
 /* Pure. */
 enum port_kind port_kind_of(const struct port_facts *facts);
 
-/* "roce-pf", "soft-roce", ... and back; -ENOENT. */
+/* "roce-pf", "soft-roce", ... */
 const char *port_kind_word(enum port_kind kind);
-int port_kind_value(const char *word);
+struct json_words;
+extern const struct json_words port_kind_words;
 
 struct port {
 	char netdev[16];

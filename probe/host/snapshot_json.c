@@ -150,28 +150,8 @@ static int address_from_json(const json_t *json, char *address, struct err *e)
 	return 0;
 }
 
-static json_t *kind_to_json(const uint8_t *kind)
-{
-	return json_string(port_kind_word(*kind));
-}
-
-static int kind_from_json(const json_t *json, uint8_t *kind, struct err *e)
-{
-	const char *word = json_string_value(json);
-	int value = word ? port_kind_value(word) : -EINVAL;
-
-	if (value < 0)
-		return err_set(e, -EINVAL, "want one of %s, %s, %s, %s, %s, %s",
-			       port_kind_word(PORT_ROCE_PF), port_kind_word(PORT_ROCE_VF),
-			       port_kind_word(PORT_GUEST), port_kind_word(PORT_SOFT_ROCE),
-			       port_kind_word(PORT_IWARP), port_kind_word(PORT_ETHERNET));
-	*kind = (uint8_t)value;
-	return 0;
-}
-
 JSON_FUNCTIONS(gid)
 JSON_FUNCTIONS(address)
-JSON_FUNCTIONS(kind)
 JSON_FUNCTIONS(qos)
 JSON_FUNCTIONS(counters)
 
@@ -219,7 +199,7 @@ static const struct json_row port_members[] = {
 	NUMBER(port, max_mtu, 4096),
 	BOOL(port, dcb),
 	TEXT(port, clash, OPTIONAL),
-	STRUCT(port, kind, NEEDED, JSON_BY(kind)),
+	JSON_ROW(struct port, kind, .kind = JSON_WORD, .words = &port_kind_words),
 	JSON_LIST_OF("addresses", struct port, address, JSON_BY(address), .need = JSON_OPTIONAL),
 	JSON_LIST_OF("gids", struct port, gid, JSON_BY(gid), .need = JSON_OPTIONAL),
 	STRUCT(port, qos, OPTIONAL, JSON_BY(qos)),
