@@ -99,20 +99,6 @@ void err_from_json(const json_t *error, const char *otherwise, struct err *e)
 		err_hint(e, "%s", hint);
 }
 
-int json_get_word(const json_t *object, const char *key, const char *const *words,
-		  unsigned int count, unsigned int *index, struct err *e)
-{
-	const char *text = json_string_value(json_object_get(object, key));
-
-	for (unsigned int i = 0; text && i < count; i++) {
-		if (!strcmp(words[i], text)) {
-			*index = i;
-			return 0;
-		}
-	}
-	return err_set(e, -EINVAL, "'%s': %s", key, text ? "unknown word" : "no text");
-}
-
 int json_get_object(const json_t *object, const char *key, const json_t **value, struct err *e)
 {
 	const json_t *v = json_object_get(object, key);
@@ -307,6 +293,19 @@ static int json_numbers_read(const json_t *object, const struct json_row *r, uin
 	return err;
 }
 
+static int json_word_read(const json_t *object, const struct json_row *r, void *at, struct err *e)
+{
+	const char *text = json_string_value(json_object_get(object, r->key));
+
+	for (unsigned int i = 0; text && i < r->words->count; i++) {
+		if (!strcmp(r->words->word[i], text)) {
+			uint_set(at, r->size, i);
+			return 0;
+		}
+	}
+	return err_set(e, -EINVAL, "'%s': %s", r->key, text ? "unknown word" : "no text");
+}
+
 static int json_element_read(const json_t *value, const struct json_row *r, void *at, struct err *e)
 {
 	if (r->read)
@@ -360,7 +359,6 @@ static int json_list_read(const json_t *object, const struct json_row *r, void *
 static int json_row_read(const json_t *object, const struct json_row *r, void *base, struct err *e)
 {
 	char *at = (char *)base + r->offset;
-	unsigned int word;
 	uint64_t number;
 	int err = 0;
 
@@ -371,10 +369,7 @@ static int json_row_read(const json_t *object, const struct json_row *r, void *b
 			uint_set(at, r->size, number);
 		return err;
 	case JSON_WORD:
-		err = json_get_word(object, r->key, r->words->word, r->words->count, &word, e);
-		if (!err)
-			uint_set(at, r->size, word);
-		return err;
+		return json_word_read(object, r, at, e);
 	case JSON_BOOL:
 		return json_get_bool(object, r->key, (bool *)at, e);
 	case JSON_TEXT:

@@ -45,10 +45,6 @@ json_t *err_to_json(const struct err *e);
  * text or with an empty one. */
 void err_from_json(const json_t *error, const char *otherwise, struct err *e);
 
-/* Index of the text in words[0..count). */
-int json_get_word(const json_t *object, const char *key, const char *const *words,
-		  unsigned int count, unsigned int *index, struct err *e);
-
 /* A borrowed object or array of at most max members. */
 int json_get_object(const json_t *object, const char *key, const json_t **value, struct err *e);
 int json_get_array(const json_t *object, const char *key, size_t max, const json_t **value,
