@@ -13,11 +13,15 @@
 #include "profiles/yaml/diag.h"
 
 /* All of them; which of them a member takes is the writer's to know. */
-static const char *const choice_words[] = {
-	[CHOICE_FAIL] = "fail",	  [CHOICE_WARN] = "warn", [CHOICE_SKIP] = "skip",
-	[CHOICE_ALLOW] = "allow", [CHOICE_ASK] = "ask",	  [CHOICE_DENY] = "deny",
+static const struct qos_word choices[] = {
+	{"fail", CHOICE_FAIL},
+	{"warn", CHOICE_WARN},
+	{"skip", CHOICE_SKIP},
+	{"allow", CHOICE_ALLOW},
+	{"ask", CHOICE_ASK},
+	{"deny", CHOICE_DENY},
+	{NULL, 0},
 };
-static const struct json_words choices = {choice_words, ARRAY_SIZE(choice_words)};
 
 static int profile_parse_text(const json_t *json, char *to, size_t size, struct err *e)
 {
@@ -26,18 +30,6 @@ static int profile_parse_text(const json_t *json, char *to, size_t size, struct 
 	if (!text || strlen(text) >= size || !text_is_safe(text, TEXT_LINE))
 		return err_set(e, -EINVAL, "no plain text");
 	memcpy(to, text, strlen(text) + 1);
-	return 0;
-}
-
-static int profile_parse_word(const json_t *json, const struct qos_word *words, unsigned int *to,
-			      struct err *e)
-{
-	const char *text = json_string_value(json);
-	int value = text ? qos_word_value(words, text) : -ENOENT;
-
-	if (value < 0)
-		return err_set(e, -EINVAL, "unknown word");
-	*to = (unsigned int)value;
 	return 0;
 }
 
@@ -59,26 +51,6 @@ static json_t *profile_path_to_json(const char *path)
 static int profile_path_from_json(const json_t *json, char *path, struct err *e)
 {
 	return profile_parse_text(json, path, sizeof(((struct profile *)0)->path), e);
-}
-
-static json_t *profile_intent_to_json(const enum profile_intent *intent)
-{
-	return json_string(profile_intent_word(*intent));
-}
-
-static int profile_intent_from_json(const json_t *json, enum profile_intent *intent, struct err *e)
-{
-	return profile_parse_word(json, profile_intent_words, intent, e);
-}
-
-static json_t *profile_agent_to_json(const enum profile_agent *agent)
-{
-	return json_string(qos_word_text(profile_agent_words, *agent));
-}
-
-static int profile_agent_from_json(const json_t *json, enum profile_agent *agent, struct err *e)
-{
-	return profile_parse_word(json, profile_agent_words, agent, e);
 }
 
 static json_t *profile_lines_to_json(const struct profile *p)
@@ -109,13 +81,11 @@ static int profile_lines_from_json(const json_t *lines, struct profile *p, struc
 
 JSON_FUNCTIONS(profile_text)
 JSON_FUNCTIONS(profile_path)
-JSON_FUNCTIONS(profile_intent)
-JSON_FUNCTIONS(profile_agent)
 JSON_FUNCTIONS(profile_lines)
 JSON_FUNCTIONS(qos)
 
-#define CHOICE(name, member, how)                                                                  \
-	JSON_ROW_AS(name, struct profile, member, .kind = JSON_WORD, .need = how, .words = &choices)
+#define WORD(name, member, how, list)                                                              \
+	JSON_ROW_AS(name, struct profile, member, .kind = JSON_WORD, .need = how, .words = list)
 #define NUMBER(name, member, most)                                                                 \
 	JSON_ROW_AS(name, struct profile, member, .kind = JSON_NUMBER, .need = JSON_OPTIONAL,      \
 		    .max = most)
@@ -123,12 +93,11 @@ JSON_FUNCTIONS(qos)
 static const struct json_row profile_rows[] = {
 	JSON_ROW(struct profile, name, .kind = JSON_STRUCT, JSON_BY(profile_text)),
 	JSON_ROW(struct profile, path, .kind = JSON_STRUCT, JSON_BY(profile_path)),
-	JSON_ROW(struct profile, intent, .kind = JSON_STRUCT, JSON_BY(profile_intent)),
-	CHOICE("on_unsupported", on_unsupported, JSON_NEEDED),
-	CHOICE("disruption", disruption, JSON_NEEDED),
-	JSON_ROW(struct profile, agent, .kind = JSON_STRUCT, .need = JSON_OPTIONAL,
-		 JSON_BY(profile_agent)),
-	CHOICE("peer", lldp_peer, JSON_OPTIONAL),
+	WORD("intent", intent, JSON_NEEDED, profile_intent_words),
+	WORD("on_unsupported", on_unsupported, JSON_NEEDED, choices),
+	WORD("disruption", disruption, JSON_NEEDED, choices),
+	WORD("agent", agent, JSON_OPTIONAL, profile_agent_words),
+	WORD("peer", lldp_peer, JSON_OPTIONAL, choices),
 	NUMBER("peer_match", lldp_peer_match, LLDP_PEER_PFC | LLDP_PEER_ETS | LLDP_PEER_APP),
 	NUMBER("confirm_within_s", confirm_within_s, UINT16_MAX),
 	JSON_ROW(struct profile, persist, .kind = JSON_BOOL, .need = JSON_OPTIONAL),

@@ -17,35 +17,40 @@
 #define SUMMARY_FLOWS_MAX (1U << 20)
 #define QPN_MAX		  0xffffff
 
-static const char *const drops_words[3] = {
-	[DROPS_UNKNOWN] = "unknown",
-	[DROPS_ZERO] = "zero",
-	[DROPS_SOME] = "some",
+/* clang-format off */
+
+static const struct qos_word drops_words[] = {
+	{"unknown", DROPS_UNKNOWN},
+	{"zero", DROPS_ZERO},
+	{"some", DROPS_SOME},
+	{NULL, 0},
 };
 
-static const char *const encap_words[4] = {
-	[ENCAP_NONE] = "none",
-	[ENCAP_ROCE_V1] = "rocev1",
-	[ENCAP_ROCE_V2_IPV4] = "rocev2-ipv4",
-	[ENCAP_ROCE_V2_IPV6] = "rocev2-ipv6",
+static const struct qos_word encap_words[] = {
+	{"none", ENCAP_NONE},
+	{"rocev1", ENCAP_ROCE_V1},
+	{"rocev2-ipv4", ENCAP_ROCE_V2_IPV4},
+	{"rocev2-ipv6", ENCAP_ROCE_V2_IPV6},
+	{NULL, 0},
 };
 
 /* By enum opcode_class. */
-static const char *const service_words[8] = {"rc",  "uc",  "rd_or_dc", "ud",
-					     "cnp", "xrc", "reserved", "vendor"};
-
-static const char *const link_words[PAUSE_SPEED_SOURCES] = {
-	[PAUSE_SPEED_ASSUMED] = "assumed",
-	[PAUSE_SPEED_GIVEN] = "given",
-	[PAUSE_SPEED_FILE] = "file",
+static const struct qos_word service_words[] = {
+	{"rc", 0}, {"uc", 1}, {"rd_or_dc", 2}, {"ud", 3},
+	{"cnp", 4}, {"xrc", 5}, {"reserved", 6}, {"vendor", 7},
+	{NULL, 0},
 };
 
-static const char *const dialect_words[4] = {"", "ieee", "cee", "cin"};
+static const struct qos_word link_words[] = {
+	{"assumed", PAUSE_SPEED_ASSUMED},
+	{"given", PAUSE_SPEED_GIVEN},
+	{"file", PAUSE_SPEED_FILE},
+	{NULL, 0},
+};
 
-static const struct json_words drop_kinds = {drops_words, ARRAY_SIZE(drops_words)};
-static const struct json_words encaps = {encap_words, ARRAY_SIZE(encap_words)};
-static const struct json_words services = {service_words, ARRAY_SIZE(service_words)};
-static const struct json_words links = {link_words, ARRAY_SIZE(link_words)};
+/* clang-format on */
+
+static const char *const dialect_words[4] = {"", "ieee", "cee", "cin"};
 
 #define NUMBER(type, member, most, ...)                                                            \
 	JSON_ROW(struct type, member, .kind = JSON_NUMBER, .max = most, __VA_ARGS__)
@@ -77,7 +82,7 @@ static const struct json_row total_rows[] = {
 	NEWER_TOTAL("mirror_missing", mirror.missing),
 	NEWER_TOTAL("mirror_restarts", mirror.restarts),
 	JSON_ROW_AS("link_mbps_of", struct capture_totals, pause.speed_source, .kind = JSON_WORD,
-		    .need = JSON_OPTIONAL, .words = &links),
+		    .need = JSON_OPTIONAL, .words = link_words),
 	NUMBERS("pfc_by_prio", capture_totals, pfc_by_prio),
 };
 
@@ -214,9 +219,9 @@ static int summary_peer_qpn_from_json(const json_t *json, struct flow *f, struct
 JSON_FUNCTIONS(summary_peer_qpn)
 
 static const struct json_row flow_rows[] = {
-	JSON_ROW(struct flow, encap, .kind = JSON_WORD, .words = &encaps),
+	JSON_ROW(struct flow, encap, .kind = JSON_WORD, .words = encap_words),
 	JSON_ROW(struct flow, service, .kind = JSON_WORD, .need = JSON_OPTIONAL,
-		 .words = &services),
+		 .words = service_words),
 	JSON_ROW(struct flow, src, .kind = JSON_STRUCT, JSON_BY(summary_gid)),
 	JSON_ROW(struct flow, dst, .kind = JSON_STRUCT, JSON_BY(summary_gid)),
 	NUMBER(flow, sport, UINT16_MAX, .need = JSON_NEEDED),
@@ -315,7 +320,7 @@ JSON_FUNCTIONS(lldp_peer)
 
 static const struct json_row summary_rows[] = {
 	JSON_ROW(struct capture_summary, totals, .kind = JSON_STRUCT, JSON_BY(summary_totals)),
-	JSON_ROW(struct capture_summary, drops, .kind = JSON_WORD, .words = &drop_kinds),
+	JSON_ROW(struct capture_summary, drops, .kind = JSON_WORD, .words = drops_words),
 	NUMBER(capture_summary, dropped, INT64_MAX, .need = JSON_NEEDED),
 	JSON_ALLOCATED_OF("flows", struct capture_summary, flow, SUMMARY_FLOWS_MAX,
 			  JSON_ITEM(flow_rows)),

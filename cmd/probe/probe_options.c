@@ -24,7 +24,7 @@
 #define STRUCT_MAX    64 /* bytes, of what is described */
 
 /* One of the words of an enum, in either case: perftest writes RC. */
-static int option_parse_word(const char *option, const char *text, const struct json_words *words,
+static int option_parse_word(const char *option, const char *text, const struct qos_word *words,
 			     void *value, struct err *e)
 {
 	char list[160] = "", lower[32];
@@ -33,14 +33,14 @@ static int option_parse_word(const char *option, const char *text, const struct 
 	for (i = 0; text[i] && i < sizeof(lower) - 1; i++)
 		lower[i] = (char)tolower((unsigned char)text[i]);
 	lower[i] = '\0';
-	for (unsigned int k = 0; k < words->count; k++) {
-		if (!strcmp(words->word[k], lower)) {
-			*(unsigned int *)value = k;
+	for (; words->word; words++) {
+		if (!strcmp(words->word, lower)) {
+			*(unsigned int *)value = words->value;
 			return 0;
 		}
 		if (used < sizeof(list))
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
-						 k ? ", " : "", words->word[k]);
+						 used ? ", " : "", words->word);
 	}
 	err_set(e, -EINVAL, "%s: '%s' is not accepted", option, text);
 	err_hint(e, "write one of %s", list);
@@ -421,7 +421,7 @@ static int option_make_spec(const struct probe_options *c, struct traffic_spec *
 		.senders = c->incast && c->servers <= INCAST_MAX ? (uint16_t)c->servers : 0,
 	};
 	if (c->mode)
-		err = option_parse_word("--mode", c->mode, &traffic_words[ENUM_MODE], &spec->mode,
+		err = option_parse_word("--mode", c->mode, traffic_words[ENUM_MODE], &spec->mode,
 					e);
 	if (!err && c->duration)
 		err = option_parse_time("--duration", c->duration, &spec->duration_ms, e);

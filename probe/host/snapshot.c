@@ -30,7 +30,6 @@
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/rdma_nl.h"
 #include "dcb/plan/platform.h"
-#include "profiles/base/json.h"
 
 #define RDMA_PORTS_MAX 1024
 #define GID_TABLE_MAX  1024 /* an attribute of uverbs holds 64 KiB: 2047 entries */
@@ -182,11 +181,15 @@ static int snapshot_read_netdev(struct dcb *dcb, struct port *p, struct err *e)
 	return 0;
 }
 
-static const char *const kind_words[] = {
-	[PORT_ROCE_PF] = "roce-pf",	[PORT_ROCE_VF] = "roce-vf", [PORT_GUEST] = "guest",
-	[PORT_SOFT_ROCE] = "soft-roce", [PORT_IWARP] = "iwarp",	    [PORT_ETHERNET] = "ethernet",
+const struct qos_word port_kind_words[] = {
+	{"roce-pf", PORT_ROCE_PF},
+	{"roce-vf", PORT_ROCE_VF},
+	{"guest", PORT_GUEST},
+	{"soft-roce", PORT_SOFT_ROCE},
+	{"iwarp", PORT_IWARP},
+	{"ethernet", PORT_ETHERNET},
+	{NULL, 0},
 };
-const struct json_words port_kind_words = {kind_words, ARRAY_SIZE(kind_words)};
 
 /* Drivers whose RoCE is set from outside the guest that runs them. */
 static const char *const guest_drivers[] = {"mana_ib", "mana", "vmw_pvrdma"};
@@ -208,7 +211,9 @@ enum port_kind port_kind_of(const struct port_facts *facts)
 
 const char *port_kind_word(enum port_kind kind)
 {
-	return kind < ARRAY_SIZE(kind_words) ? kind_words[kind] : "unknown";
+	const char *word = qos_word_text(port_kind_words, kind);
+
+	return word ? word : "unknown";
 }
 
 static void snapshot_read_kind(struct dcb *dcb, const struct ibv_device *device, struct port *p)

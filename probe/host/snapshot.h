@@ -54,8 +54,7 @@ enum port_kind port_kind_of(const struct port_facts *facts);
 
 /* "roce-pf", "soft-roce", ... */
 const char *port_kind_word(enum port_kind kind);
-struct json_words;
-extern const struct json_words port_kind_words;
+extern const struct qos_word port_kind_words[];
 
 struct port {
 	char netdev[16];

@@ -199,7 +199,7 @@ static const struct json_row port_members[] = {
 	NUMBER(port, max_mtu, 4096),
 	BOOL(port, dcb),
 	TEXT(port, clash, OPTIONAL),
-	JSON_ROW(struct port, kind, .kind = JSON_WORD, .words = &port_kind_words),
+	JSON_ROW(struct port, kind, .kind = JSON_WORD, .words = port_kind_words),
 	JSON_LIST_OF("addresses", struct port, address, JSON_BY(address), .need = JSON_OPTIONAL),
 	JSON_LIST_OF("gids", struct port, gid, JSON_BY(gid), .need = JSON_OPTIONAL),
 	STRUCT(port, qos, OPTIONAL, JSON_BY(qos)),

@@ -7,51 +7,52 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static const char *const cause_words[CAUSE_COUNT] = {
-	[CAUSE_NONE] = "none",
-	[CAUSE_RETRY_EXCEEDED] = "retry-exceeded",
-	[CAUSE_RNR] = "receiver-not-ready",
-	[CAUSE_REMOTE] = "remote-error",
-	[CAUSE_LOCAL] = "local-error",
-	[CAUSE_PORT_DOWN] = "port-down",
-	[CAUSE_REMOTE_GONE] = "peer-gone",
-	[CAUSE_DATA] = "wrong-data",
-	[CAUSE_TIMEOUT] = "timeout",
-	[CAUSE_UNFINISHED] = "unfinished",
+/* clang-format off */
+const struct qos_word traffic_words[TRAFFIC_ENUMS][TRAFFIC_WORDS_MAX] = {
+	[ENUM_CAUSE] = {
+		{"none", CAUSE_NONE},
+		{"retry-exceeded", CAUSE_RETRY_EXCEEDED},
+		{"receiver-not-ready", CAUSE_RNR},
+		{"remote-error", CAUSE_REMOTE},
+		{"local-error", CAUSE_LOCAL},
+		{"port-down", CAUSE_PORT_DOWN},
+		{"peer-gone", CAUSE_REMOTE_GONE},
+		{"wrong-data", CAUSE_DATA},
+		{"timeout", CAUSE_TIMEOUT},
+		{"unfinished", CAUSE_UNFINISHED},
+	},
+	[ENUM_ROLE] = {{"client", TRAFFIC_CLIENT}, {"server", TRAFFIC_SERVER}},
+	[ENUM_VERB] = {
+		{"write", TRAFFIC_WRITE},
+		{"send", TRAFFIC_SEND},
+		{"write_imm", TRAFFIC_WRITE_IMM},
+		{"read", TRAFFIC_READ},
+		{"send_imm", TRAFFIC_SEND_IMM},
+		{"atomic", TRAFFIC_ATOMIC},
+	},
+	[ENUM_TRANSPORT] = {
+		{"rc", TRAFFIC_RC}, {"uc", TRAFFIC_UC}, {"ud", TRAFFIC_UD}, {"xrc", TRAFFIC_XRC},
+	},
+	[ENUM_DIRECTION] = {
+		{"forward", TRAFFIC_FORWARD}, {"backward", TRAFFIC_BACKWARD}, {"both", TRAFFIC_BOTH},
+	},
+	[ENUM_MODE] = {
+		{"observe", TRAFFIC_OBSERVE}, {"strict", TRAFFIC_STRICT}, {"count", TRAFFIC_COUNT},
+	},
+	[ENUM_CHECK] = {
+		{"none", TRAFFIC_CHECK_NONE},
+		{"sampled", TRAFFIC_CHECK_SAMPLED},
+		{"every", TRAFFIC_CHECK_EVERY},
+	},
+	[ENUM_BRINGUP] = {{"raw", TRAFFIC_RAW}, {"cm", TRAFFIC_CM}},
 };
-
-static const char *const role_words[] = {[TRAFFIC_CLIENT] = "client", [TRAFFIC_SERVER] = "server"};
-static const char *const verb_words[] = {
-	[TRAFFIC_WRITE] = "write",	   [TRAFFIC_SEND] = "send",
-	[TRAFFIC_WRITE_IMM] = "write_imm", [TRAFFIC_READ] = "read",
-	[TRAFFIC_SEND_IMM] = "send_imm",   [TRAFFIC_ATOMIC] = "atomic",
-};
-static const char *const transport_words[] = {
-	[TRAFFIC_RC] = "rc", [TRAFFIC_UC] = "uc", [TRAFFIC_UD] = "ud", [TRAFFIC_XRC] = "xrc"};
-static const char *const direction_words[] = {
-	[TRAFFIC_FORWARD] = "forward", [TRAFFIC_BACKWARD] = "backward", [TRAFFIC_BOTH] = "both"};
-static const char *const mode_words[] = {
-	[TRAFFIC_OBSERVE] = "observe", [TRAFFIC_STRICT] = "strict", [TRAFFIC_COUNT] = "count"};
-static const char *const check_words[] = {[TRAFFIC_CHECK_NONE] = "none",
-					  [TRAFFIC_CHECK_SAMPLED] = "sampled",
-					  [TRAFFIC_CHECK_EVERY] = "every"};
-static const char *const bringup_words[] = {[TRAFFIC_RAW] = "raw", [TRAFFIC_CM] = "cm"};
-
-#define WORDS(list)                                                                                \
-	{                                                                                          \
-		list, ARRAY_SIZE(list)                                                             \
-	}
-
-const struct json_words traffic_words[TRAFFIC_ENUMS] = {
-	[ENUM_ROLE] = WORDS(role_words),	   [ENUM_VERB] = WORDS(verb_words),
-	[ENUM_TRANSPORT] = WORDS(transport_words), [ENUM_DIRECTION] = WORDS(direction_words),
-	[ENUM_MODE] = WORDS(mode_words),	   [ENUM_CHECK] = WORDS(check_words),
-	[ENUM_BRINGUP] = WORDS(bringup_words),	   [ENUM_CAUSE] = WORDS(cause_words),
-};
+/* clang-format on */
 
 const char *traffic_word(enum traffic_enum which, unsigned int value)
 {
-	return value < traffic_words[which].count ? traffic_words[which].word[value] : "?";
+	const char *word = value < CAUSE_COUNT ? qos_word_text(traffic_words[which], value) : NULL;
+
+	return word ? word : "?";
 }
 
 const char *traffic_verb_word(enum traffic_verb verb)

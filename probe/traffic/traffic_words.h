@@ -23,7 +23,8 @@ enum traffic_enum {
 	TRAFFIC_ENUMS,
 };
 
-extern const struct json_words traffic_words[TRAFFIC_ENUMS];
+#define TRAFFIC_WORDS_MAX (CAUSE_COUNT + 1) /* no enum has more, with the NULL behind them */
+extern const struct qos_word traffic_words[TRAFFIC_ENUMS][TRAFFIC_WORDS_MAX];
 
 const char *traffic_word(enum traffic_enum which, unsigned int value); /* "?" when there is none */
 
@@ -33,10 +34,9 @@ const char *traffic_word(enum traffic_enum which, unsigned int value); /* "?" wh
 #define OPTIONAL(type, member, least, most)                                                        \
 	JSON_ROW(type, member, .kind = JSON_NUMBER, .need = JSON_OPTIONAL, .min = least,           \
 		 .max = most)
-#define WORD(type, member, of)                                                                     \
-	JSON_ROW(type, member, .kind = JSON_WORD, .words = &traffic_words[of])
-#define BOOL(type, member) JSON_ROW(type, member, .kind = JSON_BOOL)
-#define TEXT(type, member) JSON_ROW(type, member, .kind = JSON_TEXT)
+#define WORD(type, member, of) JSON_ROW(type, member, .kind = JSON_WORD, .words = traffic_words[of])
+#define BOOL(type, member)     JSON_ROW(type, member, .kind = JSON_BOOL)
+#define TEXT(type, member)     JSON_ROW(type, member, .kind = JSON_TEXT)
 
 /* Of a TCP background. */
 extern const struct json_row traffic_tcp_rows[4];

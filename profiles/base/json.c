@@ -203,6 +203,7 @@ static json_t *json_list_write(const struct json_row *r, const void *base)
 static json_t *json_row_write(const struct json_row *r, const void *base)
 {
 	const char *at = (const char *)base + r->offset;
+	const char *word;
 	uint64_t value;
 
 	switch (r->kind) {
@@ -211,7 +212,8 @@ static json_t *json_row_write(const struct json_row *r, const void *base)
 		return json_number_unknown(r, value) ? json_null() : json_uint(value);
 	case JSON_WORD:
 		value = uint_get(at, r->size);
-		return json_string(value < r->words->count ? r->words->word[value] : "?");
+		word = value <= UINT16_MAX ? qos_word_text(r->words, (uint16_t)value) : NULL;
+		return json_string(word ? word : "?");
 	case JSON_BOOL:
 		return json_boolean(*(const bool *)at);
 	case JSON_TEXT:
@@ -296,14 +298,12 @@ static int json_numbers_read(const json_t *object, const struct json_row *r, uin
 static int json_word_read(const json_t *object, const struct json_row *r, void *at, struct err *e)
 {
 	const char *text = json_string_value(json_object_get(object, r->key));
+	int value = text ? qos_word_value(r->words, text) : -ENOENT;
 
-	for (unsigned int i = 0; text && i < r->words->count; i++) {
-		if (!strcmp(r->words->word[i], text)) {
-			uint_set(at, r->size, i);
-			return 0;
-		}
-	}
-	return err_set(e, -EINVAL, "'%s': %s", r->key, text ? "unknown word" : "no text");
+	if (value < 0)
+		return err_set(e, -EINVAL, "'%s': %s", r->key, text ? "unknown word" : "no text");
+	uint_set(at, r->size, (uint64_t)value);
+	return 0;
 }
 
 static int json_element_read(const json_t *value, const struct json_row *r, void *at, struct err *e)

@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "profiles/base/base.h"
+#include "profiles/base/words.h"
 
 /* Counters, times and rates as integers of JSON documents. Those are signed (jansson: 64 bits; RFC
  * 8259 s6 lets implementations limit the range): what is beyond, as only a broken source has it, is
@@ -50,12 +51,6 @@ int json_get_object(const json_t *object, const char *key, const json_t **value,
 int json_get_array(const json_t *object, const char *key, size_t max, const json_t **value,
 		   struct err *e);
 
-/* Words of an enum: index = its value. */
-struct json_words {
-	const char *const *word;
-	unsigned int count;
-};
-
 enum json_kind {
 	JSON_NUMBER,  /* of the member's size, from 0; with JSON_UNKNOWN also -1 */
 	JSON_WORD,    /* an enum of the member's size, as one of `words` */
@@ -85,7 +80,7 @@ struct json_row {
 	enum json_need need;
 	size_t offset, size; /* of the member; lists: of one element */
 	uint64_t min, max;   /* of JSON_NUMBER; lists: at most max elements */
-	const struct json_words *words;
+	const struct qos_word *words;
 	const struct json_row *item;
 	size_t item_rows;
 	json_t *(*write)(const void *element); /* NULL on -ENOMEM */

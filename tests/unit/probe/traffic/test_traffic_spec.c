@@ -66,13 +66,18 @@ static void test_words(void **state)
 	}
 	assert_string_equal(traffic_cause_word(CAUSE_COUNT), "?");
 	for (unsigned int which = 0; which < TRAFFIC_ENUMS; which++) {
-		assert_true(traffic_words[which].count >= 2);
-		for (unsigned int i = 0; i < traffic_words[which].count; i++)
-			assert_true(*traffic_word(which, i));
-		assert_string_equal(traffic_word(which, traffic_words[which].count), "?");
+		unsigned int count = 0;
+
+		for (; traffic_words[which][count].word; count++)
+			assert_int_equal(traffic_words[which][count].value, count);
+		assert_true(count >= 2);
+		assert_string_equal(traffic_word(which, count), "?");
+		assert_string_equal(traffic_word(which, UINT16_MAX + 1), "?");
+		if (which == ENUM_VERB)
+			assert_int_equal(count, TRAFFIC_VERBS);
+		if (which == ENUM_TRANSPORT)
+			assert_int_equal(count, TRAFFIC_TRANSPORTS);
 	}
-	assert_int_equal(traffic_words[ENUM_VERB].count, TRAFFIC_VERBS);
-	assert_int_equal(traffic_words[ENUM_TRANSPORT].count, TRAFFIC_TRANSPORTS);
 }
 
 int main(void)

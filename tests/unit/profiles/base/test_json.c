@@ -66,8 +66,7 @@ struct all {
 	uint16_t sparse;
 };
 
-static const char *const word_list[] = {"zero", "one"};
-static const struct json_words words = {word_list, ARRAY_SIZE(word_list)};
+static const struct qos_word words[] = {{"zero", 0}, {"one", 1}, {NULL, 0}};
 
 static const struct json_row item_rows[] = {
 	JSON_ROW(struct item, id, .kind = JSON_NUMBER, .min = 1, .max = 9),
@@ -96,7 +95,7 @@ static const struct json_row all_rows[] = {
 	JSON_ROW_AS("big", struct all, large, .kind = JSON_NUMBER, .need = JSON_OPTIONAL,
 		    .max = INT64_MAX),
 	JSON_ROW(struct all, fact, .kind = JSON_NUMBER, .need = JSON_UNKNOWN, .max = INT32_MAX),
-	JSON_ROW(struct all, word, .kind = JSON_WORD, .words = &words),
+	JSON_ROW(struct all, word, .kind = JSON_WORD, .words = words),
 	JSON_ROW(struct all, flag, .kind = JSON_BOOL),
 	JSON_ROW(struct all, text, .kind = JSON_TEXT),
 	JSON_ROW(struct all, name, .kind = JSON_NAME),
