@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One JSON row per member; settings use the field table. Another version may have written the document, so
- * every member is checked.
+ * One JSON row per member; settings use the field table. Another version may have
+ * written the document, so every member is checked.
  */
 #include "profiles/profile_json.h"
 
@@ -12,7 +12,7 @@
 #include "profiles/base/text.h"
 #include "profiles/yaml/diag.h"
 
-/* All of them; which of them a member takes is the writer's to know. */
+/* All choices; the reader does not check which of them belong to a member. */
 static const struct qos_word choices[] = {
 	{"fail", CHOICE_FAIL},
 	{"warn", CHOICE_WARN},
@@ -28,7 +28,7 @@ static int profile_parse_text(const json_t *json, char *to, size_t size, struct 
 	const char *text = json_string_value(json);
 
 	if (!text || strlen(text) >= size || !text_is_safe(text, TEXT_LINE))
-		return err_set(e, -EINVAL, "no plain text");
+		return err_set(e, -EINVAL, "not plain text");
 	memcpy(to, text, strlen(text) + 1);
 	return 0;
 }

@@ -21,9 +21,9 @@ int json_get_uint(const json_t *object, const char *key, uint64_t min, uint64_t 
 	json_int_t n = json_integer_value(v);
 
 	if (!json_is_integer(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no integer" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an integer" : "missing");
 	if (n < 0 || (uint64_t)n < min || (uint64_t)n > max)
-		return err_set(e, -EINVAL, "'%s': %lld is not within %llu to %llu", key,
+		return err_set(e, -EINVAL, "'%s': %lld is out of range: expected %llu to %llu", key,
 			       (long long)n, (unsigned long long)min, (unsigned long long)max);
 	*value = (uint64_t)n;
 	return 0;
@@ -55,7 +55,7 @@ int json_get_string(const json_t *object, const char *key, char *buf, size_t siz
 	const char *text = json_string_value(v);
 
 	if (!text)
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no text" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not a string" : "missing");
 	if (length >= size)
 		return err_set(e, -EINVAL, "'%s': longer than %zu characters", key, size - 1);
 	if (strlen(text) != length)
@@ -104,7 +104,7 @@ int json_get_object(const json_t *object, const char *key, const json_t **value,
 	const json_t *v = json_object_get(object, key);
 
 	if (!json_is_object(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no object" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an object" : "missing");
 	*value = v;
 	return 0;
 }
@@ -115,9 +115,9 @@ int json_get_array(const json_t *object, const char *key, size_t max, const json
 	const json_t *v = json_object_get(object, key);
 
 	if (!json_is_array(v))
-		return err_set(e, -EINVAL, "'%s': %s", key, v ? "no array" : "missing");
+		return err_set(e, -EINVAL, "'%s': %s", key, v ? "not an array" : "missing");
 	if (json_array_size(v) > max)
-		return err_set(e, -EINVAL, "'%s': %zu entries, at most %zu are possible", key,
+		return err_set(e, -EINVAL, "'%s': %zu entries, expected at most %zu", key,
 			       json_array_size(v), max);
 	*value = v;
 	return 0;
@@ -157,7 +157,7 @@ static int json_hex_read(const json_t *object, const char *key, uint8_t *bytes, 
 		int high = json_hex_digit(text[2 * i]), low = json_hex_digit(text[2 * i + 1]);
 
 		if (high < 0 || low < 0)
-			return err_set(e, -EINVAL, "'%s': no hexadecimal digit", key);
+			return err_set(e, -EINVAL, "'%s': not a hexadecimal digit", key);
 		out[i] = (uint8_t)(high << 4 | low);
 	}
 	memcpy(bytes, out, size);
@@ -218,7 +218,7 @@ static json_t *json_row_write(const struct json_row *r, const void *base)
 		return json_boolean(*(const bool *)at);
 	case JSON_TEXT:
 	case JSON_NAME:
-		return text_to_json(at); /* a peer or a host may have chosen it */
+		return text_to_json(at); /* a peer or a host can have chosen it */
 	case JSON_HEX:
 		return json_hex_write((const uint8_t *)at, r->size);
 	case JSON_NUMBERS:
@@ -289,7 +289,7 @@ static int json_numbers_read(const json_t *object, const struct json_row *r, uin
 		const json_t *v = json_array_get(array, i);
 
 		if (!json_is_integer(v) || json_integer_value(v) < 0)
-			return err_set(e, -EINVAL, "'%s' %zu: no integer from 0", r->key, i);
+			return err_set(e, -EINVAL, "'%s' %zu: not an integer from 0", r->key, i);
 		number[i] = (uint64_t)json_integer_value(v);
 	}
 	return err;
@@ -301,7 +301,8 @@ static int json_word_read(const json_t *object, const struct json_row *r, void *
 	int value = text ? qos_word_value(r->words, text) : -ENOENT;
 
 	if (value < 0)
-		return err_set(e, -EINVAL, "'%s': %s", r->key, text ? "unknown word" : "no text");
+		return err_set(e, -EINVAL, "'%s': %s", r->key,
+			       text ? "unknown word" : "not a string");
 	uint_set(at, r->size, (uint64_t)value);
 	return 0;
 }
@@ -311,7 +312,7 @@ static int json_element_read(const json_t *value, const struct json_row *r, void
 	if (r->read)
 		return r->read(value, at, e);
 	if (!json_is_object(value))
-		return err_set(e, -EINVAL, "no object");
+		return err_set(e, -EINVAL, "not an object");
 	return json_rows_read(value, r->item, r->item_rows, at, e);
 }
 
@@ -376,7 +377,7 @@ static int json_row_read(const json_t *object, const struct json_row *r, void *b
 	case JSON_NAME:
 		err = json_get_text(object, r->key, at, r->size, e);
 		if (!err && r->kind == JSON_NAME && !json_text_is_name(at))
-			err = err_set(e, -EINVAL, "'%s': no name", r->key);
+			err = err_set(e, -EINVAL, "'%s': not a name", r->key);
 		return err;
 	case JSON_HEX:
 		return json_hex_read(object, r->key, (uint8_t *)at, r->size, e);

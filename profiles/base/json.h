@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JSON documents and structs: members of an object one by one, and tables of rows that both
- * directions walk. Documents are hostile: type and range are checked, an error names the key.
- * Outputs are untouched on failure. "required" is the rule; the _or forms have a default.
+ * Converts between JSON documents and structs, member by member or by a table of rows. Documents
+ * are hostile: type and range are checked, errors name the key. Outputs are untouched on failure.
+ * Members are required; the _or forms have a default.
  */
 #ifndef PROFILES_JSON_H
 #define PROFILES_JSON_H
@@ -13,9 +13,9 @@
 #include "profiles/base/base.h"
 #include "profiles/base/words.h"
 
-/* Counters, times and rates as integers of JSON documents. Those are signed (jansson: 64 bits; RFC
- * 8259 s6 lets implementations limit the range): what is beyond, as only a broken source has it, is
- * cut there. A new reference, NULL when there is no memory. */
+/* Counters, times and rates as integers of JSON documents. They are signed (jansson: 64 bits;
+ * RFC 8259 s6 permits a limited range); larger values, which only a broken source has, are clamped.
+ * New reference, NULL on -ENOMEM. */
 #define JSON_UINT_MAX ((uint64_t)INT64_MAX)
 
 static inline json_t *json_uint(uint64_t value)
@@ -30,23 +30,23 @@ int json_get_uint_or(const json_t *object, const char *key, uint64_t fallback, u
 
 int json_get_bool(const json_t *object, const char *key, bool *value, struct err *e);
 
-/* A text that fits into size bytes with its NUL. json_get_text() refuses control characters;
- * json_get_string() is for files of our own, in which the name of a port may hold any. */
+/* Read a text of at most size - 1 bytes. json_get_text() refuses control characters;
+ * json_get_string() accepts them, for files of rocecheck with names of ports. */
 int json_get_string(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 int json_get_text(const json_t *object, const char *key, char *buf, size_t size, struct err *e);
 
-/* Adds one to a list and takes both. Returns the list; NULL when one of them is NULL or there is no
- * memory: a list that is too short never looks complete. */
+/* Appends an element to a list and owns both. Returns the list; NULL if one of them is NULL or
+ * memory is short, so that an incomplete list never looks complete. */
 json_t *json_list_add(json_t *list, json_t *one);
 
 /* An error as agents and traffic processes report it: {"code", "text", "hint"}. NULL on -ENOMEM. */
 json_t *err_to_json(const struct err *e);
 
-/* What they say, which may be anything: -EIO when that is no error's code, `otherwise` without a
- * text or with an empty one. */
+/* Reads such an error, which can have any content: -EIO for an invalid code, `otherwise` for a
+ * missing or empty text. */
 void err_from_json(const json_t *error, const char *otherwise, struct err *e);
 
-/* A borrowed object or array of at most max members. */
+/* Read a borrowed object, or a borrowed array of at most max members. */
 int json_get_object(const json_t *object, const char *key, const json_t **value, struct err *e);
 int json_get_array(const json_t *object, const char *key, size_t max, const json_t **value,
 		   struct err *e);
@@ -59,17 +59,17 @@ enum json_kind {
 	JSON_NAME,    /* char[], printable ASCII without blank and '/', first neither '-' nor '.' */
 	JSON_HEX,     /* uint8_t[], as hexadecimal text of exactly two digits each */
 	JSON_NUMBERS, /* uint64_t[], an array of the same length */
-	JSON_STRUCT,  /* one element; `used`, if any, is a bool that says whether it is there */
-	JSON_LIST,    /* element[], as many as `used` says */
+	JSON_STRUCT,  /* one element; `used`, if any, is a bool: the element is present */
+	JSON_LIST,    /* element[]; `used` is the count */
 	JSON_ALLOCATED, /* element *: the reader allocates, the caller frees, also on failure */
 };
 
 enum json_need {
 	JSON_NEEDED,
-	JSON_OPTIONAL, /* where it is absent the member stays as it is */
+	JSON_OPTIONAL, /* if absent, the member is unchanged */
 	JSON_SPARSE,   /* the same, and 0, false, empty and unused are not written */
-	JSON_UNKNOWN,  /* null is as absent. A number is -1 then, and -1 is written as null; a
-			* struct stays as it is, and an unused one is not written */
+	JSON_UNKNOWN,  /* null reads as absent. An absent number reads as -1, and -1 is written as
+			* null; an absent struct is unchanged, and an unused one is not written */
 };
 
 /* A member of a struct and of an object. An element is a struct with the rows of `item`, or any
@@ -88,7 +88,7 @@ struct json_row {
 	size_t used_offset, used_size;
 };
 
-/* Rows; what follows are initialisers. The key is the name of the member, or another. */
+/* Rows; further arguments are initialisers. The key is the name of the member, or `name`. */
 #define JSON_ROW_AS(name, type, member, ...)                                                       \
 	{                                                                                          \
 		.key = name, .offset = offsetof(type, member),                                     \
@@ -96,13 +96,13 @@ struct json_row {
 	}
 #define JSON_ROW(type, member, ...) JSON_ROW_AS(#member, type, member, __VA_ARGS__)
 
-/* One whose element is the struct itself: what is no single member. */
+/* A row whose element is the struct itself, for a key that stands for several members. */
 #define JSON_SELF(name, ...)                                                                       \
 	{                                                                                          \
 		.key = name, .kind = JSON_STRUCT, __VA_ARGS__                                      \
 	}
 
-/* Lists in a struct and allocated ones; member_count, or another, says how many are used. */
+/* Lists in a struct and allocated ones; member_count, or `used`, is the count. */
 #define JSON_LIST_OF(name, type, member, ...)                                                      \
 	JSON_LIST_USED(name, type, member, member##_count, __VA_ARGS__)
 #define JSON_LIST_USED(name, type, member, used, ...)                                              \
@@ -141,8 +141,8 @@ int json_rows_write(json_t *object, const struct json_row *row, size_t rows, con
 /* The same as a new object. NULL on -ENOMEM. */
 json_t *json_rows_make(const struct json_row *row, size_t rows, const void *base);
 
-/* -EINVAL names the key of the first member that is not as it should be ("hosts[3]: 'name': ...");
- * those ahead of it are set then. Keys without a row are left alone. */
+/* -EINVAL names the key of the first invalid member ("hosts[3]: 'name': ..."); the members before
+ * it are set then. Keys without a row are ignored. */
 int json_rows_read(const json_t *object, const struct json_row *row, size_t rows, void *base,
 		   struct err *e);
 

@@ -384,15 +384,15 @@ static void test_bad_json(void **state)
 	static const struct {
 		const char *machine, *seat, *says;
 	} cases[] = {
-		{"[]", "{}", "machine: no object"},
-		{"{\"cpus\":-1}", "{}", "'cpus': -1 is not within 0 to"},
+		{"[]", "{}", "machine: not an object"},
+		{"{\"cpus\":-1}", "{}", "'cpus': -1 is out of range: expected 0 to"},
 		{"{\"ipc_lock\":2}", "{}", "ipc_lock"},
 		{"{\"governor\":\"\\u001b[2J\"}", "{}", "governor"},
 		{"{\"governor\":\"a-governor-of-a-name-far-too-long\"}", "{}", "governor"},
-		{"{\"owners\":[1]}", "{}", "owners[0]: no object"},
+		{"{\"owners\":[1]}", "{}", "owners[0]: not an object"},
 		{"{\"idle_nics\":[{\"netdev\":7}]}", "{}", "netdev"},
 		{"{\"owners\":[{},{},{},{},{},{},{},{},{}]}", "{}", "at most 8"},
-		{"{}", "[]", "seat: no object"},
+		{"{}", "[]", "seat: not an object"},
 		{"{}", "{\"numa_node\":\"x\"}", "numa_node"},
 		{"{}", "{\"pcie_width\":64}", "pcie_width"},
 		{"{}", "{\"vlans\":{}}", "vlans"},
