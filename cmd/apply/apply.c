@@ -30,30 +30,31 @@ static struct hosts_apply many = {.parallel = 8};
 
 static const struct opt apply_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
-	{"dry-run", 'n', OPT_FLAG, &dry_run, .help = "stop after the plan"},
-	{"auto-approve", 'y', OPT_FLAG, &consent.approve, .help = "do not ask"},
+	{"dry-run", 'n', OPT_FLAG, &dry_run, .help = "print the plan, write nothing"},
+	{"auto-approve", 'y', OPT_FLAG, &consent.approve, .help = "do not ask for confirmation"},
 	{"accept-unproven", 0, OPT_FLAG, &ignored,
-	 .help = "accepted and ignored: the plan and the question name the tier of a driver"},
+	 .help = "ignored: the plan and the prompt name the tier of the driver"},
 	{"accept-disruption", 0, OPT_FLAG, &consent.disruption,
-	 .help = "also steps that flap a link or reset a port"},
+	 .help = "also run steps that flap a link or reset a port"},
 	{"confirm-within", 'c', OPT_DURATION, &confirm_within_ms, .arg = "TIME",
-	 .help = "undo it unless 'rocecheck confirm' comes in time: 60s"},
+	 .help = "roll back unless 'rocecheck confirm' runs within TIME (default "
+		 "policy.rollback_timeout_s)"},
 	{"wait-link", 0, OPT_DURATION, &wait_link_ms, .arg = "TIME",
-	 .help = "in which a port that was flapped or reset has to be back (60s)"},
+	 .help = "how long to wait for a flapped or reset port (default 60s)"},
 	{"settle", 0, OPT_DURATION, &settle_ms, .arg = "TIME",
-	 .help = "look again after so long (35s where lldpad has a say, else 0s)"},
-	{"last", 0, OPT_FLAG, &last, .help = "the profile that was confirmed last, of each port"},
+	 .help = "re-check after TIME (default 35s if lldpad manages the port, else off)"},
+	{"last", 0, OPT_FLAG, &last, .help = "apply the last confirmed profile of each port"},
 	{"boot", 0, OPT_FLAG, &boot,
-	 .help = "with --last: ask nothing, wait for devices, a line a port"},
+	 .help = "with --last: ask nothing, wait for devices, print one line per port"},
 	HOSTS_OPTS(many.hosts),
 	{"canary", 0, OPT_STRING, &many.canary, .arg = "HOST",
-	 .help = "begin with this one of them, the others when it is confirmed"},
+	 .help = "change HOST first; continue only after it is confirmed"},
 	{"parallel", 0, OPT_UINT, &many.parallel, .min = 1, .max = ROLLOUT_PARALLEL_MAX, .arg = "N",
-	 .help = "so many hosts at once (8); one disrupted port in a failure group"},
+	 .help = "at most N hosts at once (default 8), and one disrupted port per failure group"},
 	{"max-fail", 0, OPT_UINT, &many.max_fail, .arg = "N",
-	 .help = "begin with no more hosts when more than N have failed (0)"},
+	 .help = "stop starting hosts once more than N have failed (default 0)"},
 	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
-	 .help = "journal there, not in " STATE_DIR},
+	 .help = "keep journals in DIR (default " STATE_DIR ")"},
 	{.name = NULL},
 };
 
@@ -107,7 +108,7 @@ static bool apply_is_kept_later(const struct apply *a)
 
 static void apply_warn_not_kept(const struct err *e)
 {
-	fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e->text);
+	fprintf(stderr, "rocecheck: warning: profile not saved for the next boot: %s\n", e->text);
 }
 
 /* For the next boot, before anything is written: a confirmation may come as soon as all is. */
@@ -187,7 +188,8 @@ static int apply_wait_and_verify(struct apply *a, json_t *texts, unsigned int *f
 	if (!ms)
 		return EXIT_OK;
 	if (!globals->quiet)
-		fprintf(stderr, "Waiting %u s for what LLDP agents and neighbours say.\n",
+		fprintf(stderr,
+			"Waiting %u s for LLDP agents and neighbours, then checking again.\n",
 			(ms + 999) / 1000);
 	if (apply_verify(a->dcb, &a->plans, &a->profile, interface, ms, texts, findings, &e))
 		return cmd_fail(EXIT_FINDINGS, &e);
@@ -204,7 +206,8 @@ static void apply_print_verified(const struct apply *a, const char *tx_id,
 	else if (!boot)
 		printf("Read back: %u of %u match.", changes, changes);
 	if (apply_confirm_within_s(a))
-		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or it is undone.\n",
+		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or rocecheck undoes "
+		       "it.\n",
 		       tx_id, apply_confirm_within_s(a));
 	else if (left || !boot)
 		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
@@ -226,12 +229,13 @@ static int apply_report_failure(const struct apply *a, const char *tx_id,
 		(void)apply_print_json(a, tx_id, "undone", (int)cmd_plans_changes(&a->plans), NULL);
 	if (outcome == APPLY_LOST)
 		fprintf(stderr,
-			"Transaction %s failed and the former state is NOT back; see above. "
-			"'rocecheck rollback %s' tries again.\n",
+			"Transaction %s failed, and the former settings are NOT restored (see the "
+			"error above). To try again: rocecheck rollback %s\n",
 			tx_id, tx_id);
 	else
 		fprintf(stderr,
-			"Transaction %s failed; all it wrote is undone, the host is as before.\n",
+			"Transaction %s failed. All its changes are undone: the host has its "
+			"former settings.\n",
 			tx_id);
 	return rc;
 }
@@ -306,8 +310,8 @@ static int apply_read_back(struct apply *a, const char *tx_id)
 	int rc;
 
 	if (cmd_plans_again(a->dcb, &a->profile, interface, &a->plans, &again, &e)) {
-		err_prefix(&e, "transaction %s is done, reading back", tx_id);
-		err_hint(&e, "'rocecheck rollback' undoes it");
+		err_prefix(&e, "transaction %s is written, but reading back failed", tx_id);
+		err_hint(&e, "to undo it: rocecheck rollback %s", tx_id);
 		if (globals->json)
 			(void)apply_print_json(a, tx_id, "done", LEFT_UNKNOWN, NULL);
 		apply_keep(a, tx_id, EXIT_FINDINGS);
@@ -325,24 +329,25 @@ static void apply_report_deadman(unsigned int lacks, void *arg)
 {
 	(void)arg;
 	if (lacks & DEADMAN_LACKS_OOM)
-		fputs("rocecheck: warning: the process that would undo this is not protected from "
-		      "the OOM killer:\n  oom_score_adj could not be lowered (CAP_SYS_RESOURCE)\n",
+		fputs("rocecheck: warning: the OOM killer can kill the rollback guard: lowering "
+		      "its oom_score_adj needs CAP_SYS_RESOURCE\n",
 		      stderr);
 	if (lacks & DEADMAN_LACKS_CGROUP)
-		fputs("rocecheck: warning: the process that would undo this could not leave the "
-		      "login's cgroup:\n  where logins are ended whole (KillUserProcesses=yes) it "
-		      "ends with this one\n",
+		fputs("rocecheck: warning: the rollback guard is still in your login session; "
+		      "with KillUserProcesses=yes,\n  logging out kills it and nothing is rolled "
+		      "back\n",
 		      stderr);
 	if (globals->quiet)
 		return;
 	if (strcmp(state_at.dir, STATE_DIR))
 		fprintf(stderr,
 			"rocecheck: warning: a reboot is not covered: rocecheck-apply.service "
-			"looks into " STATE_DIR " alone, not into %s\n",
+			"reads only " STATE_DIR ", not %s\n",
 			state_at.dir);
 	else if (!boot_unit_apply_enabled(NULL))
 		fputs("rocecheck: warning: a reboot is not covered: rocecheck-apply.service is not "
-		      "enabled, so nothing undoes this after a reboot\n",
+		      "enabled, so nothing\n  rolls this back after a reboot (systemctl enable "
+		      "rocecheck-apply.service)\n",
 		      stderr);
 }
 
@@ -455,14 +460,15 @@ static int apply_run_saved(const struct saved_profile *kept, unsigned int link_s
 static int apply_run_hosts(int argc, char **argv)
 {
 	if (argc > 1)
-		return cmd_usage(&cmd_apply, "one profile at most");
+		return cmd_usage(&cmd_apply, "more than one PROFILE");
 	if (last || boot || strcmp(state_at.dir, STATE_DIR))
-		return cmd_usage(&cmd_apply, "--last, --boot and --state-dir are for this host");
+		return cmd_usage(&cmd_apply,
+				 "--last, --boot and --state-dir work on this host only");
 	if (argc && plan_file_is(argv[0]))
-		return cmd_usage(&cmd_apply, "a kept plan is of one host");
+		return cmd_usage(&cmd_apply, "a saved plan (PLAN.json) is for one host");
 	if (confirm_within_ms > 3600000 || wait_link_ms > 3600000 ||
 	    (settle_ms != SETTLE_AUTO && settle_ms > 3600000))
-		return cmd_usage(&cmd_apply, "an hour is the longest time for many hosts");
+		return cmd_usage(&cmd_apply, "on many hosts no TIME may exceed 1h");
 	many.dry_run = dry_run;
 	many.confirm_within_ms = confirm_within_ms;
 	many.wait_link_ms = wait_link_ms;
@@ -481,15 +487,14 @@ static int apply_main(int argc, char **argv)
 	if (hosts_asked(&many.hosts))
 		return apply_run_hosts(argc, argv);
 	if (many.canary || many.max_fail)
-		return cmd_usage(&cmd_apply,
-				 "--canary and --max-fail go with --hosts or --inventory");
+		return cmd_usage(&cmd_apply, "--canary and --max-fail need --hosts or --inventory");
 	if (boot && !last)
-		return cmd_usage(&cmd_apply, "--boot goes with --last");
+		return cmd_usage(&cmd_apply, "--boot needs --last");
 	if (last)
-		return argc ? cmd_usage(&cmd_apply, "a profile or --last, not both")
+		return argc ? cmd_usage(&cmd_apply, "PROFILE and --last exclude each other")
 			    : cmd_apply_saved(&kept);
 	if (argc != 1)
-		return cmd_usage(&cmd_apply, "one profile is needed");
+		return cmd_usage(&cmd_apply, "missing PROFILE");
 	if (!plan_file_is(argv[0]))
 		rc = cmd_load_profile(argv[0], &a.profile);
 	else if (plan_file_read(argv[0], &a.profile, &a.saved, &e))
@@ -510,7 +515,7 @@ static int apply_main(int argc, char **argv)
 const struct command cmd_apply = {
 	.name = "apply",
 	.args = "PROFILE | PLAN.json | --last",
-	.help = "make RoCE ports what a profile says, as one transaction",
+	.help = "apply a profile to RoCE ports as one transaction",
 	.opts = apply_opts,
 	.run = apply_main,
 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Applying what was kept. At boot this runs before the network is up, and again for each netdev
- * that a driver makes, several at once: they go one after the other. An RDMA device comes after its
- * netdev, and settings of it are waited for.
+ * Applies saved profiles. At boot this runs before the network is up, and again for each netdev
+ * that a driver creates; a lock makes concurrent runs wait for each other. An RDMA device appears
+ * after its netdev, so ports with RDMA settings wait for it.
  */
 #include "cmd/apply/apply_boot.h"
 
@@ -19,19 +19,19 @@
 #include "dcb/apply/tx.h"
 #include "probe/host/ports.h"
 
-/* All waits of a run together; TimeoutStartSec= of the units is longer. The lock is waited for
- * within it, and of each kind of wait the ports have one budget, not one each. */
+/* Limit of all waits of a run, the lock included; TimeoutStartSec= of the units is longer. All
+ * ports share one budget for each kind of wait. */
 #define BOOT_MS	     270000
-#define WAIT_MS	     30000 /* for netdevs of what is to be undone, and RDMA devices */
-#define WAIT_BUSY_MS 60000 /* for transactions that run */
-#define WAIT_LINK_S  60	   /* for a port that was disturbed */
+#define WAIT_MS	     30000 /* for netdevs of transactions to undo, and RDMA devices */
+#define WAIT_BUSY_MS 60000 /* for running transactions */
+#define WAIT_LINK_S  60	   /* for a flapped or reset port */
 #define STEP_MS	     200
 
-/* What is left of it. */
+/* Remaining budgets. */
 struct waits {
 	uint64_t end_ms; /* of the whole, monotonic */
 	uint64_t device_ms, busy_ms;
-	bool netdevs; /* none comes whose coming starts this again */
+	bool netdevs; /* wait for missing netdevs, too: no udev event starts this run again */
 };
 
 static void boot_sleep_ms(unsigned int ms)
@@ -41,14 +41,13 @@ static void boot_sleep_ms(unsigned int ms)
 	(void)nanosleep(&t, NULL);
 }
 
-/* A port that is waited for. */
 struct awaited {
 	const char *ifname;
-	bool rdma; /* it is to have an RDMA device */
+	bool rdma; /* it needs an RDMA device */
 };
 
-/* Whether the port is there, and its RDMA device if there is to be one. A port that cannot be read
- * is there, too: the plan says why. */
+/* Returns true when the port exists, and its RDMA device if it needs one. Also true for a port that
+ * cannot be read: planning reports the reason. */
 static bool boot_is_port_here(struct dcb *dcb, const struct awaited *port, bool *netdev)
 {
 	struct snapshot s;
@@ -70,7 +69,7 @@ static void boot_spend(uint64_t *left_ms, uint64_t since_ms)
 	*left_ms -= spent < *left_ms ? spent : *left_ms;
 }
 
-/* False: there is no such netdev. With `netdevs` that is waited for, too. */
+/* Returns false when there is no such netdev. `netdevs`: wait for the netdev, too. */
 static bool boot_wait_port(struct dcb *dcb, const struct awaited *port, bool netdevs,
 			   struct waits *w)
 {
@@ -81,7 +80,7 @@ static bool boot_wait_port(struct dcb *dcb, const struct awaited *port, bool net
 	       monotonic_ms() - since < w->device_ms)
 		boot_sleep_ms(STEP_MS);
 	boot_spend(&w->device_ms, since);
-	return here || netdev; /* the plan says what is missing */
+	return here || netdev; /* planning reports a missing RDMA device */
 }
 
 static void boot_wait_idle(const struct state_at *at, struct waits *w)
@@ -93,7 +92,7 @@ static void boot_wait_idle(const struct state_at *at, struct waits *w)
 	boot_spend(&w->busy_ms, since);
 }
 
-/* For one of n waits for ports that were disturbed. */
+/* Limit for one of n waits for flapped or reset ports. */
 static unsigned int boot_link_wait_s(const struct waits *w, unsigned int n)
 {
 	uint64_t now = monotonic_ms(), left = now < w->end_ms ? (w->end_ms - now) / 1000 / n : 0;
@@ -110,26 +109,25 @@ static int boot_undo_one(const struct saved_run *run, struct dcb *dcb, const str
 	for (unsigned int i = 0; i < tx->port_count; i++) {
 		const struct awaited port = {tx->port[i].ifname, tx->port[i].ibdev[0]};
 
-		(void)boot_wait_port(dcb, &port, w->netdevs,
-				     w); /* the undo names what is missing */
+		(void)boot_wait_port(dcb, &port, w->netdevs, w); /* the undo reports it missing */
 	}
 	boot_wait_idle(run->at, w);
 	if (monotonic_ms() < w->end_ms)
 		err = tx_undo_other_boot(dcb, run->at, tx->id, boot_link_wait_s(w, tx->port_count),
 					 &e);
 	else
-		err = err_set(&e, -ETIMEDOUT, "no time is left");
+		err = err_set(&e, -ETIMEDOUT, "timeout of %d s for the whole run", BOOT_MS / 1000);
 	if (err) {
 		err_prefix(&e, "transaction %s is not undone", tx->id);
 		return cmd_fail(EXIT_APPLY_LOST, &e);
 	}
-	printf("transaction %s, which %s, is undone\n", tx->id,
-	       tx->state == TX_DONE ? "was not confirmed before the reboot"
-				    : "the last boot interrupted");
+	printf("transaction %s is undone (%s)\n", tx->id,
+	       tx->state == TX_DONE ? "not confirmed before the reboot"
+				    : "interrupted by the reboot");
 	return EXIT_OK;
 }
 
-/* Ports of transactions that are left over. */
+/* Ports of transactions that have to be undone. */
 struct marks {
 	char (*ifname)[16];
 	unsigned int count;
@@ -147,8 +145,8 @@ static int boot_mark_ports(const struct tx *tx, struct marks *m)
 	return 0;
 }
 
-/* Walks over all journals, newest first, to undo what is left over, or just to mark its ports. One
- * that fails keeps no other from it. */
+/* Walks all journals, newest first: undoes each transaction of another boot, or only marks its
+ * ports (w NULL). A failure does not stop the walk. */
 static int boot_walk_left_over(const struct saved_run *run, struct dcb *dcb, struct waits *w,
 			       struct marks *m)
 {
@@ -181,7 +179,7 @@ static int boot_walk_left_over(const struct saved_run *run, struct dcb *dcb, str
 	return err ? cmd_worse(rc, cmd_fail(EXIT_ENVIRONMENT, &e)) : rc;
 }
 
-/* udev starts this again for each port of what is not undone; also while this waits. */
+/* Marks the ports that still need an undo: udev starts this program again when one appears. */
 static int boot_mark_left_over(const struct saved_run *run)
 {
 	struct marks m = {0};
@@ -189,7 +187,7 @@ static int boot_mark_left_over(const struct saved_run *run)
 	int rc = boot_walk_left_over(run, NULL, NULL, &m);
 
 	if (!rc && saved_mark_undo(run->at, m.ifname, m.count, &e))
-		fprintf(stderr, "rocecheck: warning: a port that comes late is not undone: %s\n",
+		fprintf(stderr, "rocecheck: warning: ports that appear later are not undone: %s\n",
 			e.text);
 	free(m.ifname);
 	return rc;
@@ -203,7 +201,7 @@ static int boot_undo_left_over(const struct saved_run *run, struct dcb *dcb, str
 	return cmd_worse(rc, boot_mark_left_over(run));
 }
 
-/* What a crash or a power loss left. */
+/* After a crash or power loss. */
 static int boot_recover(const struct saved_run *run, struct dcb *dcb, struct waits *w)
 {
 	const struct state_at *at = run->at;
@@ -211,7 +209,7 @@ static int boot_recover(const struct saved_run *run, struct dcb *dcb, struct wai
 
 	cmd_tidy(at);
 	if (saved_commit_confirmed(at, &e))
-		fprintf(stderr, "rocecheck: warning: a confirmed profile is not kept: %s\n",
+		fprintf(stderr, "rocecheck: warning: cannot save a confirmed profile: %s\n",
 			e.text);
 	return boot_undo_left_over(run, dcb, w);
 }
@@ -237,16 +235,17 @@ static int boot_apply_port(const struct saved_run *run, struct dcb *dcb,
 	int rc;
 
 	if (!last->persist) {
-		printf("%s: profile %s: policy.persist is off\n", last->ifname, last->profile.name);
+		printf("%s: profile %s: not applied (policy.persist: off)\n", last->ifname,
+		       last->profile.name);
 		return EXIT_OK;
 	}
 	if (!boot_wait_port(dcb, &(struct awaited){last->ifname, last->rdma}, false, w)) {
-		printf("%s: profile %s: the port is not here yet\n", last->ifname,
+		printf("%s: profile %s: port does not exist yet\n", last->ifname,
 		       last->profile.name);
 		return EXIT_OK;
 	}
 	boot_wait_idle(run->at, w);
-	rc = run->apply(last, boot_link_wait_s(w, 2), &changes); /* its own, and that of its undo */
+	rc = run->apply(last, boot_link_wait_s(w, 2), &changes); /* 2: apply and its undo */
 	boot_report(last, rc, changes);
 	return rc;
 }
@@ -284,8 +283,8 @@ static int boot_apply_all(const struct saved_run *run, struct dcb *dcb, struct w
 	if (saved_list(run->at, &names, &n, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!n && !run->boot) {
-		err_set(&e, -ENOENT, "no profile is kept in %s/last", run->at->dir);
-		err_hint(&e, "'rocecheck apply PROFILE' keeps it when it has succeeded");
+		err_set(&e, -ENOENT, "no saved profile in %s/last", run->at->dir);
+		err_hint(&e, "a successful 'rocecheck apply PROFILE' saves the profile");
 		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	for (unsigned int i = 0; i < n; i++)

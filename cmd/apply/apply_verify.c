@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Three questions to each port of the plan: is it still as it was written, has what an agent was
- * told come into the kernel, and does the neighbour say the same.
+ * Re-check after an apply. Checks for each port of the plan: settings are still as written,
+ * settings given to lldpad have reached the kernel, and the LLDP neighbour advertises the same.
  */
 #include "cmd/apply/apply_verify.h"
 
@@ -20,7 +20,7 @@ struct verify_output {
 	unsigned int findings;
 };
 
-/* What dcbx.peer.match names. */
+/* Words of dcbx.peer.match. */
 static const struct {
 	uint8_t flag;
 	uint64_t fields;
@@ -45,7 +45,8 @@ int apply_verify_check_wait(unsigned int settle_ms, unsigned int within_s, const
 	if (settle_ms == SETTLE_AUTO || !within_s || settle_ms / 1000 < within_s)
 		return 0;
 	return err_set(e, -EINVAL,
-		       "--settle (%u s) must be shorter than %s (%u s): the undo comes first",
+		       "--settle (%u s) must be shorter than %s (%u s), else the rollback comes "
+		       "first",
 		       (settle_ms + 999) / 1000, from, within_s);
 }
 
@@ -83,12 +84,12 @@ static void verify_writer_text(const struct verify_output *s, enum qos_field_id 
 	writers_filter(&named, QOS_BIT(id));
 	buf[0] = '\0';
 	if (named.count)
-		snprintf(buf, size, "; %s (pid %d) runs and can set it", named.writer[0].name,
+		snprintf(buf, size, "; %s (pid %d) is running and can set it", named.writer[0].name,
 			 (int)named.writer[0].pid);
 }
 
-/* Written, and not so any more. Of a plan made anew, steps that the first had not for impossible.
- */
+/* Settings that changed after they were written: steps of the new plan, except those that the first
+ * plan had as unsupported. */
 static void verify_report_changed(struct verify_output *s, const struct plan *now,
 				  const struct plan *first)
 {
@@ -105,12 +106,12 @@ static void verify_report_changed(struct verify_output *s, const struct plan *no
 		qos_field_text(&step->from, step->field, is, sizeof(is));
 		qos_field_text(&step->to, step->field, wanted, sizeof(wanted));
 		verify_writer_text(s, step->field, who, sizeof(who));
-		verify_report(s, true, "%s: %s is %s now, not %s%s", now->ifname,
+		verify_report(s, true, "%s: %s is now %s, expected %s%s", now->ifname,
 			      qos_fields[step->field].key, is, wanted, who);
 	}
 }
 
-/* lldpad was told, and the kernel has something else. */
+/* Settings that lldpad has, but the kernel has not. */
 static void verify_report_live(struct verify_output *s, const struct plan *plan,
 			       const struct port *port)
 {
@@ -125,13 +126,13 @@ static void verify_report_live(struct verify_output *s, const struct plan *plan,
 		qos_field_text(&port->qos, id, is, sizeof(is));
 		qos_field_text(&s->seen->profile->qos, id, wanted, sizeof(wanted));
 		if (s->seen->lldp_agent_runs)
-			verify_report(s, true, "%s: lldpad was told %s %s, the kernel has %s",
+			verify_report(s, true, "%s: %s is %s in lldpad, but %s in the kernel",
 				      plan->ifname, qos_fields[id].key, wanted, is);
 		else
-			verify_report(
-				s, false,
-				"%s: lldpad does not run: %s is %s until it is started, then %s",
-				plan->ifname, qos_fields[id].key, is, wanted);
+			verify_report(s, false,
+				      "%s: lldpad is not running: %s stays %s; lldpad sets %s when "
+				      "it starts",
+				      plan->ifname, qos_fields[id].key, is, wanted);
 	}
 }
 
@@ -142,7 +143,7 @@ static void verify_report_neighbour(struct verify_output *s, const char *ifname,
 	uint64_t fields = 0, diff;
 
 	if (!port->lldp_name[0] && !port->lldp_port[0]) {
-		verify_report(s, is_finding, "%s: no LLDP neighbour was heard", ifname);
+		verify_report(s, is_finding, "%s: no LLDPDU received from a neighbour", ifname);
 		return;
 	}
 	for (size_t i = 0; i < ARRAY_SIZE(matches); i++)
@@ -156,9 +157,9 @@ static void verify_report_neighbour(struct verify_output *s, const char *ifname,
 			continue;
 		qos_field_text(&port->lldp_qos, id, is, sizeof(is));
 		qos_field_text(&s->seen->profile->qos, id, wanted, sizeof(wanted));
-		verify_report(s, is_finding, "%s: neighbour %s port %s advertises %s %s, not %s",
-			      ifname, port->lldp_name, port->lldp_port, qos_fields[id].key, is,
-			      wanted);
+		verify_report(s, is_finding,
+			      "%s: neighbour %s port %s advertises %s %s, expected %s", ifname,
+			      port->lldp_name, port->lldp_port, qos_fields[id].key, is, wanted);
 	}
 }
 
@@ -170,8 +171,8 @@ static int verify_wait_until(uint64_t end, struct err *e)
 	return nanosleep(&t, NULL) ? err_set(e, -EINTR, "interrupted while waiting") : 0;
 }
 
-/* A neighbour answers to what it hears: a running agent is asked at the end what it knows by then.
- * Without one the wire is listened to meanwhile. */
+/* A DCBX neighbour reacts to our LLDPDUs. So a running agent is asked for its neighbour after the
+ * wait; without an agent this listens for LLDPDUs during the wait. */
 static int verify_wait_and_listen(struct dcb *dcb, const struct profile *profile,
 				  const char *interface, unsigned int ms, struct snapshot *heard,
 				  struct err *e)
@@ -208,7 +209,7 @@ unsigned int apply_verify_judge(const struct verify_input *seen, json_t *texts)
 		const struct port *peer = verify_find_port(seen->heard, plan->ifname);
 
 		if (!again) {
-			verify_report(&s, true, "%s: the port has gone", plan->ifname);
+			verify_report(&s, true, "%s: the port no longer exists", plan->ifname);
 			continue;
 		}
 		verify_report_changed(&s, again, plan);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck plan: what apply would change, step by step, with the line of each wish. Changes
+ * rocecheck plan: prints the steps that apply would run, each with its profile line. Writes
  * nothing.
  */
 #include <stdio.h>
@@ -17,9 +17,9 @@ static struct hosts_options many;
 
 static const struct opt plan_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
-	{"exit-code", 0, OPT_FLAG, &exit_code, .help = "exit 1 when the host differs"},
+	{"exit-code", 0, OPT_FLAG, &exit_code, .help = "exit 1 if the host differs"},
 	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE",
-	 .help = "keep the plan there, for apply: FILE.json; - prints it alone"},
+	 .help = "save the plan for apply as FILE.json; - prints only the plan"},
 	HOSTS_OPTS(many),
 	{.name = NULL},
 };
@@ -37,7 +37,9 @@ static int plan_print_all(const struct plans *plans, const struct profile *profi
 		return cmd_print_json(cmd_plans_json(plans));
 	cmd_plans_print(plans, profile, stdout, globals->colour_out);
 	fputs(" Nothing written.", stdout);
-	if (cmd_plans_changes(plans) && strcmp(name, "-"))
+	if (cmd_plans_cannot(plans) && profile->on_unsupported == CHOICE_FAIL)
+		fputs(" apply refuses this plan (policy.on_unsupported: fail).", stdout);
+	else if (cmd_plans_changes(plans) > cmd_plans_cannot(plans) && strcmp(name, "-"))
 		printf("   Next: rocecheck apply %s%s%s", name, interface ? " -i " : "",
 		       interface ? interface : "");
 	putchar('\n');
@@ -56,7 +58,7 @@ static int plan_report(const struct plans *plans, const struct profile *profile,
 	return rc;
 }
 
-/* Of a kept plan its profile: what is to be done by now. */
+/* A saved plan is planned again from its profile. */
 static int plan_load(const char *name, struct profile *profile)
 {
 	struct err e = {0};
@@ -76,9 +78,9 @@ static int plan_run_hosts(int argc, char **argv)
 	int rc;
 
 	if (argc > 1)
-		return cmd_usage(&cmd_plan, "one profile at most");
+		return cmd_usage(&cmd_plan, "more than one PROFILE");
 	if (out_path || (argc && plan_file_is(argv[0])))
-		return cmd_usage(&cmd_plan, "a kept plan is of one host");
+		return cmd_usage(&cmd_plan, "a saved plan (PLAN.json) is for one host");
 	rc = hosts_plan(&cmd_plan, &many, argc ? argv[0] : NULL, interface, &h);
 	if (rc)
 		return rc;
@@ -98,7 +100,7 @@ static int plan_main(int argc, char **argv)
 	if (hosts_asked(&many))
 		return plan_run_hosts(argc, argv);
 	if (argc != 1)
-		return cmd_usage(&cmd_plan, "one profile is needed");
+		return cmd_usage(&cmd_plan, "missing PROFILE");
 	if (globals->json && plan_to_stdout())
 		return cmd_usage(&cmd_plan, "--json and --out - both print to standard output");
 	rc = plan_load(argv[0], &profile);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck confirm: what was applied stays. Only a transaction that waits for it can be confirmed;
- * after its time it is undone, and this says so.
+ * rocecheck confirm: keeps an applied transaction. Confirms only a transaction that waits for it;
+ * reports one whose time has passed as undone.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ static struct state_at state_at = {STATE_DIR, STATE_RUN};
 
 static const struct opt confirm_opts[] = {
 	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
-	 .help = "journal there, not in " STATE_DIR},
+	 .help = "read journals in DIR (default " STATE_DIR ")"},
 	{.name = NULL},
 };
 
@@ -23,8 +23,7 @@ static int confirm_report(const struct tx *tx)
 	if (globals->json)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.confirm/1",
 						"tx", tx->id, "outcome", "confirmed"));
-	printf("Transaction %s is confirmed; 'rocecheck rollback' undoes it all the same.\n",
-	       tx->id);
+	printf("Transaction %s confirmed. 'rocecheck rollback' can still undo it.\n", tx->id);
 	return EXIT_OK;
 }
 
@@ -36,7 +35,7 @@ static int confirm_main(int argc, char **argv)
 	int err, rc;
 
 	if (argc > 1)
-		return cmd_usage(&cmd_confirm, "one transaction at most");
+		return cmd_usage(&cmd_confirm, "more than one transaction");
 	if (dcb_open(NULL, &dcb, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!argc)
@@ -44,7 +43,8 @@ static int confirm_main(int argc, char **argv)
 	err = tx_confirm(dcb, &state_at, argc ? argv[0] : NULL, &tx, &e);
 	dcb_close(dcb);
 	if (!err && saved_commit(&state_at, tx.id, &e))
-		fprintf(stderr, "rocecheck: warning: not kept for the next boot: %s\n", e.text);
+		fprintf(stderr, "rocecheck: warning: profile not saved for the next boot: %s\n",
+			e.text);
 	if (!err)
 		rc = confirm_report(&tx);
 	else if (err == -ENOENT && argc)

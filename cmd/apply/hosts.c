@@ -32,13 +32,13 @@ static int add_host(struct fabric *f, const char *target, struct err *e)
 
 	if (!schema_name_ok(name) || strlen(name) >= FABRIC_NAME_MAX ||
 	    strlen(target) >= sizeof(grown->target) || !fabric_target_ok(target))
-		return err_set(e, -EINVAL, "--hosts: '%.80s' is no host name", target);
+		return err_set(e, -EINVAL, "--hosts: invalid host name '%.80s'", target);
 	if (fabric_find_host(f, name) >= 0)
-		return err_set(e, -EINVAL, "--hosts: '%s' is given twice", name);
+		return err_set(e, -EINVAL, "--hosts: duplicate host '%s'", name);
 	grown = f->host_count < NODESET_MAX ? realloc(f->host, (f->host_count + 1) * sizeof(*grown))
 					    : NULL;
 	if (!grown)
-		return err_set(e, -E2BIG, "--hosts: too many hosts");
+		return err_set(e, -E2BIG, "--hosts: too many hosts (at most %d)", NODESET_MAX);
 	f->host = grown;
 	grown = &f->host[f->host_count++];
 	memset(grown, 0, sizeof(*grown));
@@ -100,7 +100,7 @@ static int hosts_load(const struct command *c, const struct hosts_options *o, co
 
 	*f = (struct fabric){.engine = "ssh", .agent = "rocecheck", .connect_timeout_s = 10};
 	if (!profile && !o->inventory)
-		return cmd_usage(c, "one profile is needed");
+		return cmd_usage(c, "missing PROFILE (no --inventory names one)");
 	if (o->inventory)
 		code = cmd_load_inventory(o->inventory, f);
 	if (!code && profile)
@@ -367,7 +367,7 @@ static void hosts_check_possible(struct hosts *h)
 		host->status = EXIT_ENVIRONMENT;
 		r->entry[i].stage = ROLLOUT_STAGE_FAILED;
 		snprintf(host->reason, sizeof(host->reason),
-			 "%u wishes of the profile are not possible there", host->facts.cannot);
+			 "%u profile settings are not supported on this host", host->facts.cannot);
 	}
 }
 
@@ -392,16 +392,16 @@ static int hosts_check_policy(const struct hosts *h, const struct apply_consent 
 			continue;
 		if (p->disruption == CHOICE_DENY) {
 			err_set(&e, -EPERM,
-				"%s: steps flap a link or reset a port, and the profile says "
-				"'policy.disruption: deny'",
+				"%s: the plan flaps a link or resets a port, and the profile "
+				"forbids it ('policy.disruption: deny')",
 				host->name);
 			return cmd_fail(EXIT_USAGE, &e);
 		}
 		if (!host->facts.used[0] || given->disruption || p->disruption == CHOICE_ALLOW)
 			continue;
-		err_set(&e, -EBUSY, "%s: %s, and steps flap its link or reset it", host->name,
+		err_set(&e, -EBUSY, "%s: %s, and the plan flaps its link or resets it", host->name,
 			host->facts.used);
-		err_hint(&e, "end that first, or give --accept-disruption, or set "
+		err_hint(&e, "stop that use first, or pass --accept-disruption, or set "
 			     "'policy.disruption: allow'");
 		return cmd_fail(EXIT_USAGE, &e);
 	}
@@ -413,7 +413,7 @@ static int hosts_get_consent(const struct hosts *h, const struct apply_consent *
 			     struct apply_consent *accepted)
 {
 	const struct profile *p = &h->fabric.profile;
-	struct apply_needs needs = {.what = "Apply writes to these hosts"};
+	struct apply_needs needs = {.what = "Apply changes settings of these hosts"};
 	unsigned int changes = 0;
 	bool unproven = false;
 	int rc = hosts_check_policy(h, given);
@@ -430,8 +430,8 @@ static int hosts_get_consent(const struct hosts *h, const struct apply_consent *
 	if (rc || !changes)
 		return rc;
 	if (unproven)
-		needs.what = "Apply writes to these hosts, with a driver not verified on hardware "
-			     "(tier source)";
+		needs.what = "Apply changes settings of these hosts; a driver is not verified on "
+			     "hardware yet (tier: source)";
 	rc = apply_ask_needs(&needs, given);
 	accepted->disruption |= needs.disruption;
 	return rc;
@@ -510,7 +510,8 @@ static int hosts_find_canary(const struct hosts *h, const char *name, unsigned i
 	int at = name ? fabric_find_host(&h->fabric, name) : (int)rollout_canary(&h->rollout);
 
 	if (at < 0)
-		return cmd_usage(&cmd_apply, "--canary: no host '%s' among these", name);
+		return cmd_usage(&cmd_apply, "--canary: no host '%s' in --hosts or the inventory",
+				 name);
 	*canary = (unsigned int)at;
 	return EXIT_OK;
 }

@@ -20,9 +20,9 @@ struct hosts_options {
 /* Rows for a table of options. */
 #define HOSTS_OPTS(o)                                                                              \
 	{"hosts", 0, OPT_STRING, &(o).hosts, .arg = "HOSTS",                                       \
-	 .help = "on these hosts, by ssh: a,b,gpu[01-16]; with --inventory: those of it"},         \
+	 .help = "run on these hosts over ssh: a,b,gpu[01-16] (with --inventory: only these)"},    \
 	{"inventory", 0, OPT_STRING, &(o).inventory, .arg = "FILE",                                \
-	 .help = "on the hosts and ports of an inventory; its profile is the default"}
+	 .help = "run on the hosts and ports of FILE (default profile: the one FILE names)"}
 /* clang-format on */
 
 static inline bool hosts_asked(const struct hosts_options *o)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The saved plan is not run: a new one is made by the same profile and has to have the same steps,
- * from the same values. So what runs was made from the host as it is, and is what was looked over.
+ * Saves and checks plans. apply does not run a saved plan: it makes a new plan from the same
+ * profile and requires the same steps with the same old values. So the steps that run fit the
+ * current state of the host and are the ones that were reviewed.
  */
 #include "cmd/apply/plan_file.h"
 
@@ -50,9 +51,9 @@ int plan_file_read(const char *path, struct profile *profile, json_t **doc, stru
 	memset(profile, 0, sizeof(*profile));
 	if (!schema || strcmp(schema, PLAN_SCHEMA) ||
 	    !json_is_array(json_object_get(read, "ports")))
-		err = err_set(e, -EINVAL, "%s is no plan (" PLAN_SCHEMA ")", path);
+		err = err_set(e, -EINVAL, "%s: not a saved plan (expected " PLAN_SCHEMA ")", path);
 	else if (profile_from_json(json_object_get(read, "profile"), profile, e))
-		err = err_set(e, -EINVAL, "%s: its profile cannot be used", path);
+		err = err_set(e, -EINVAL, "%s: invalid profile in the saved plan", path);
 	if (err) {
 		json_decref(read);
 		return err;
@@ -68,7 +69,7 @@ static const char *plan_file_text_of(const json_t *object, const char *key)
 	return text ? text : "?";
 }
 
-/* Lines of the profile are not in the file, and mean nothing for the host. */
+/* Profile lines may differ: they do not change the settings. */
 static bool plan_file_same_step(const json_t *saved, const json_t *now)
 {
 	static const char *const keys[] = {"field", "from", "to", "cannot", "again", "disruption"};
@@ -89,7 +90,7 @@ static int plan_file_check_port(const json_t *saved, const json_t *now, struct e
 	const char *port = plan_file_text_of(now, "netdev");
 
 	if (strcmp(plan_file_text_of(saved, "ibdev"), plan_file_text_of(now, "ibdev")))
-		return err_set(e, -ESTALE, "%s: its RDMA device was %s when the plan was made",
+		return err_set(e, -ESTALE, "%s: the RDMA device was %s when the plan was made",
 			       port, plan_file_text_of(saved, "ibdev"));
 	for (size_t i = 0; i < json_array_size(b); i++)
 		if (i >= json_array_size(a) ||
@@ -135,13 +136,13 @@ int plan_file_check(const json_t *doc, const struct plans *now, struct err *e)
 		err = err_set(e, -ESTALE, "%s is gone since the plan was made",
 			      plan_file_only_in(saved, ports));
 	else if (plan_file_only_in(ports, saved))
-		err = err_set(e, -ESTALE, "%s was not there when the plan was made",
+		err = err_set(e, -ESTALE, "%s did not exist when the plan was made",
 			      plan_file_only_in(ports, saved));
 	for (size_t i = 0; !err && i < now->count; i++)
 		err = plan_file_check_port(plan_file_find_port(saved, now->plan[i].ifname),
 					   json_array_get(ports, i), e);
 	json_decref(fresh);
 	if (err == -ESTALE)
-		err_hint(e, "make it anew: rocecheck plan PROFILE --out FILE.json");
+		err_hint(e, "make a new plan: rocecheck plan PROFILE --out FILE.json");
 	return err;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Plans as text: "+" gives a value to what had none that could be read, "~" changes one, "!" cannot
- * be done here. Every line names the place of the wish in the profile.
+ * Plans as text. Sign of a step: "+" sets a value that could not be read, "~" changes a value, "!"
+ * is not supported on the port. Each line names the profile line of its setting.
  */
 #include "cmd/apply/plan_text.h"
 
@@ -15,8 +15,7 @@
 
 #define VALUE_MAX 512
 
-/* What an RDMA device has once is set once, with the first of the ports that share it (a bond's).
- */
+/* Ports of a bond share an RDMA device: its settings stay in the plan of the first port only. */
 static void plan_drop_shared(struct plan *plans, unsigned int at)
 {
 	const uint64_t shared = PLAN_RDMA_CM | QOS_BIT(QOS_VERBS_TOS) | QOS_BIT(QOS_IB_MTU) |
@@ -49,7 +48,6 @@ json_t *cmd_plans_json(const struct plans *plans)
 	return doc;
 }
 
-/* What follows from all plans together. */
 static void plans_complete(struct dcb *dcb, struct plans *plans)
 {
 	for (unsigned int i = 0; i < plans->count; i++)
@@ -185,7 +183,7 @@ static unsigned int plan_last_dscp_alike(const struct plan_step *s, unsigned int
 	return dscp;
 }
 
-/* A map of 64 is told by its differences: "24-31: (unset) -> 3". */
+/* Only the DSCPs that change: "24-31: (unset) -> 3". */
 static void dscp_text(const struct plan_step *s, char *buf, size_t size)
 {
 	size_t used = 0;
@@ -201,7 +199,7 @@ static void dscp_text(const struct plan_step *s, char *buf, size_t size)
 		prio_text(plan_old_prio(s, d), from, sizeof(from));
 		prio_text(s->to.dscp_prio[d], to, sizeof(to));
 		used += snprintf(buf + used, size - used, "%s%s: %s -> %s", used ? ", " : "", dscps,
-				 from, to);
+				 qos_has(&s->from, s->field) ? from : "?", to);
 	}
 }
 
@@ -209,14 +207,15 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 {
 	char from[VALUE_MAX], to[VALUE_MAX];
 
-	if (s->field == QOS_DSCP_PRIO && !s->cannot) {
+	if (s->field == QOS_DSCP_PRIO) {
 		dscp_text(s, buf, size);
-		return;
+		if (buf[0])
+			return;
 	}
 	qos_field_text(&s->from, s->field, from, sizeof(from));
 	qos_field_text(&s->to, s->field, to, sizeof(to));
 	if (s->rewrite && qos_field_equal(&s->from, &s->to, s->field))
-		snprintf(buf, size, "%s, set again", to);
+		snprintf(buf, size, "%s, rewritten", to);
 	else
 		snprintf(buf, size, "%s -> %s", from, to);
 }
@@ -258,13 +257,12 @@ static void plan_print_step(const struct plan_step *s, const char *path, FILE *o
 	if (s->line)
 		fprintf(out, " %s:%d", path, s->line);
 	if (s->cannot)
-		fprintf(out, "  cannot: %s", s->reason);
+		fprintf(out, "  unsupported: %s", s->reason);
 	else if (s->disruption != DISRUPT_NONE)
 		fprintf(out, "  [%s]", plan_disruption_word(s->disruption));
 	fputc('\n', out);
 }
 
-/* What the reader should know besides the steps. */
 static void plan_print_notes(const struct plan *p, FILE *out)
 {
 	unsigned int cached = 0, changes = plan_changes(p);
@@ -281,19 +279,18 @@ static void plan_print_notes(const struct plan *p, FILE *out)
 	}
 	if (cached)
 		fprintf(out,
-			"    note: %u of %u read back what the driver was told, "
-			"not what the device does\n",
+			"    note: %u of %u settings are read back from the driver's cache, not "
+			"from the device\n",
 			cached, changes);
 	if (unknown & PLAN_RDMA_CM)
 		fprintf(out,
-			"    note: rdma_cm shows its values in configfs only behind a "
-			"directory; apply makes\n"
-			"          rdma_cm/%s, reads the former values there and leaves it, "
-			"rollback removes it\n",
+			"    note: apply creates the configfs directory rdma_cm/%s to read and "
+			"write the RDMA-CM\n"
+			"          settings; rollback removes it\n",
 			p->ibdev);
 	if (unknown & ~PLAN_RDMA_CM)
-		fprintf(out, "    note: '?' cannot be read before it is set: it cannot be "
-			     "put back if apply fails\n");
+		fprintf(out, "    note: a value shown as '?' cannot be read, so rollback cannot "
+			     "restore it\n");
 }
 
 static void plan_print_side_effects(const struct plan *p, FILE *out)
@@ -302,25 +299,22 @@ static void plan_print_side_effects(const struct plan *p, FILE *out)
 
 	if (!p->side_effects)
 		return;
-	fputs("    note: where DSCP trust begins or ends, or the firmware's agent, or it is loaded "
-	      "anew,\n          the driver resets ",
-	      out);
+	fputs("    note: this plan makes the driver reset ", out);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		if (!(p->side_effects & QOS_BIT(id)))
 			continue;
 		fprintf(out, "%s%s", comma, qos_fields[id].key);
 		comma = ", ";
 	}
-	fputs(";\n          the profile does not say what they should be\n", out);
+	fputs(",\n          and the profile does not set them\n", out);
 }
 
-/* What no readback shows: all that others have built on the netdev. */
 static void plan_print_reload(const struct plan *p, FILE *out)
 {
 	if (plan_fields(p) & QOS_BIT(QOS_ROCE_ENABLE) && driver_quirk_find(p->driver)->roce_resets)
-		fputs("    note: rdma.enable_roce makes devlink load the driver anew: the netdev "
-		      "goes and comes back\n          without its addresses, VLAN devices and "
-		      "bond, and RDMA-CM settings need a second apply\n",
+		fputs("    note: rdma.enable_roce reloads the driver: the netdev is created "
+		      "again, without its\n          addresses, VLAN devices and bond; RDMA-CM "
+		      "settings need a second apply\n",
 		      out);
 }
 
@@ -329,9 +323,8 @@ static void plan_print_unmapped(const struct plan *p, FILE *out)
 	if (!p->unmapped_dscps)
 		return;
 	fprintf(out,
-		"    note: DSCP trust is for all 64: %u of them get no entry, and the priority "
-		"that "
-		"the\n          firmware has for them; app.dscp_default: shift3 states them all\n",
+		"    note: %u of 64 DSCPs have no entry: DSCP trust gives them the firmware's "
+		"priority;\n          'app.dscp_default: shift3' sets all 64\n",
 		p->unmapped_dscps);
 }
 
@@ -347,18 +340,63 @@ static void plan_print_users(const struct port_users *use, FILE *out)
 		fprintf(out, "             and %u more\n", use->more);
 }
 
-static void print_plan(const struct plan *p, const struct port_users *use, const char *path,
-		       FILE *out, bool colour)
+static unsigned int plan_unsupported_text(const struct plan *p, const struct profile *profile,
+					  char *buf, size_t size)
 {
+	unsigned int cannot = p->count - plan_changes(p);
+	unsigned int settings = __builtin_popcountll(profile->qos.has);
+
+	snprintf(buf, size, "%u of %u profile setting%s %s not supported on %s", cannot,
+		 settings > p->count ? settings : p->count, settings == 1 ? "" : "s",
+		 cannot == 1 ? "is" : "are", p->ifname);
+	return cannot;
+}
+
+void cmd_plans_unsupported_text(const struct plans *plans, const struct profile *profile, char *buf,
+				size_t size)
+{
+	char text[128], others[48] = "";
+	unsigned int ports = 0;
+
+	buf[0] = '\0';
+	for (unsigned int i = plans->count; i-- > 0;) {
+		if (!plan_unsupported_text(&plans->plan[i], profile, text, sizeof(text)))
+			continue;
+		if (ports++)
+			snprintf(others, sizeof(others), " (and more on %u other port%s)",
+				 ports - 1, ports == 2 ? "" : "s");
+		snprintf(buf, size, "%.80s%s", text, others);
+	}
+}
+
+static const char *plan_tier_legend(enum plan_tier tier)
+{
+	static const char *const legends[] = {
+		[PLAN_TIER_SOURCE] = "not verified on hardware",
+		[PLAN_TIER_RECORDED] = "verified against a recording of the hardware",
+		[PLAN_TIER_HARDWARE] = "verified on hardware",
+	};
+
+	return legends[tier];
+}
+
+static void print_plan(const struct plan *p, const struct port_users *use,
+		       const struct profile *profile, FILE *out, bool colour)
+{
+	char text[128];
+
 	fprintf(out, "%s", p->ifname);
 	if (p->ibdev[0])
 		fprintf(out, " (%s)", p->ibdev);
-	fprintf(out, "  %s, tier %s%s%s\n", p->driver[0] ? p->driver : "driver unknown",
-		plan_tier_word(p->tier), p->platform[0] ? ", " : "", p->platform);
+	fprintf(out, "  %s, tier %s (%s)%s%s\n", p->driver[0] ? p->driver : "driver unknown",
+		plan_tier_word(p->tier), plan_tier_legend(p->tier), p->platform[0] ? ", " : "",
+		p->platform);
+	if (plan_unsupported_text(p, profile, text, sizeof(text)))
+		fprintf(out, "    %s\n", text);
 	if (!p->count)
 		fputs("    in sync\n", out);
 	for (unsigned int i = 0; i < p->count; i++)
-		plan_print_step(&p->step[i], path, out, colour);
+		plan_print_step(&p->step[i], profile->path, out, colour);
 	plan_print_users(use, out);
 	plan_print_notes(p, out);
 	plan_print_side_effects(p, out);
@@ -366,7 +404,7 @@ static void print_plan(const struct plan *p, const struct port_users *use, const
 	plan_print_reload(p, out);
 }
 
-/* "2 to change on 1 port" */
+/* "0 to add, 2 to change on 1 of 1 port" */
 static void plan_print_count(const struct plans *plans, FILE *out)
 {
 	unsigned int add = 0, ports = 0;
@@ -380,7 +418,7 @@ static void plan_print_count(const struct plans *plans, FILE *out)
 	}
 	fprintf(out, "%u to add, %u to change", add, cmd_plans_changes(plans) - add);
 	if (cmd_plans_cannot(plans))
-		fprintf(out, ", %u not possible", cmd_plans_cannot(plans));
+		fprintf(out, ", %u unsupported", cmd_plans_cannot(plans));
 	fprintf(out, " on %u of %u port%s", ports, plans->count, plans->count == 1 ? "" : "s");
 }
 
@@ -388,26 +426,28 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 		     bool colour)
 {
 	for (unsigned int i = 0; i < plans->count; i++)
-		print_plan(&plans->plan[i], &plans->use[i], profile->path, out, colour);
+		print_plan(&plans->plan[i], &plans->use[i], profile, out, colour);
+	if (cmd_plans_changes(plans) + cmd_plans_cannot(plans))
+		fputs("Signs: + add, ~ change, ! unsupported, ? cannot be read\n", out);
 	fputs("Plan: ", out);
 	plan_print_count(plans, out);
 	fputs(".", out);
 }
 
-/* How each driver's firmware is made to leave DCBX to the host. */
+/* Hands DCBX from the firmware to the host, by driver. */
 static const struct firmware_release {
 	const char *driver, *text;
-} ways_out[] = {
+} firmware_releases[] = {
 	{"ice", "ethtool --set-priv-flags %s fw-lldp-agent off"},
 	{"i40e", "ethtool --set-priv-flags %s disable-fw-lldp on"},
-	{"bnxt_en", "disable the NVM options for LLDP and DCBX of %s, then reset it"},
+	{"bnxt_en", "disable the NVM options for LLDP and DCBX of %s, then reset the NIC"},
 	{"mlx5_core", "mlxconfig -d %s set LLDP_NB_DCBX_P1=0, then reset the firmware"},
 	{NULL, "turn off the LLDP agent in the firmware of %s"},
 };
 
 static int plan_err_firmware(const struct plan *p, struct err *e)
 {
-	const struct firmware_release *w = ways_out;
+	const struct firmware_release *w = firmware_releases;
 	char text[ERR_HINT_MAX];
 	const char *at;
 
@@ -416,8 +456,8 @@ static int plan_err_firmware(const struct plan *p, struct err *e)
 	at = strstr(w->text, "%s");
 	snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - w->text), w->text, p->ifname, at + 2);
 	err_set(e, -EBUSY,
-		"%s: the firmware's LLDP agent owns DCBX (lld_managed), "
-		"the driver refuses every setting",
+		"%s: the LLDP agent of the firmware owns DCBX (lld_managed), so the driver "
+		"refuses every DCB setting",
 		p->ifname);
 	err_hint(e, "%s", text);
 	return -EBUSY;
@@ -428,7 +468,7 @@ static bool plan_is_dcb_field(enum qos_field_id id)
 	return id <= QOS_BUFFER_SIZE;
 }
 
-/* Whether an lldpad is what the profile wants. */
+/* wanted: the profile allows a running lldpad. */
 static int plan_check_lldpad(const struct plan *p, bool *wanted, struct err *e)
 {
 	pid_t pid = lldpad_find_pid(NULL);
@@ -439,8 +479,9 @@ static int plan_check_lldpad(const struct plan *p, bool *wanted, struct err *e)
 	*wanted = p->lldp_agent == LLDP_AGENT_LLDPAD || (p->beside_read_only && options.read_only);
 	if (p->lldp_agent != LLDP_AGENT_LLDPAD || !options.read_only)
 		return 0;
-	err_set(e, -EBUSY, "lldpad (pid %d) was started with -R: it sets nothing", (int)pid);
-	err_hint(e, "start it without -R, or set 'dcbx.agent: lldpad-readonly'");
+	err_set(e, -EBUSY, "lldpad (pid %d) was started with -R, so it changes no settings",
+		(int)pid);
+	err_hint(e, "start lldpad without -R, or set 'dcbx.agent: lldpad-readonly'");
 	return -EBUSY;
 }
 
@@ -452,7 +493,6 @@ static void plan_warn_owner(const struct owner *owner)
 	fprintf(stderr, "rocecheck: warning: %s\n   = help: %s\n", e.text, e.hint);
 }
 
-/* Of the host, not of a port. */
 static int plan_check_host_owners(const struct plans *plans, struct err *e)
 {
 	const char **ports = calloc(plans->count, sizeof(*ports));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `plan` and `apply` share: making the plans of the chosen ports, and printing them.
+ * Makes and prints the plans of the chosen ports, for `plan` and `apply`.
  */
 #ifndef CMD_PLAN_TEXT_H
 #define CMD_PLAN_TEXT_H
@@ -11,10 +11,10 @@
 #include "probe/host/snapshot.h"
 #include "probe/host/port_users.h"
 
-/* Plans of the ports a profile is about. */
+/* Plans of the ports that a profile selects. */
 struct plans {
 	struct plan *plan;	/* owned */
-	struct port_users *use; /* owned: of ports that a step of the plan disrupts */
+	struct port_users *use; /* owned: users of each port that the plan disrupts */
 	unsigned int count;
 	bool privileged; /* the reader could also write */
 };
@@ -22,7 +22,7 @@ struct plans {
 /* name: a port; NULL = every RoCE port that the profile selects. Errors: -ENODEV without any. */
 int cmd_plans_make(struct dcb *dcb, const struct profile *profile, const char *name,
 		   struct plans *plans, struct err *e);
-/* The same for the ports of plans that were made, without looking for them: what is left now. */
+/* Plans the ports of `before` again, without selecting ports: the steps that are left now. */
 int cmd_plans_again(struct dcb *dcb, const struct profile *profile, const char *name,
 		    const struct plans *before, struct plans *plans, struct err *e);
 void cmd_plans_clear(struct plans *plans);
@@ -30,19 +30,22 @@ void cmd_plans_clear(struct plans *plans);
 unsigned int cmd_plans_changes(const struct plans *plans);
 unsigned int cmd_plans_cannot(const struct plans *plans);
 
-/* The settings step by step, with sign, line of the wish and disruption, and the count at the end.
- */
+/* "11 of 12 profile settings are not supported on roce0 (and more on 3 other ports)". */
+void cmd_plans_unsupported_text(const struct plans *plans, const struct profile *profile, char *buf,
+				size_t size);
+
+/* The steps with sign, profile line and disruption, then the legend and the counts. */
 void cmd_plans_print(const struct plans *plans, const struct profile *profile, FILE *out,
 		     bool colour);
 
-/* rocecheck.plan/1 with the users of each port. New reference, NULL on -ENOMEM. */
+/* Returns rocecheck.plan/1 with the users of each port: a new reference, NULL on -ENOMEM. */
 json_t *cmd_plans_json(const struct plans *plans);
 
-/* "pause.rx on -> off" of one step, cut to fit. */
+/* Writes "pause.rx on -> off" of one step, cut to fit. */
 void cmd_step_text(const struct plan_step *s, char *buf, size_t size);
 
-/* Why nothing should be written now, and the ways out: firmware or lldpad own the port's DCB. 0 or
- * -EBUSY with e filled. */
+/* Checks that neither firmware nor another program owns the DCB settings of the ports. 0, or -EBUSY
+ * with the remedy in e. */
 int cmd_plans_check_owner(const struct plans *plans, struct err *e);
 
 #endif

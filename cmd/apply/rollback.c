@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck rollback: puts back what a transaction found, also one whose process was killed. Its
- * journal has the former values; after writing them everything is read again.
+ * rocecheck rollback: restores the settings from before a transaction, also when its process was
+ * killed. The journal has the former values; they are written and read back.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -18,7 +18,7 @@ static struct state_at state_at = {STATE_DIR, STATE_RUN};
 static const struct opt rollback_opts[] = {
 	{"list", 'l', OPT_FLAG, &list, .help = "list transactions, oldest first"},
 	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
-	 .help = "journal there, not in " STATE_DIR},
+	 .help = "read journals in DIR (default " STATE_DIR ")"},
 	{.name = NULL},
 };
 
@@ -43,15 +43,16 @@ static void rollback_print_waiting(const struct tx *tx)
 	uint64_t now = journal_clock_ms();
 
 	if (tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && tx->other_boot)
-		printf("  not confirmed before the host was started anew");
+		printf("  not confirmed before a reboot");
 	if (!tx_waits(tx))
 		return;
 	if (now < tx->confirm_by_ms)
 		printf("  waits for confirmation, %llu s left",
 		       (unsigned long long)(tx->confirm_by_ms - now + 999) / 1000);
 	else
-		printf("  waits for confirmation, its time is up%s",
-		       deadman_lives(state_at.run, tx->id) ? "" : ", its dead-man has gone");
+		printf("  waits for confirmation, timeout passed%s",
+		       deadman_lives(state_at.run, tx->id) ? ""
+							   : ", its rollback guard is not running");
 }
 
 static void rollback_print_tx(const struct tx *tx)
@@ -103,6 +104,8 @@ static int rollback_print_list(void)
 	state_close(&s);
 	if (err && err != -ENOENT)
 		rc = cmd_fail(EXIT_ENVIRONMENT, &e);
+	if (!globals->json && !n && !rc)
+		printf("No transactions in %s.\n", state_at.dir);
 	if (!globals->json || (err && err != -ENOENT)) {
 		json_decref(all);
 		return rc;
@@ -120,11 +123,11 @@ static int rollback_report_nothing(const char *id, const struct tx *tx, const st
 	if (globals->json)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.rollback/1",
 						"tx", tx->id, "outcome", "nothing"));
-	printf("Nothing to roll back: %s.\n", e->text);
+	printf("Nothing to roll back (%s).\n", e->text);
 	return EXIT_OK;
 }
 
-/* The settings are back; of a port that has not come back with them it is said. */
+/* Settings are restored, but these ports have no carrier, RDMA port or GID yet. */
 static json_t *rollback_missing_json(const struct tx *tx)
 {
 	json_t *missing = json_object();
@@ -144,11 +147,11 @@ static int rollback_report_done(const struct tx *tx)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o}", "schema",
 						"rocecheck.rollback/1", "tx", tx->id, "outcome",
 						"undone", "missing", rollback_missing_json(tx)));
-	printf("Transaction %s is undone: %u write%s on", tx->id, tx->step_count,
-	       tx->step_count == 1 ? "" : "s");
+	printf("Transaction %s is undone: %u setting%s restored and read back on", tx->id,
+	       tx->step_count, tx->step_count == 1 ? "" : "s");
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		printf(" %s", tx->port[i].ifname);
-	puts(" put back and read back.");
+	puts(".");
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		if (tx->port[i].missing)
 			fprintf(stderr,
@@ -186,7 +189,7 @@ static int rollback_run(const char *id)
 static int rollback_main(int argc, char **argv)
 {
 	if (argc > 1 || (list && argc))
-		return cmd_usage(&cmd_rollback, "one transaction at most");
+		return cmd_usage(&cmd_rollback, "more than one transaction");
 	if (list)
 		return rollback_print_list();
 	return rollback_run(argc ? argv[0] : NULL);
@@ -195,7 +198,7 @@ static int rollback_main(int argc, char **argv)
 const struct command cmd_rollback = {
 	.name = "rollback",
 	.args = "[TX]",
-	.help = "put back what a transaction changed",
+	.help = "restore the settings from before a transaction",
 	.opts = rollback_opts,
 	.run = rollback_main,
 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck watch: tells of drift when it happens. Notices of rtnetlink say which port to read
- * again; what has no notice (sysfs, configfs, ethtool, firmware) is polled. Notices of one cause
- * come in bursts, so a burst is let end before ports are read. One loop over poll(2), no threads.
+ * rocecheck watch: reports drift when it happens. rtnetlink notifications name the port to read
+ * again; settings without notifications (sysfs, configfs, ethtool, firmware) are polled. One cause
+ * sends a burst of notifications, so ports are read when the burst has ended. One poll(2) loop, no
+ * threads.
  */
 #include <errno.h>
 #include <linux/netlink.h>
@@ -29,10 +30,10 @@
 #define WATCH_SCHEMA	"rocecheck.watch/1"
 #define WATCH_PORTS_MAX 1024
 #define VALUE_MAX	256
-#define FOLD_MS		300  /* so long nothing may come before ports are read, */
-#define FOLD_MAX_MS	1000 /* but no longer than this after the first notice */
-#define BUSY_MS		500  /* between looks at a transaction that is running */
-#define UNKNOWN_MS	5000 /* between searches for ports because of netdevs we do not know */
+#define FOLD_MS		300  /* a burst has ended after this time without a notification, */
+#define FOLD_MAX_MS	1000 /* or this time after its first one */
+#define BUSY_MS		500  /* between checks for a running transaction */
+#define UNKNOWN_MS	5000 /* between port searches that an unknown netdev causes */
 
 static const char *interface;
 static struct state_at state_at = {STATE_DIR, STATE_RUN};
@@ -42,12 +43,13 @@ static bool once, repair;
 static const struct opt watch_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
 	{"interval", 0, OPT_DURATION, &interval_ms, .arg = "TIME",
-	 .help = "read what has no notice that often; default 60s"},
-	{"once", 0, OPT_FLAG, &once, .help = "compare now and end"},
+	 .help = "poll settings without kernel notifications (default 60s)"},
+	{"once", 0, OPT_FLAG, &once, .help = "compare once and exit"},
 	{"repair", 0, OPT_FLAG, &repair,
-	 .help = "put back what drifted, never by a flap, 3 times in 10 minutes a port"},
+	 .help = "restore drifted settings without a link flap (at most 3 times per port in 10 "
+		 "minutes)"},
 	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
-	 .help = "journals are there, not in " STATE_DIR},
+	 .help = "read journals in DIR (default " STATE_DIR ")"},
 	{.name = NULL},
 };
 
@@ -55,15 +57,15 @@ struct watched {
 	char ifname[16], ibdev[64];
 	unsigned int ib_port;
 	bool present;
-	bool dirty; /* a notice was about it */
+	bool dirty; /* a notification named it */
 	bool carrier, carrier_reported;
-	bool known; /* now is filled */
+	bool known; /* `now` is filled */
 	struct drift_want want;
 	char since[JOURNAL_ID_MAX]; /* the transaction, "" = none */
 	struct qos now;
 	uint64_t drift;
 	struct drift_budget budget;
-	char held[ERR_TEXT_MAX]; /* why no repair was tried, told once */
+	char held[ERR_TEXT_MAX]; /* last reported reason why no repair was tried */
 };
 
 struct watch {
@@ -71,32 +73,30 @@ struct watch {
 	const struct profile *profile; /* NULL: the last confirmed transactions */
 	struct watched *port;	       /* owned */
 	unsigned int count;
-	uint64_t stamp;		      /* of the journals when the wants were read */
-	struct drift_writers writers; /* of the notices that are being folded */
-	bool drifted;		      /* ever */
+	uint64_t stamp;		      /* of the journals when `want` was read from them */
+	struct drift_writers writers; /* running during the current burst */
+	bool drifted;		      /* at any time */
 	bool hidden;		      /* this user may not read the transactions */
 };
 
-/* The events as lines and as JSON lines (rocecheck.watch/1). Times are UTC. */
-
 enum watch_event {
-	WATCH_START,   /* text: what the port is compared with */
-	WATCH_DRIFT,   /* fields differ from what is wanted, before -> p->now */
-	WATCH_BACK,    /* fields are as wanted again */
-	WATCH_ARRIVED, /* the port is there (again) */
+	WATCH_START,   /* text: the baseline of the port */
+	WATCH_DRIFT,   /* fields differ from the baseline, before -> p->now */
+	WATCH_BACK,    /* fields match the baseline again */
+	WATCH_ARRIVED, /* the port exists (again) */
 	WATCH_REMOVED,
 	WATCH_CARRIER,
-	WATCH_OVERRUN,	/* of no port: notices were lost, everything is read again */
+	WATCH_OVERRUN,	/* of no port: notifications were lost, all ports are read again */
 	WATCH_REPAIRED, /* text: the transaction */
 	WATCH_FAILED,	/* a repair failed; text: why */
 	WATCH_HELD,	/* no repair is tried; text: why */
-	WATCH_OVERDUE,	/* of no port: a transaction waits in vain; text: which */
+	WATCH_OVERDUE,	/* of no port: a transaction is overdue and unguarded; text: its id */
 };
 
 struct watch_report {
 	enum watch_event event;
 	const struct watched *port; /* NULL: of no port */
-	const struct qos *before;   /* of a drift or a return */
+	const struct qos *before;   /* with WATCH_DRIFT, WATCH_BACK and WATCH_REPAIRED */
 	uint64_t fields;
 	const struct drift_writers *writers; /* NULL: none are named */
 	const char *text;
@@ -243,7 +243,7 @@ static void watch_print_json(const struct watch_report *t, const char *when)
 	putchar('\n');
 }
 
-/* One line on stdout, or an object with --json. */
+/* One line on stdout; with --json an object of rocecheck.watch/1. Times are UTC. */
 static void watch_print(const struct watch_report *t)
 {
 	char when[32];
@@ -253,7 +253,7 @@ static void watch_print(const struct watch_report *t)
 		watch_print_json(t, when);
 	else
 		watch_print_text(t, when);
-	/* Somebody waits for the line. What cannot be written is told of at the end. */
+	/* A pipe reader needs the line now. A write error is reported at exit. */
 	(void)fflush(stdout);
 }
 
@@ -264,7 +264,7 @@ static void watch_print_event(const struct watched *p, enum watch_event event, c
 	watch_print(&t);
 }
 
-/* As verbs say what netlink does not know, that is taken from the last poll. */
+/* netlink does not report the IB MTU; verbs does, so the value of the last poll stays. */
 static int watch_read_port(struct watch *w, const struct watched *p, struct qos *now, struct err *e)
 {
 	bool has_dcb;
@@ -275,10 +275,10 @@ static int watch_read_port(struct watch *w, const struct watched *p, struct qos 
 	return err;
 }
 
-/* Repair of drift: the plan and the transaction of an apply, but nobody is here to ask, so a step
- * that disturbs the port is left out, and what comes back again and again is left to a person. */
+/* A repair is an apply without a question: steps that flap or reset the port are left out, and
+ * DRIFT_REPAIRS_MAX ends a fight with another program. */
 
-/* Once for each reason, not at every poll. */
+/* Reports each reason once, not at every poll. */
 static void watch_hold(struct watched *p, const char *why)
 {
 	if (!strcmp(p->held, why))
@@ -293,15 +293,15 @@ static void watch_left_text(const struct plan *plan, uint64_t left, char *buf, s
 
 	buf[0] = '\0';
 	for (int id = 0; id < QOS_FIELD_COUNT && used < size; id++) {
-		const char *why = "no step brings it back";
+		const char *why = "no step can restore it";
 
 		if (!(left & QOS_BIT(id)))
 			continue;
 		for (unsigned int i = 0; i < plan->count; i++)
 			if (plan->step[i].field == (enum qos_field_id)id && plan->step[i].cannot)
 				why = plan->step[i].reason;
-		used += snprintf(buf + used, size - used, "%s%s is left: %s", used ? "; " : "",
-				 qos_fields[id].key, why);
+		used += snprintf(buf + used, size - used, "%s%s is not repaired: %s",
+				 used ? "; " : "", qos_fields[id].key, why);
 	}
 }
 
@@ -361,7 +361,7 @@ static void watch_print_repaired(struct watched *p, const struct qos *before, ui
 	watch_print(&t);
 }
 
-/* Puts back what drifted, or tells why not. */
+/* Restores the drifted fields, or reports why not. */
 static void watch_repair(struct watch *w, struct watched *p)
 {
 	char text[ERR_TEXT_MAX], tx_id[JOURNAL_ID_MAX] = "";
@@ -383,7 +383,8 @@ static void watch_repair(struct watch *w, struct watched *p)
 		return;
 	if (!drift_budget_consume(&p->budget, monotonic_ms())) {
 		snprintf(text, sizeof(text),
-			 "%u repairs in %u minutes: this port is only watched from now on",
+			 "%u repairs in %u minutes: no more repairs of this port until watch "
+			 "restarts",
 			 DRIFT_REPAIRS_MAX, DRIFT_REPAIR_WINDOW_MS / 60000);
 		watch_hold(p, text);
 		return;
@@ -402,8 +403,8 @@ static void watch_repair(struct watch *w, struct watched *p)
 	watch_print_repaired(p, &before, was, tx_id);
 }
 
-/* The ports under watch: found again at each poll, read again after each notice, compared with what
- * they should be. A port that went stays in the list, so that its return is judged, too. */
+/* Each poll searches for ports again, each notification reads its port again. A removed port stays
+ * in the list, so that it is checked when it returns. */
 
 static struct watched *watch_find_port(struct watch *w, const char *ifname)
 {
@@ -413,7 +414,7 @@ static struct watched *watch_find_port(struct watch *w, const char *ifname)
 	return NULL;
 }
 
-/* Only programs that can have set these are named. */
+/* Names only programs that can have set these fields. */
 static void watch_print_drift(struct watch *w, struct watched *p, enum watch_event event,
 			      const struct qos *before, uint64_t fields)
 {
@@ -425,7 +426,7 @@ static void watch_print_drift(struct watch *w, struct watched *p, enum watch_eve
 	watch_print(&t);
 }
 
-/* False: it is wanted what was wanted before. */
+/* Reads the baseline of a port. Returns false when it has not changed. */
 static bool watch_want_state(struct watch *w, struct watched *p, bool first)
 {
 	char since[JOURNAL_ID_MAX] = "";
@@ -435,7 +436,7 @@ static bool watch_want_state(struct watch *w, struct watched *p, bool first)
 	if (err)
 		q = p->now;
 	w->hidden |= err == -EACCES;
-	/* What an agent was told and keeps for itself does not show in the kernel. */
+	/* The kernel does not show settings that only the agent holds. */
 	if (!qos_has(&p->now, QOS_ADMIN_STATUS))
 		q.has &= ~lldp_agent_own_fields();
 	if (!first && !strcmp(since, p->since))
@@ -450,21 +451,19 @@ static void watch_print_start(const struct watch *w, const struct watched *p)
 	char text[256];
 
 	if (w->profile)
-		snprintf(text, sizeof(text), "compared with profile %.200s", w->profile->path);
+		snprintf(text, sizeof(text), "baseline: profile %.200s", w->profile->path);
 	else if (p->since[0])
-		snprintf(text, sizeof(text), "compared with the state after transaction %s",
-			 p->since);
+		snprintf(text, sizeof(text), "baseline: state after transaction %s", p->since);
 	else
-		snprintf(text, sizeof(text), "compared with its state now: %s",
-			 w->hidden ? "the transactions are readable by root alone"
-				   : "there is no confirmed transaction");
+		snprintf(text, sizeof(text), "baseline: current state (%s)",
+			 w->hidden ? "only root can read the transactions"
+				   : "no confirmed transaction");
 	watch_print_event(p, WATCH_START, text);
 }
 
 static void watch_judge(struct watch *w, struct watched *p, const struct qos *now)
 {
 	uint64_t drift = drift_fields(&p->want, now), old = p->drift, fresh;
-	/* Before the first reading: what should have been there. */
 	struct qos before = p->known ? p->now : p->want.qos;
 
 	fresh = drift & (drift_changed_fields(&before, now) | ~old);
@@ -522,8 +521,8 @@ static void watch_check_carrier(struct watched *p)
 	watch_print_event(p, WATCH_CARRIER, NULL);
 }
 
-/* A transaction came or was undone: what is wanted may be another state. What it wrote is no drift
- * then, and without any what is now there is wanted. */
+/* A new or undone transaction can change the baseline. Its own writes are no drift; without any
+ * transaction the current state becomes the baseline. */
 static void watch_update_wants(struct watch *w)
 {
 	uint64_t stamp = w->profile ? 0 : baseline_stamp(&state_at);
@@ -535,7 +534,7 @@ static void watch_update_wants(struct watch *w)
 		struct watched *p = &w->port[i];
 		struct qos before = p->now, now;
 
-		if (!watch_read_port(w, p, &now, NULL)) /* a port that is gone stays as it was */
+		if (!watch_read_port(w, p, &now, NULL)) /* a removed port keeps its last state */
 			p->now = now;
 		if (watch_want_state(w, p, false)) {
 			p->drift = drift_fields(&p->want, &p->now);
@@ -548,7 +547,6 @@ static void watch_update_wants(struct watch *w)
 	}
 }
 
-/* Reads the dirty ones. */
 static void watch_check(struct watch *w)
 {
 	watch_update_wants(w);
@@ -624,8 +622,8 @@ static bool watch_is_in(const struct snapshot *s, const struct watched *p)
 	return false;
 }
 
-/* Reads all ports anew: those that came, went or changed without a notice. `first`: of the start,
- * tells of each port what it is compared with. -ENODEV at the start when there is none. */
+/* Reads all ports: finds those that came, went or changed without a notification. `first`: reports
+ * the baseline of each port, and -ENODEV when there is none. */
 static int watch_refresh(struct watch *w, bool first, struct err *e)
 {
 	struct snapshot s = {0};
@@ -639,7 +637,7 @@ static int watch_refresh(struct watch *w, bool first, struct err *e)
 		if (interface || !w->profile ||
 		    ports_profile_selects(w->dcb, w->profile, s.port[i].netdev))
 			err = watch_update_port(w, &s.port[i], first, e);
-	/* Others are gone, or have lost their RDMA device alone. */
+	/* The others are removed, or have only lost their RDMA device. */
 	for (unsigned int i = 0; (!err || err == -ENODEV) && i < w->count; i++)
 		if (!watch_is_in(&s, &w->port[i])) {
 			w->port[i].ibdev[0] = '\0';
@@ -647,14 +645,12 @@ static int watch_refresh(struct watch *w, bool first, struct err *e)
 		}
 	snapshot_clear(&s);
 	if (!err && first && !w->count)
-		err = err_set(e, -ENODEV, "the profile selects none of this host's RoCE ports");
+		err = err_set(e, -ENODEV, "the profile selects no RoCE port of this host");
 	w->writers.count = 0;
 	return err == -ENODEV && !first ? 0 : err;
 }
 
-/* The loop. */
-
-/* When to do what, by the monotonic clock in ms; 0 = not at all. */
+/* Times of CLOCK_MONOTONIC in ms; 0 = never. */
 struct watch_timers {
 	uint64_t now, poll_at, check_at, first_at, search_at, searched_at;
 };
@@ -664,7 +660,7 @@ struct watch_loop {
 	struct watch_timers at;
 	struct nl *nl;
 	int signals;
-	char overdue[JOURNAL_ID_MAX]; /* the transaction that was told last */
+	char overdue[JOURNAL_ID_MAX]; /* the transaction of the last WATCH_OVERDUE */
 };
 
 static uint64_t watch_earlier(uint64_t a, uint64_t b)
@@ -678,7 +674,7 @@ static void watch_fold(struct watch_loop *l)
 
 	if (!at->check_at) {
 		at->first_at = at->now;
-		/* Now, while whoever did it may still run. */
+		/* Now, while the program that wrote may still run. */
 		writers_add(NULL, &l->w.writers);
 	}
 	at->check_at = watch_earlier(at->now + FOLD_MS, at->first_at + FOLD_MAX_MS);
@@ -709,7 +705,8 @@ static void watch_on_notice(uint16_t type, const uint8_t *payload, size_t size, 
 static int watch_read_notices(struct watch_loop *l, struct err *e)
 {
 	const struct watch_report lost = {.event = WATCH_OVERRUN,
-					  .text = "notices were lost, all ports are read again"};
+					  .text = "kernel notifications were lost; reading all "
+						  "ports again"};
 	int err = nl_notices(l->nl, watch_on_notice, l, e);
 
 	if (err != -ENOBUFS)
@@ -721,7 +718,7 @@ static int watch_read_notices(struct watch_loop *l, struct err *e)
 	return 0;
 }
 
-/* A dead-man that was killed leaves a transaction that nobody undoes in this boot. */
+/* When a dead-man was killed, no process undoes its transaction in this boot. */
 static void watch_report_overdue(struct watch_loop *l)
 {
 	char text[ERR_TEXT_MAX];
@@ -764,7 +761,7 @@ static bool watch_is_due(uint64_t when, uint64_t now)
 	return when && when <= now;
 }
 
-/* While a transaction runs its writes are no drift. */
+/* The writes of a running transaction are no drift, so checks wait for its end. */
 static void watch_act(struct watch_loop *l)
 {
 	struct watch_timers *at = &l->at;
@@ -782,12 +779,12 @@ static void watch_act(struct watch_loop *l)
 		watch_poll_ports(l);
 }
 
-/* Milliseconds that nothing is due. */
+/* Milliseconds until the next timer. */
 static int watch_idle_ms(const struct watch_timers *at)
 {
 	uint64_t next = watch_earlier(watch_earlier(at->poll_at, at->check_at), at->search_at);
 
-	/* What is overdue waits for a transaction's end: see watch_act(). */
+	/* Overdue timers wait for the end of a transaction: see watch_act(). */
 	if (at->check_at && at->check_at > at->now)
 		next = at->check_at;
 	return next <= at->now ? 0 : next - at->now > 3600000 ? 3600000 : (int)(next - at->now);
@@ -812,7 +809,7 @@ static int watch_run_loop(struct watch_loop *l, struct err *e)
 		if (!err)
 			watch_act(l);
 		if (ferror(stdout))
-			return 0; /* said at the end */
+			return 0; /* reported at exit */
 	}
 	return err;
 }
@@ -831,7 +828,7 @@ static int watch_open_signals(struct err *e)
 	return fd < 0 ? err_sys(e, -errno, "signals") : fd;
 }
 
-/* Joined before the first reading: nothing is missed in between. */
+/* Joins the groups before the first reading, so no change is missed. */
 static int watch_open_notices(struct watch_loop *l, struct err *e)
 {
 	int err = nl_open(NETLINK_ROUTE, &l->nl, e);
@@ -859,14 +856,13 @@ static int watch_compare_once(struct watch_loop *l)
 	if (watch_has_want(&l->w))
 		return l->w.drifted ? EXIT_FINDINGS : EXIT_OK;
 	if (l->w.hidden) {
-		err_set(&e, -EACCES, "%s: the transactions are readable by root alone",
-			state_at.dir);
-		err_hint(&e, "run as root, or name a profile");
+		err_set(&e, -EACCES, "%s: only root can read the transactions", state_at.dir);
+		err_hint(&e, "run as root, or name a profile: rocecheck watch --once PROFILE");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	err_set(&e, -ENOENT, "a port has no confirmed transaction in %s to compare with",
+	err_set(&e, -ENOENT, "no baseline: a port has no confirmed transaction in %s",
 		state_at.dir);
-	err_hint(&e, "name a profile, or apply one first");
+	err_hint(&e, "name a profile (rocecheck watch --once PROFILE), or apply one first");
 	return cmd_fail(EXIT_USAGE, &e);
 }
 
@@ -897,9 +893,9 @@ static int watch_main(int argc, char **argv)
 	int rc;
 
 	if (argc > 1)
-		return cmd_usage(&cmd_watch, "one profile at most");
+		return cmd_usage(&cmd_watch, "more than one PROFILE");
 	if (interval_ms < 1000)
-		return cmd_usage(&cmd_watch, "--interval is at least 1s");
+		return cmd_usage(&cmd_watch, "--interval must be at least 1s");
 	rc = argc ? cmd_load_profile(argv[0], &profile) : 0;
 	if (rc)
 		return rc;
@@ -916,7 +912,7 @@ static int watch_main(int argc, char **argv)
 const struct command cmd_watch = {
 	.name = "watch",
 	.args = "[PROFILE]",
-	.help = "tell when a port's settings are no longer what they were",
+	.help = "report when port settings drift from their baseline",
 	.opts = watch_opts,
 	.run = watch_main,
 };

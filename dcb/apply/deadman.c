@@ -337,8 +337,8 @@ static int deadman_record(struct watcher *w, unsigned int within_ms, const struc
 
 	if (w->tx.state == TX_LOST)
 		snprintf(log, sizeof(log),
-			 "transaction %s was not confirmed and is not undone: %.900s", w->tx.id,
-			 e->text);
+			 "transaction %s was not confirmed, and undoing it failed: %.900s",
+			 w->tx.id, e->text);
 	else
 		snprintf(log, sizeof(log), "transaction %s was not confirmed: undone", w->tx.id);
 	return journal_append_within(&w->state, &w->tx, within_ms, log, NULL);
@@ -396,7 +396,7 @@ static int deadman_prepare(struct watcher *w, unsigned int *lacks, struct err *e
 	int err = deadman_detach(w);
 
 	if (err)
-		return err_sys(e, err, "leaving what the tool has open");
+		return err_sys(e, err, "closing inherited files");
 	err = deadman_listen(w->d->at.run, w->tx.id, &w->listener);
 	if (err)
 		return err_sys(e, err, "%s/%s", w->d->at.run, w->tx.id);
@@ -503,12 +503,12 @@ int deadman_arm(const struct deadman_start *start_of, struct deadman **d, unsign
 	int talk[2], err;
 
 	if (!made)
-		return err_sys(e, -ENOMEM, "dead-man");
+		return err_sys(e, -ENOMEM, "rollback guard");
 	if (!mine.open)
 		mine.open = deadman_open_host;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, talk) < 0) {
 		free(made);
-		return err_sys(e, -errno, "dead-man");
+		return err_sys(e, -errno, "rollback guard");
 	}
 	err = deadman_fork(&mine, talk[1]);
 	close(talk[1]);
@@ -518,10 +518,9 @@ int deadman_arm(const struct deadman_start *start_of, struct deadman **d, unsign
 		close(talk[0]);
 		free(made);
 		if (ready.e.text[0])
-			return err_set(e, err,
-				       "the process that would undo this cannot start: %.400s",
+			return err_set(e, err, "cannot start the rollback guard: %.400s",
 				       ready.e.text);
-		return err_sys(e, err, "the process that would undo this cannot start");
+		return err_sys(e, err, "cannot start the rollback guard");
 	}
 	made->sock = talk[0];
 	made->at = start_of->at;
@@ -541,8 +540,7 @@ int deadman_done(struct deadman *d, uint64_t confirm_by_ms, struct err *e)
 	d->tx.confirm_by_ms = confirm_by_ms;
 	if (!err)
 		return 0;
-	return why.text[0] ? err_set(e, err, "%s", why.text)
-			   : err_sys(e, err, "the process that would undo this");
+	return why.text[0] ? err_set(e, err, "%s", why.text) : err_sys(e, err, "rollback guard");
 }
 
 /* The journal is asked behind the dead-man: one that has ended has its reason there. */
@@ -567,8 +565,8 @@ int deadman_check(struct deadman *d, struct err *e)
 	state_close(&s);
 	act = tx_decide(&v, TX_PROMISE);
 	if (act == TX_UNDO)
-		return err_set(e, -ECANCELED, "the process that would undo transaction %s %s",
-			       d->tx.id, err == -EPIPE ? "has ended" : "does not answer");
+		return err_set(e, -ECANCELED, "the rollback guard of transaction %s %s", d->tx.id,
+			       err == -EPIPE ? "has ended" : "does not answer");
 	return tx_refuse(act, &d->tx, e);
 }
 
@@ -639,8 +637,8 @@ int deadman_confirm(const char *run, const char *id, struct err *e)
 	if (why.code && e)
 		*e = why;
 	if (err == -ETIMEDOUT && !why.code) {
-		err_set(e, err, "the dead-man of transaction %s does not answer", id);
-		err_hint(e, "'rocecheck rollback %s' puts the former settings back", id);
+		err_set(e, err, "the rollback guard of transaction %s does not answer", id);
+		err_hint(e, "to restore the former settings: rocecheck rollback %s", id);
 	}
 	return err == -EPIPE ? -ECONNREFUSED : err;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See decide.h. The test plays every sequence of events against it.
+ * The decision table of decide.h. The unit test plays every sequence of events against it.
  */
 #include "dcb/apply/decide.h"
 
@@ -18,7 +18,6 @@ struct tx_view tx_view(const struct tx *tx, bool deadman, uint64_t now_ms)
 				.late = now_ms >= deadline};
 }
 
-/* The host is free for another one. */
 static enum tx_act decide_begin(const struct tx_view *v)
 {
 	if (v->deadman)
@@ -30,7 +29,7 @@ static enum tx_act decide_begin(const struct tx_view *v)
 	return v->late ? TX_REFUSE_OVERDUE : TX_REFUSE_WAITS;
 }
 
-/* Somebody must be there to undo it, unless somebody has confirmed it already. */
+/* A dead-man must be running to undo it, unless it is confirmed already. */
 static enum tx_act decide_promise(const struct tx_view *v)
 {
 	if (v->state != TX_DONE)
@@ -42,7 +41,7 @@ static enum tx_act decide_promise(const struct tx_view *v)
 	return v->deadman ? TX_GO_ON : TX_UNDO;
 }
 
-/* Half a plan is of use to nobody: a tool that dies or hangs before its end is undone at once. */
+/* A plan that was written in part is undone at once when the tool dies or hangs. */
 static enum tx_act decide_look(const struct tx_view *v)
 {
 	if (v->state == TX_UNDONE || v->confirmed)
@@ -67,7 +66,7 @@ static enum tx_act decide_confirm(const struct tx_view *v)
 	return v->differs ? TX_REFUSE_DIFFERS : TX_KEEP;
 }
 
-/* What this boot interrupted somebody may be at work on. */
+/* A transaction that was interrupted in this boot may have a process that still handles it. */
 static enum tx_act decide_boot(const struct tx_view *v)
 {
 	if (v->state == TX_DONE && (v->confirmed || !v->guarded))
@@ -96,26 +95,26 @@ enum tx_act tx_decide(const struct tx_view *view, enum tx_event event)
 	return view->state == TX_EMPTY || view->state == TX_UNDONE ? TX_REFUSE_NOTHING : TX_UNDO;
 }
 
-/* %s: its id; hint NULL: none. */
+/* what: %s is the state; hint: %s is the id, NULL none. */
 static const struct {
 	int code;
 	const char *what, *hint;
 } refusals[] = {
 	[TX_REFUSE_WAITS] = {-EBUSY, "waits for confirmation",
 			     "run 'rocecheck confirm' or 'rocecheck rollback' first"},
-	[TX_REFUSE_OVERDUE] = {-EBUSY, "was not confirmed in time, and its dead-man has gone",
+	[TX_REFUSE_OVERDUE] = {-EBUSY,
+			       "was not confirmed in time, and its rollback guard is not running",
 			       "run 'rocecheck rollback %s'"},
 	[TX_REFUSE_INTERRUPTED] = {-EBUSY, "was interrupted", "run 'rocecheck rollback' first"},
-	[TX_REFUSE_NOT_DONE] = {-ECANCELED, "is %s, there is nothing to confirm", NULL},
-	[TX_REFUSE_CONFIRMED] = {-EALREADY, "was confirmed before", NULL},
-	[TX_REFUSE_UNGUARDED] = {-EALREADY, "stands without confirmation", NULL},
-	[TX_REFUSE_REBOOT] = {-ECANCELED, "was not confirmed before the host was restarted",
-			      "'rocecheck rollback %s' puts the former settings back"},
+	[TX_REFUSE_NOT_DONE] = {-ECANCELED, "is %s: there is nothing to confirm", NULL},
+	[TX_REFUSE_CONFIRMED] = {-EALREADY, "is already confirmed", NULL},
+	[TX_REFUSE_UNGUARDED] = {-EALREADY, "needs no confirmation", NULL},
+	[TX_REFUSE_REBOOT] = {-ECANCELED, "was not confirmed before the reboot",
+			      "to restore the former settings: rocecheck rollback %s"},
 	[TX_REFUSE_LATE] = {-ECANCELED, "was not confirmed in time",
-			    "'rocecheck rollback %s' puts the former settings back where they are "
-			    "not back yet"},
-	[TX_REFUSE_DIFFERS] = {-ECANCELED, "is not what stands any more",
-			       "'rocecheck rollback %s' puts the former settings back"},
+			    "to restore settings that are not restored yet: rocecheck rollback %s"},
+	[TX_REFUSE_DIFFERS] = {-ECANCELED, "is not confirmed: its settings changed since",
+			       "to restore the former settings: rocecheck rollback %s"},
 	[TX_REFUSE_NOTHING] = {-ENOENT, "is %s", NULL},
 };
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What becomes of a transaction: one pure function of how it stands and what happens, asked by the
- * tool, its dead-man, 'confirm', 'rollback' and the boot. What it promises:
- *  - to be confirmed, and not confirmed by the deadline: the former settings are back, or those of
- *    a newer transaction stand, as long as the dead-man lives;
- *  - 'confirm' says yes exactly when what stands will stay, also over a reboot;
- *  - a boot brings nothing back that was undone;
- *  - there is a way out of every state.
+ * Decides the next act for a transaction: one pure function of its state and an event, used by
+ * apply, the dead-man, 'confirm', 'rollback' and the boot. Guarantees:
+ *  - a transaction that is not confirmed by its deadline is undone, or a newer transaction has
+ *    replaced its settings, as long as the dead-man lives;
+ *  - 'confirm' succeeds exactly when the current settings will stay, also over a reboot;
+ *  - a boot does not bring undone settings back;
+ *  - no state is final for the user: confirm or rollback leads out of each.
  */
 #ifndef DCB_DECIDE_H
 #define DCB_DECIDE_H
@@ -14,33 +14,34 @@
 #include "dcb/apply/journal.h"
 
 enum tx_event {
-	TX_BEGIN,    /* a tool wants to begin another transaction */
-	TX_PROMISE,  /* the tool is about to promise that it is undone unless confirmed */
-	TX_LOOK,     /* the dead-man: time has passed, or the tool has spoken or gone */
-	TX_CONFIRM,  /* a user confirms: asked by the dead-man, or by 'confirm' without one */
-	TX_ROLLBACK, /* a user takes it back */
+	TX_BEGIN,    /* apply is about to begin another transaction */
+	TX_PROMISE,  /* apply is about to report "undone unless confirmed" */
+	TX_LOOK,     /* the dead-man: a timer fired, or apply sent a message or ended */
+	TX_CONFIRM,  /* a user confirms: decided by the dead-man, or by 'confirm' without one */
+	TX_ROLLBACK, /* a user rolls back */
 	TX_BOOT,     /* the host has started */
 };
 
 struct tx_view {
-	enum tx_state state; /* as far as who asks knows */
-	bool guarded;	     /* it has to be confirmed */
+	enum tx_state state; /* as far as the caller knows */
+	bool guarded;	     /* needs a confirmation */
 	bool confirmed, other_boot;
 	bool deadman;	/* its dead-man lives */
-	bool tool_gone; /* asked by the dead-man alone */
+	bool tool_gone; /* apply has ended; set only by the dead-man */
 	bool late;	/* the deadline of its state has passed */
-	bool differs;	/* what stands is not what it left, or cannot be read */
+	bool differs;	/* the settings are not those it wrote, or cannot be read */
 };
 
-/* Of a transaction at now_ms (CLOCK_BOOTTIME). tool_gone and differs are the caller's to fill. */
+/* Returns the view of a transaction at now_ms (CLOCK_BOOTTIME); the caller fills tool_gone and
+ * differs. */
 struct tx_view tx_view(const struct tx *tx, bool deadman, uint64_t now_ms);
 
 enum tx_act {
-	TX_WAIT,  /* nothing now */
-	TX_GO_ON, /* nothing is in the way */
+	TX_WAIT,  /* do nothing now */
+	TX_GO_ON, /* allowed */
 	TX_UNDO,
-	TX_KEEP, /* record that it stands; at boot: what it staged is kept */
-	TX_STOP, /* nothing is left to do */
+	TX_KEEP, /* record the confirmation; at boot: keep the profile it staged */
+	TX_STOP, /* done */
 	TX_REFUSE_WAITS,
 	TX_REFUSE_OVERDUE,
 	TX_REFUSE_INTERRUPTED,
@@ -56,7 +57,7 @@ enum tx_act {
 /* Pure. */
 enum tx_act tx_decide(const struct tx_view *view, enum tx_event event);
 
-/* The error of a refusal, with the next step. 0 for the other acts. */
+/* Fills the error of a refusal, with the next command. 0 for the other acts. */
 int tx_refuse(enum tx_act act, const struct tx *tx, struct err *e);
 
 #endif

@@ -647,12 +647,10 @@ int journal_ids(const struct state *s, char (**ids)[JOURNAL_ID_MAX], unsigned in
 
 int journal_not_found(const struct state_at *at, const char *id, struct err *e)
 {
-	if (id)
-		err_set(e, -ENOENT, "there is no transaction %.*s in %s", JOURNAL_ID_MAX, id,
-			at->dir);
-	else
-		err_set(e, -ENOENT, "there is no transaction to roll back in %s", at->dir);
-	err_hint(e, "'rocecheck rollback --list' lists them");
+	if (!id)
+		return err_set(e, -ENOENT, "no transactions in %s", at->dir);
+	err_set(e, -ENOENT, "no transaction %.*s in %s", JOURNAL_ID_MAX, id, at->dir);
+	err_hint(e, "to list transactions: rocecheck rollback --list");
 	return -ENOENT;
 }
 

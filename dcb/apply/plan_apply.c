@@ -292,7 +292,7 @@ static void apply_report_missing(const struct tx *tx, int err, struct err *e)
 {
 	for (unsigned int i = 0; e && i < tx->port_count; i++)
 		if (tx->port[i].missing)
-			err_set(e, err, "%.800s; and %s: %s has not come back yet", e->text,
+			err_set(e, err, "%.800s; and %s: %s has not returned yet", e->text,
 				tx->port[i].ifname, tx->port[i].missing);
 }
 

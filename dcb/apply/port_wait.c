@@ -81,6 +81,6 @@ int port_wait(struct dcb *dcb, const struct dcb_port *port, const struct port_st
 	}
 	err_set(e, -ETIMEDOUT, "%s: %s did not come back within %u s", port->ifname, missing,
 		seconds);
-	err_hint(e, "look at the link partner; --wait-link gives it more time");
+	err_hint(e, "check the cable and the link partner, or wait longer with --wait-link");
 	return -ETIMEDOUT;
 }

@@ -40,7 +40,7 @@ static int saved_parse(const json_t *o, const char *ifname, struct saved_profile
 	if (!err)
 		err = json_get_string(o, "netdev", l->ifname, sizeof(l->ifname), e);
 	if (!err && strcmp(l->ifname, ifname))
-		err = err_set(e, -EBADMSG, "it is of port '%s'", l->ifname);
+		err = err_set(e, -EBADMSG, "the file is for port '%s'", l->ifname);
 	if (!err)
 		err = json_get_bool(o, "rdma", &l->rdma, e);
 	if (!err)
@@ -156,7 +156,7 @@ static int saved_load_file(const struct folder *folder, const char *file, const 
 	if (err == -ENOENT)
 		return err;
 	if (err)
-		return err_set(e, -EBADMSG, "%s/%s: not a kept profile", folder->path, file);
+		return err_set(e, -EBADMSG, "%s/%s: not a saved profile", folder->path, file);
 	o = json_loadb(text, size, JSON_REJECT_DUPLICATES, &bad);
 	free(text);
 	if (!o)
@@ -298,7 +298,7 @@ int saved_load(const struct state_at *at, const char *ifname, struct saved_profi
 		state_close(&s);
 	}
 	if (err == -ENOENT)
-		err_set(e, err, "%s: no confirmed profile is kept in %s/last", ifname, at->dir);
+		err_set(e, err, "%s: no saved profile in %s/last", ifname, at->dir);
 	return err;
 }
 

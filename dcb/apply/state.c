@@ -51,7 +51,7 @@ static int state_open_parts(const struct folder *dir, bool make, struct state *s
 			continue;
 		}
 		if (!err && state_make_private(part->fd, 0700) && make)
-			err = err_sys(e, -EPERM, "%s: cannot make it private", part->path);
+			err = err_sys(e, -EPERM, "%s: cannot restrict access to root", part->path);
 	}
 	return err;
 }
@@ -59,7 +59,7 @@ static int state_open_parts(const struct folder *dir, bool make, struct state *s
 static int state_open_error(int err, struct err *e)
 {
 	if (err == -EACCES)
-		err_hint(e, "run as root: the transactions of a host are readable by root alone");
+		err_hint(e, "run as root: only root can read the transactions of a host");
 	return err;
 }
 
@@ -69,7 +69,7 @@ static int state_open_all(const struct state_at *at, bool make, struct state *s,
 	int err = (make ? folder_make : folder_open)(at->dir, &made.dir, e);
 
 	if (!err && state_make_private(made.dir.fd, 0700) && make)
-		err = err_sys(e, -EPERM, "%s: cannot make it private", at->dir);
+		err = err_sys(e, -EPERM, "%s: cannot restrict access to root", at->dir);
 	if (!err)
 		err = state_open_parts(&made.dir, make, &made, e);
 	if (err) {

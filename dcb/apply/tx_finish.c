@@ -50,7 +50,7 @@ static void tx_drop_newer(const struct state *s, struct tx *tx)
 	free(ids);
 }
 
-/* Signals are held back as in apply: half of an undo is of use to nobody. */
+/* Blocks signals as apply does, so that an undo is never cut in half. */
 static int tx_undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int wait_s,
 		   enum apply_outcome *outcome, struct err *e)
 {
@@ -65,10 +65,10 @@ static int tx_undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsign
 	if (journal_append(s, tx, &record) && !err) {
 		err = err_set(
 			e, record.code,
-			"transaction %s is undone, but not recorded as undone, and a boot may "
-			"bring it back: %.600s",
+			"transaction %s is undone, but recording that failed, so a reboot may "
+			"apply it again: %.600s",
 			tx->id, record.text);
-		err_hint(e, "run 'rocecheck rollback %s' again when the storage works", tx->id);
+		err_hint(e, "when the storage works again: rocecheck rollback %s", tx->id);
 	}
 	signals_release(&held);
 	return err;
@@ -79,7 +79,7 @@ static int tx_find(const struct state *s, const char *id, struct tx *tx, struct 
 	return id ? journal_read(s, id, tx, e) : journal_newest(s, tx, e);
 }
 
-/* One that waits for its confirmation has its own values of the ports. */
+/* Another transaction that waits for confirmation holds its own former values of the ports. */
 static int tx_check_others(const struct state_at *at, const struct tx *tx, struct err *e)
 {
 	struct tx other = {0};
@@ -89,11 +89,11 @@ static int tx_check_others(const struct state_at *at, const struct tx *tx, struc
 	return tx_refuse(TX_REFUSE_WAITS, &other, e);
 }
 
-/* Whose undo it is. */
+/* The caller of a rollback. */
 enum rollback_of {
 	OF_USER,
-	OF_BOOT, /* of what another boot left */
-	OF_TOOL, /* which could not promise it: not what was confirmed meanwhile */
+	OF_BOOT, /* undoes transactions of another boot */
+	OF_TOOL, /* apply, whose dead-man has ended: not if it was confirmed meanwhile */
 };
 
 static int tx_rollback_for(struct dcb *dcb, const struct state_at *at, const char *id,
@@ -123,7 +123,7 @@ static int tx_rollback_for(struct dcb *dcb, const struct state_at *at, const cha
 		*outcome = APPLY_DONE;
 	else if (!err)
 		err = tx_refuse(tx_decide(&v, TX_ROLLBACK), tx, e);
-	/* Whoever undid it was killed before he could end it. */
+	/* The process that undid it was killed before it could stop the dead-man. */
 	if (err && tx->state == TX_UNDONE)
 		deadman_stop(at->run, tx->id);
 	if (!err)
@@ -132,7 +132,7 @@ static int tx_rollback_for(struct dcb *dcb, const struct state_at *at, const cha
 		tx_drop_newer(&s, tx);
 	if (!err && !stands) {
 		err = tx_undo(dcb, &s, tx, wait_s, outcome, e);
-		/* What is not back it goes on to undo. */
+		/* If the undo failed, the dead-man goes on trying. */
 		if (tx->state == TX_UNDONE)
 			deadman_stop(at->run, tx->id);
 	}
@@ -179,19 +179,19 @@ int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsi
 		err_prefix(e, "%s", why.text);
 	if (err)
 		return err;
-	/* A yes that nobody hears is none. */
+	/* An answer after the timeout of 'confirm' would confirm what the user saw fail. */
 	if (journal_clock_ms() + within_ms > until_ms)
-		return err_set(e, -ECANCELED, "transaction %s: nobody waits for the answer",
+		return err_set(e, -ECANCELED, "transaction %s: 'confirm' has already timed out",
 			       tx->id);
 	tx->confirmed = true;
 	err = journal_append_within(s, tx, within_ms, NULL, e);
 	tx->confirmed = !err;
 	if (err)
-		err_prefix(e, "not confirmed, as it would not be kept over a reboot");
+		err_prefix(e, "not confirmed: the confirmation would be lost at a reboot");
 	return err;
 }
 
-/* Under the lock: a tool that has not recorded its end yet may still undo it. */
+/* Needs the lock: an apply that has not recorded its result yet may still undo the transaction. */
 static int tx_confirm_locked(struct dcb *dcb, const struct state_at *at, const struct state *s,
 			     const char *id, struct tx *tx, struct err *e)
 {

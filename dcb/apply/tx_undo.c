@@ -110,11 +110,12 @@ static int tx_verify_port(struct dcb *dcb, const struct tx_port *p, uint64_t sco
 		qos_field_text(&p->before, id, before, sizeof(before));
 		if (unknown & QOS_BIT(id))
 			used += snprintf(list + used, sizeof(list) - used,
-					 "%sthe former value of %s is not known", separator,
+					 "%sthe former value of %s is unknown", separator,
 					 qos_fields[id].key);
 		else if (diff & QOS_BIT(id))
-			used += snprintf(list + used, sizeof(list) - used, "%s%s is not back at %s",
-					 separator, qos_fields[id].key, before);
+			used += snprintf(list + used, sizeof(list) - used,
+					 "%s%s is not restored to %s", separator,
+					 qos_fields[id].key, before);
 	}
 	if (!used)
 		return 0;
@@ -296,7 +297,7 @@ int tx_compare_after(struct dcb *dcb, const struct tx *tx, struct err *e)
 				continue;
 			qos_field_text(&now, id, is, sizeof(is));
 			qos_field_text(&p->after, id, left, sizeof(left));
-			return err_set(e, -ESTALE, "%s: %s is %s, not %s", p->ifname,
+			return err_set(e, -ESTALE, "%s: %s is %s, expected %s", p->ifname,
 				       qos_fields[id].key, is, left);
 		}
 	}

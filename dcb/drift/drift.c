@@ -98,7 +98,7 @@ static void drift_forbid_disruption(struct plan_step *s)
 	if (s->cannot || s->disruption == DISRUPT_NONE)
 		return;
 	s->cannot = true;
-	snprintf(s->reason, sizeof(s->reason), "it would be a %s",
+	snprintf(s->reason, sizeof(s->reason), "restoring it needs a %s",
 		 plan_disruption_word(s->disruption));
 }
 

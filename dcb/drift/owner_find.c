@@ -273,43 +273,43 @@ static void owner_report_lldpad(const struct owner *o, struct err *e)
 	err_set(e, -EBUSY,
 		"lldpad (pid %d) is running: it writes its own ETS and PFC with every LLDPDU",
 		(int)o->pid);
-	err_hint(e, "systemctl disable --now lldpad.socket lldpad.service, or let it do it: "
-		    "'dcbx.agent: lldpad'");
+	err_hint(e, "systemctl disable --now lldpad.socket lldpad.service, or let lldpad set the "
+		    "port: 'dcbx.agent: lldpad'");
 }
 
 static void owner_report_socket(const struct owner *o, struct err *e)
 {
 	(void)o;
 	err_set(e, -EBUSY,
-		"lldpad starts at the first use of its socket, and then writes its own ETS and "
-		"PFC");
-	err_hint(e, "systemctl disable --now lldpad.socket, or let it do it: "
+		"the first use of lldpad.socket starts lldpad, and lldpad then writes its own ETS "
+		"and PFC");
+	err_hint(e, "systemctl disable --now lldpad.socket, or let lldpad set the port: "
 		    "'dcbx.agent: lldpad'");
 }
 
 static void owner_report_boot(const struct owner *o, struct err *e)
 {
 	err_set(e, -EBUSY,
-		"lldpad does not run now, but /%s starts it at boot, and then it writes its own "
+		"lldpad is not running, but /%s starts it at boot, and lldpad then writes its own "
 		"ETS and PFC",
 		o->path);
-	err_hint(e, "systemctl disable lldpad.socket lldpad.service, or let it do it: "
+	err_hint(e, "systemctl disable lldpad.socket lldpad.service, or let lldpad set the port: "
 		    "'dcbx.agent: lldpad'");
 }
 
 static void owner_report_lldpd(const struct owner *o, struct err *e)
 {
 	err_set(e, -EBUSY,
-		"lldpd sends DCBX TLVs of its own (/%s): the switch believes those, not what is "
-		"set here",
+		"lldpd sends its own DCBX TLVs (/%s): the switch sees those, not the settings of "
+		"the port",
 		o->path);
-	err_hint(e, "take the custom-tlv lines out and restart lldpd; without them it sets and "
-		    "sends nothing of DCB");
+	err_hint(e, "remove the custom-tlv lines and restart lldpd; without them lldpd neither "
+		    "sets nor sends DCB");
 }
 
 static void owner_report_connection(const struct owner *o, struct err *e)
 {
-	err_set(e, -EBUSY, "NetworkManager's connection '%s' (/%s) sets DCB whenever it comes up",
+	err_set(e, -EBUSY, "NetworkManager connection '%s' (/%s) sets DCB whenever it comes up",
 		o->name, o->path);
 	err_hint(e, "nmcli connection modify '%s' remove dcb", o->name);
 }
@@ -317,21 +317,21 @@ static void owner_report_connection(const struct owner *o, struct err *e)
 static void owner_report_boot_config(const struct owner *o, struct err *e)
 {
 	if (o->via[0])
-		err_set(e, -EBUSY, "/%s calls %s, in %s: it sets these ports again, or others",
+		err_set(e, -EBUSY, "/%s runs %s (in %s), which may overwrite these settings",
 			o->path, o->name, o->via);
 	else
-		err_set(e, -EBUSY, "/%s calls %s: it sets these ports again, or others", o->path,
+		err_set(e, -EBUSY, "/%s runs %s, which may overwrite these settings", o->path,
 			o->name);
-	err_hint(e, "disable it, or let it call 'rocecheck apply'");
+	err_hint(e, "disable it, or make it run 'rocecheck apply' instead");
 }
 
 static void owner_report_foreign(const struct owner *o, struct err *e)
 {
 	err_set(e, -EBUSY,
-		"a process (%s) has the name of lldpad's socket and is not lldpad: lldpad cannot "
+		"a process that is not lldpad (%s) holds lldpad's socket name, so lldpad cannot "
 		"start",
 		o->name);
-	err_hint(e, "find it: ss -xlp | grep com/intel/lldpad");
+	err_hint(e, "find the process: ss -xlp | grep com/intel/lldpad");
 }
 
 static const struct row {

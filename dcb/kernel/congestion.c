@@ -299,7 +299,7 @@ static int congestion_write_field(const struct congestion_port *port, const stru
 	if (err)
 		return err_sys(e, err, "%s: %s", port->ifname, qos_fields[field].key);
 	return any ? 0
-		   : err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", port->ifname,
+		   : err_set(e, -EOPNOTSUPP, "%s: the driver does not support %s", port->ifname,
 			     qos_fields[field].key);
 }
 
@@ -362,7 +362,7 @@ bool congestion_set_elsewhere(const struct congestion_port *port, const struct q
 			continue;
 		if (congestion_lacks_folder(port, place)) {
 			snprintf(reason, size,
-				 "%s shows it behind a folder of its device: mkdir "
+				 "%s shows it only in a configfs folder of its device: mkdir "
 				 "/sys/kernel/config/%s/%s",
 				 place->made_in, place->made_in, port->ibdev);
 			return true;
@@ -374,13 +374,13 @@ bool congestion_set_elsewhere(const struct congestion_port *port, const struct q
 			continue;
 		if (place->load_time)
 			snprintf(reason, size,
-				 "%s takes it when it is loaded: 'options %s %s=%u' in "
-				 "/etc/modprobe.d, then load it anew",
+				 "%s reads it only when it is loaded: put 'options %s %s=%u' in "
+				 "/etc/modprobe.d and reload the driver",
 				 place->load_time, place->load_time, row->file, value);
 		else if (row->profiled && congestion_has_profile(port))
 			snprintf(reason, size,
-				 "the firmware has it by its service profile: it follows app.dscp "
-				 "and pfc.enabled");
+				 "the service profile of the firmware derives it from app.dscp and "
+				 "pfc.enabled");
 		else
 			continue;
 		return true;
@@ -400,8 +400,6 @@ static bool congestion_locked_down(int sysfs)
 const char *congestion_hidden_reason(const struct congestion_port *port)
 {
 	if (port->debugfs < 0)
-		return "debugfs is not mounted, or not for this user";
-	return congestion_locked_down(port->sysfs)
-		       ? "the kernel is locked down, which closes debugfs"
-		       : "";
+		return "debugfs is not mounted or not readable by this user";
+	return congestion_locked_down(port->sysfs) ? "kernel lockdown blocks debugfs" : "";
 }

@@ -151,7 +151,8 @@ static int dcb_report_diff(const struct dcb_port *port, const struct qos *q, con
 			continue;
 		qos_field_text(q, id, wrote, sizeof(wrote));
 		qos_field_text(now, id, reads, sizeof(reads));
-		return err_set(e, -EREMOTEIO, "%s: %s was accepted but reads back as %s, not %s",
+		return err_set(e, -EREMOTEIO,
+			       "%s: the driver accepted %s but reads back %s, expected %s",
 			       port->ifname, qos_fields[id].key, reads, wrote);
 	}
 	return 0;
@@ -204,7 +205,7 @@ int dcb_pfc_counters(struct dcb *dcb, const char *ifname, uint64_t requests[QOS_
 	if (err)
 		return err;
 	if (!s.has_pfc)
-		return err_set(e, -ENODATA, "%s: PFC: the driver gives no counters", ifname);
+		return err_set(e, -ENODATA, "%s: the driver has no PFC counters", ifname);
 	memcpy(requests, s.pfc.requests, sizeof(s.pfc.requests));
 	memcpy(indications, s.pfc.indications, sizeof(s.pfc.indications));
 	return 0;

@@ -170,8 +170,7 @@ int dcbnl_get(struct nl *nl, const char *ifname, struct dcbnl_state *s, struct e
 		return err;
 	}
 	if (!g.answered)
-		return err_set(e, -EBADMSG, "%s: DCB: the kernel acknowledged without an answer",
-			       ifname);
+		return err_set(e, -EBADMSG, "%s: DCB: the kernel sent an ACK without data", ifname);
 	return 0;
 }
 
@@ -225,7 +224,7 @@ static int dcbnl_talk_ieee(struct nl *nl, struct nl_request *r, const char *ifna
 	if (err == -EOPNOTSUPP)
 		return err_set(e, err, "%s: the driver does not support this value", ifname);
 	if (err)
-		return err_sys(e, err, "%s: the driver refused", ifname);
+		return err_sys(e, err, "%s: the driver refused the setting", ifname);
 	return 0;
 }
 

@@ -150,14 +150,15 @@ int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *
 	int err = devlink_find_device(dcb, ifname, &found);
 
 	if (err || !dcb->generic)
-		return err_set(e, -ENOENT, "%s: no device with devlink below it", ifname);
+		return err_set(e, -ENOENT, "%s: no devlink device", ifname);
 	if (!dcb->devlink_family)
 		dcb->devlink_family = nl_family(dcb->generic, DEVLINK_GENL_NAME, NULL);
 	if (dcb->devlink_family < 0)
-		return err_set(e, -ENOENT, "%s: no devlink in this kernel", ifname);
+		return err_set(e, -ENOENT, "%s: this kernel has no devlink", ifname);
 	err = devlink_get_param(dcb->generic, dcb->devlink_family, &found, e);
 	if (err == -ENOENT)
-		return err_set(e, err, "%s: its driver has no enable_roce", ifname);
+		return err_set(e, err, "%s: the driver has no devlink parameter enable_roce",
+			       ifname);
 	if (err) {
 		err_prefix(e, "%s: enable_roce", ifname);
 		return err;
@@ -182,7 +183,7 @@ static int devlink_await_netdev(struct dcb *dcb, const char *ifname, struct err 
 	} while (now.tv_sec - begin.tv_sec < BACK_S);
 	err_set(e, -ETIMEDOUT, "%s: did not come back within %d s of the driver's reload", ifname,
 		BACK_S);
-	err_hint(e, "look for it: ip link; it may have another name now");
+	err_hint(e, "check 'ip link': the netdev may have a new name");
 	return -ETIMEDOUT;
 }
 
@@ -221,8 +222,8 @@ int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err 
 	if (err)
 		return err;
 	if (roce.mode == DEVLINK_AT_RESET)
-		return err_set(e, -EOPNOTSUPP, "%s: enable_roce counts after a reset of the device",
-			       ifname);
+		return err_set(e, -EOPNOTSUPP,
+			       "%s: enable_roce takes effect only after a device reset", ifname);
 	devlink_request_set(&r, dcb->devlink_family, &roce, on);
 	err = nl_talk(dcb->generic, &r, NULL, NULL, e);
 	if (err) {

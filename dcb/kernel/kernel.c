@@ -152,7 +152,7 @@ static int kernel_read_back(struct dcb *dcb, const struct dcb_port *port, uint64
 
 static int kernel_unsupported(const struct dcb_port *port, const char *what, struct err *e)
 {
-	return err_set(e, -EOPNOTSUPP, "%s: the driver has no %s", port->ifname, what);
+	return err_set(e, -EOPNOTSUPP, "%s: the driver does not support %s", port->ifname, what);
 }
 
 static int kernel_write_dcbx(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
@@ -179,7 +179,7 @@ static const struct sent_struct {
 	{ETS_FIELDS, DCB_ATTR_IEEE_ETS, SENT(has_ets, ets), "ETS"},
 	{PFC_FIELDS, DCB_ATTR_IEEE_PFC, SENT(has_pfc, pfc), "PFC"},
 	{BIT(TC_MAXRATE), DCB_ATTR_IEEE_MAXRATE, SENT(has_maxrate, maxrate), "rate limit"},
-	{BUFFER_FIELDS, DCB_ATTR_DCB_BUFFER, SENT(has_buffer, buffer), "receive buffers to set"},
+	{BUFFER_FIELDS, DCB_ATTR_DCB_BUFFER, SENT(has_buffer, buffer), "setting receive buffers"},
 };
 
 static int kernel_write_struct(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
@@ -317,8 +317,7 @@ static int kernel_write_value(struct dcb *dcb, const struct dcb_port *port, cons
 	case QOS_PFC_STORM:
 		return ethtool_storm_write(dcb->ioctl_fd, port->ifname, q->pfc_storm_ms, e);
 	default: /* no interface of the kernel has it */
-		return err_set(e, -EOPNOTSUPP, "%s: an LLDP agent decides this, not the kernel",
-			       port->ifname);
+		return err_set(e, -EOPNOTSUPP, "%s: only an LLDP agent can set this", port->ifname);
 	}
 }
 
@@ -394,7 +393,7 @@ static int kernel_write(struct dcb *dcb, const struct dcb_port *port, const stru
 		return dcb_lldpad.write(port->ifname, q, mask & dcb_lldpad.fields(), e);
 	if (o)
 		return o->write(dcb, port, q, o->fields & mask, e);
-	return err_set(e, -EOPNOTSUPP, "%s: nothing that can be written", port->ifname);
+	return err_set(e, -EOPNOTSUPP, "%s: the setting is read-only", port->ifname);
 }
 
 static int kernel_check(struct dcb *dcb, const struct dcb_port *port, struct err *e)
@@ -414,7 +413,9 @@ static int kernel_check(struct dcb *dcb, const struct dcb_port *port, struct err
 	if (err) {
 		err_prefix(e, "%s", port->ifname);
 		err_hint(e,
-			 "delete one: dcb app show dev %s, dcb app del dev %s dscp-prio DSCP:PRIO",
+			 "delete one of them: dcb app show dev %s, then dcb app del dev %s "
+			 "dscp-prio "
+			 "DSCP:PRIO",
 			 port->ifname, port->ifname);
 	}
 	return err;

@@ -70,7 +70,7 @@ static int netdev_read(struct nl *nl, const char *ifname, struct netdev *l, stru
 		return err;
 	}
 	if (!l->found)
-		return err_set(e, -EBADMSG, "%s: the kernel gave no MTU", ifname);
+		return err_set(e, -EBADMSG, "%s: the kernel reports no MTU", ifname);
 	return 0;
 }
 
@@ -295,7 +295,7 @@ int vlan_write(struct dcb *dcb, const char *ifname, const struct qos *q, struct 
 	int err = sysfs_upper_vlans(dcb, ifname, &vlans, e);
 
 	if (!err && !vlans.count)
-		return err_set(e, -EOPNOTSUPP, "%s: no VLAN device above it", ifname);
+		return err_set(e, -EOPNOTSUPP, "%s: no VLAN device on it", ifname);
 	for (unsigned int i = 0; !err && i < vlans.count; i++)
 		err = netdev_write_vlan(dcb, vlans.netdev[i], q->vlan_prio, e);
 	return err;
@@ -312,10 +312,11 @@ void vlan_unknown_reason(struct dcb *dcb, const char *ifname, char *reason, size
 	if (netdev_read_vlans(dcb, ifname, &vlans, &all, &agree, &e))
 		snprintf(reason, size, "%.150s", e.text);
 	else if (!vlans.count)
-		snprintf(reason, size, "no VLAN device above it, and untagged packets carry none");
+		snprintf(reason, size,
+			 "the port has no VLAN device, and untagged packets carry no PCP");
 	else if (!agree)
 		snprintf(reason, size,
-			 "its VLAN devices (%s, ...) have different maps, which undo could not put "
-			 "back: make them equal",
+			 "its VLAN devices (%s, ...) have different maps, which rollback could not "
+			 "restore: make them equal",
 			 vlans.netdev[0]);
 }

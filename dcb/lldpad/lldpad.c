@@ -43,14 +43,15 @@ static const struct status {
 	const char *text;
 } statuses[] = {
 	{0x01, -EIO, "it failed"},
-	{0x02, -ENODEV, "it does not know the device"},
-	{0x03, -ENODEV, "it has no agent there"},
-	{0x04, -EINVAL, "it takes the request for invalid"},
-	{0x05, -EINVAL, "it takes the request for invalid"},
-	{0x06, -ENODATA, "it knows no neighbour"},
-	{0x08, -EOPNOTSUPP, "the port has no DCBX that it could use"},
+	{0x02, -ENODEV, "unknown device"},
+	{0x03, -ENODEV, "no LLDP agent on the port"},
+	{0x04, -EINVAL, "invalid request"},
+	{0x05, -EINVAL, "invalid request"},
+	{0x06, -ENODATA, "no LLDP neighbour"},
+	{0x08, -EOPNOTSUPP, "the port does not support DCBX"},
 	{0x09, -EOPNOTSUPP, "not applicable"},
-	{0x0a, -EPERM, "it answers root alone, and not while it runs read-only"},
+	{0x0a, -EPERM,
+	 "permission denied: only root may write, and not to a read-only lldpad (-R)"},
 };
 
 int lldpad_open(pid_t pid, uid_t uid, struct lldpad **l, struct err *e)
@@ -179,14 +180,14 @@ int lldpad_parse_answer(const char *answer, size_t len, const char *request, con
 	size_t expect;
 
 	if (len < 3 || answer[0] != 'R' || lldpad_bytes(answer + 1, 2, &status, 1) != 1)
-		return err_set(e, -EPROTO, "lldpad: not an answer");
+		return err_set(e, -EPROTO, "lldpad: invalid reply");
 	if (status)
 		return lldpad_status_error(status, e);
 	if (lldpad_bytes(echo + fixed - 2, 2, &name_len, 1) != 1)
-		return err_set(e, -EINVAL, "lldpad: not a request");
+		return err_set(e, -EINVAL, "lldpad: malformed request");
 	expect = fixed + name_len;
 	if (len < 3 + expect || memcmp(answer + 3, echo, expect))
-		return err_set(e, -EPROTO, "lldpad: the answer to another request");
+		return err_set(e, -EPROTO, "lldpad: reply to another request");
 	*rest = answer + 3 + expect;
 	return 0;
 }
@@ -248,7 +249,7 @@ static int lldpad_request(struct lldpad *l, const char *request, size_t len, cha
 	n = err ? err : lldpad_receive(l, answer, size - 1);
 	if (n < 0 && l->other.pid)
 		return err_sys(e, (int)n,
-			       "lldpad does not answer; an answer of pid %d (uid %u) was dropped",
+			       "lldpad does not answer; dropped a reply of pid %d (uid %u)",
 			       (int)l->other.pid, (unsigned int)l->other.uid);
 	if (n < 0)
 		return err_sys(e, (int)n, "lldpad does not answer");
@@ -289,7 +290,7 @@ int lldpad_neighbour(struct lldpad *l, const char *ifname, uint8_t *tlvs, size_t
 	if (err)
 		return err;
 	if (left < 8) /* the TLV that was asked for comes first */
-		return err_set(e, -EPROTO, "lldpad: an answer that is cut short");
+		return err_set(e, -EPROTO, "lldpad: truncated reply");
 	n = lldpad_bytes(rest + 8, left - 8, tlvs, size);
 	if (n < 0)
 		return err_sys(e, n, "lldpad: TLVs of the neighbour of %s", ifname);

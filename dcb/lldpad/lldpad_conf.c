@@ -62,8 +62,8 @@ static int conf_open(const char *path, FILE **f, struct stat *st, struct err *e)
 		err = err_set(e, -EINVAL, "%s: not a regular file", path);
 	else if (!conf_is_trusted(st))
 		err = err_set(e, -EPERM,
-			      "%s: not trusted: owner uid %u, mode %04o; expected root's, written "
-			      "by nobody else",
+			      "%s: not trusted: owner uid %u, mode %04o; expected owner root, "
+			      "writable by root only",
 			      path, (unsigned int)st->st_uid, st->st_mode & 07777);
 	else
 		err = (*f = fdopen(fd, "r")) ? 0 : err_sys(e, -errno, "%s", path);
@@ -301,9 +301,9 @@ static int conf_format(const char *path, config_t *config, char **text, struct e
 		return err_sys(e, -ENOMEM, "%s", path);
 	config_init(&again);
 	if (config_read_string(&again, *text) != CONFIG_TRUE) {
-		err = err_set(e, -EINVAL, "%s: what is in it cannot be written again: line %d: %s",
-			      path, config_error_line(&again), config_error_text(&again));
-		err_hint(e, "look for a number that is too large");
+		err = err_set(e, -EINVAL, "%s: cannot write its content back: line %d: %s", path,
+			      config_error_line(&again), config_error_text(&again));
+		err_hint(e, "check the file for a number that is too large");
 	}
 	config_destroy(&again);
 	return err;
@@ -335,7 +335,7 @@ int lldpad_conf_write(const char *path, const char *ifname, const struct qos *q,
 	/* libconfig has no name with a dot or a colon; VLANs and aliases have no DCB of their own.
 	 */
 	if (!err && !conf_set_port(&config, ifname, q, mask))
-		err = err_set(e, -EINVAL, "%s: '%s' cannot be stated there", path, ifname);
+		err = err_set(e, -EINVAL, "%s: cannot write settings of '%s'", path, ifname);
 	if (!err)
 		err = conf_store(path, &config, e);
 	config_destroy(&config);

@@ -226,8 +226,8 @@ int lldpad_parse_arg(struct qos *q, enum lldpad_tlv tlv, const struct lldpad_arg
 			good = lldpad_parse_row(&rows[i], arg, q);
 	if (good)
 		return 0;
-	return err_set(e, -EBADMSG, "%s of TLV %08x has a value that it cannot have", arg->name,
-		       (unsigned int)tlv);
+	return err_set(e, -EBADMSG, "TLV %08x: value not allowed for %s", (unsigned int)tlv,
+		       arg->name);
 }
 
 static void lldpad_clear_shares(const uint8_t tsa[QOS_TCS], uint8_t bw[QOS_TCS])

@@ -110,8 +110,8 @@ static void plan_check_app_room(const struct context *c, struct plan_step *s)
 	    lldpad_app_count(&then) > LLDPAD_APPS_MAX)
 		plan_step_refuse(
 			s,
-			"lldpad has room for %d APP entries, not for %u; state the DSCPs in use, "
-			"without app.dscp_default",
+			"lldpad holds at most %d APP entries, the plan needs %u; list the DSCPs in "
+			"use and remove app.dscp_default",
 			LLDPAD_APPS_MAX, lldpad_app_count(&then));
 }
 
@@ -130,9 +130,9 @@ static bool plan_rule_trust(const struct context *c, struct plan_step *s)
 
 	plan_target_dscp(c, &map);
 	if (c->want->trust == QOS_TRUST_DSCP && !plan_any_dscp(&map))
-		plan_step_refuse(s, "DSCP trust follows from app.dscp entries, and there are none");
+		plan_step_refuse(s, "DSCP trust needs app.dscp entries, and there are none");
 	if (c->want->trust == QOS_TRUST_PCP && plan_any_dscp(&map))
-		plan_step_refuse(s, "app.dscp entries mean DSCP trust");
+		plan_step_refuse(s, "app.dscp entries switch the port to DSCP trust");
 	return true;
 }
 
@@ -157,7 +157,7 @@ static bool plan_rule_prio_tc(const struct context *c, struct plan_step *s)
 	uint8_t tc = plan_highest_tc(c->want->prio_tc, QOS_PRIOS);
 
 	if (qos_has(c->have, QOS_ETS_CAP) && c->have->ets_cap && tc >= c->have->ets_cap)
-		plan_step_refuse(s, "the device has %u traffic classes, TC %u is none of them",
+		plan_step_refuse(s, "the device has %u traffic classes, so TC %u does not exist",
 				 c->have->ets_cap, tc);
 	return true;
 }
@@ -173,14 +173,14 @@ static bool plan_rule_pfc(const struct context *c, struct plan_step *s)
 		if (c->want->pfc_enabled & 1 << prio)
 			classes |= 1 << (qos_has(map, QOS_PRIO_TC) ? map->prio_tc[prio] : prio);
 	if (cap && __builtin_popcount(classes) > (int)cap)
-		plan_step_refuse(s, "the device can have %u lossless traffic classes", cap);
+		plan_step_refuse(s, "the device supports at most %u lossless traffic classes", cap);
 	return true;
 }
 
 static bool plan_rule_lldp_agent(const struct context *c, struct plan_step *s)
 {
 	if (!plan_has_lldp_agent(c->have))
-		plan_step_refuse(s, "an LLDP agent decides this, not the kernel: see dcbx.agent");
+		plan_step_refuse(s, "only an LLDP agent can set this: see dcbx.agent");
 	return true;
 }
 
@@ -199,13 +199,12 @@ static bool plan_rule_ib_mtu(const struct context *c, struct plan_step *s)
 	if (plan_fields(c->plan) & QOS_BIT(QOS_MTU) && c->want->mtu >= needs)
 		return false;
 	if (!qos_has(c->have, QOS_IB_MTU))
-		plan_step_refuse(s, "no MTU of an RDMA port is known");
+		plan_step_refuse(s, "the MTU of the RDMA port cannot be read");
 	else if (qos_has(c->have, QOS_MTU) && c->have->mtu >= needs)
 		plan_step_refuse(s, "the RDMA device has not followed the netdev's MTU of %u",
 				 c->have->mtu);
 	else
-		plan_step_refuse(s, "it follows the netdev's MTU, which must be at least %u",
-				 needs);
+		plan_step_refuse(s, "the netdev's MTU decides it and must be at least %u", needs);
 	return true;
 }
 
@@ -287,7 +286,7 @@ static void plan_step_make(const struct context *c, enum qos_field_id id, int li
 	qos_copy_field(&s->from, c->have, id);
 	qos_copy_field(&s->to, c->want, id);
 	if (!dcb_object_fields(id))
-		plan_step_refuse(s, "nothing here can set it");
+		plan_step_refuse(s, "rocecheck cannot set it");
 	else if (!qos_has(c->have, id) && !(hidden & QOS_BIT(id)))
 		plan_step_refuse(s, "the device does not offer it");
 }

@@ -35,7 +35,7 @@ static void plan_check_pcp_apps(const struct dcb *dcb, const struct qos *have, s
 	    sscanf(dcb->release, "%u.%u", &major, &minor) != 2 || major > 6 ||
 	    (major == 6 && minor >= 2))
 		return;
-	plan_step_refuse(s, "linux %.40s skips PCP entries, 6.2 is the first to take them",
+	plan_step_refuse(s, "linux %.40s ignores PCP entries; they need 6.2 or later",
 			 dcb->release);
 }
 
@@ -76,7 +76,8 @@ static void plan_check_bond(struct dcb *dcb, const struct plan *plan, struct pla
 		return;
 	snprintf(path, sizeof(path), "class/net/%.16s/master/bonding/mode", plan->ifname);
 	if (!dcb_sysfs_read(dcb, path, text, sizeof(text)))
-		plan_step_refuse(s, "%s sets no DCB while the port is in a bond", plan->driver);
+		plan_step_refuse(s, "%s refuses DCB settings while the port is in a bond",
+				 plan->driver);
 }
 
 /* What is kept in the device's memory counts after its next reset. */
@@ -88,7 +89,7 @@ static void plan_check_devlink(struct dcb *dcb, const struct plan *plan, struct 
 	    roce.mode != DEVLINK_AT_RESET)
 		return;
 	plan_step_refuse(s,
-			 "the device reads it when it starts: devlink dev param set %s/%s name "
+			 "the device reads it only at startup: devlink dev param set %s/%s name "
 			 "enable_roce value %s cmode permanent, then reboot",
 			 roce.bus, roce.device, s->to.roce_enable ? "true" : "false");
 }
@@ -110,7 +111,7 @@ static void plan_check_step(struct dcb *dcb, const struct qos *have, const struc
 	if (!plan->ibdev[0])
 		plan_step_refuse(s, "the port has no RDMA device");
 	else if (!configfs_has_rdma_cm(dcb->configfs_fd))
-		plan_step_refuse(s, "rdma_cm is not in configfs: mount configfs, load rdma_cm");
+		plan_step_refuse(s, "rdma_cm is not in configfs: mount configfs and load rdma_cm");
 }
 
 void plan_check_host(struct dcb *dcb, const struct qos *have, struct plan *plan)

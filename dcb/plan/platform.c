@@ -149,8 +149,8 @@ const struct platform platforms[] = {
 		.word = "mana",
 		.name = "an Azure MANA port",
 		.is = platform_is_mana,
-		.place = {{DCB_FIELDS | CC_FIELDS,
-			   "Azure sets it below the guest, nothing inside can", false}},
+		.place = {{DCB_FIELDS | CC_FIELDS, "only Azure can set it, outside the guest",
+			   false}},
 		.seen = "linux 7.2 microsoft/mana (no dcbnl, no pause, no debugfs for it)",
 	},
 	{
@@ -158,7 +158,7 @@ const struct platform platforms[] = {
 		.name = "a VMware PVRDMA port",
 		.is = platform_is_pvrdma,
 		.place = {{DCB_FIELDS | CC_FIELDS,
-			   "set it on the uplink of the ESXi host, and marking in its "
+			   "set it on the uplink of the ESXi host; set marking in the "
 			   "distributed switch",
 			   false}},
 		.seen = "linux 7.2 vmw_pvrdma, vmxnet3 (no dcbnl, no pause)",
@@ -168,7 +168,7 @@ const struct platform platforms[] = {
 		.name = "an Alibaba eRDMA port",
 		.is = platform_is_erdma,
 		.place = {{DCB_FIELDS | CC_FIELDS,
-			   "Alibaba Cloud sets it below the instance, nothing inside can", false}},
+			   "only Alibaba Cloud can set it, outside the instance", false}},
 		.seen = "linux 7.2 infiniband/hw/erdma (no knobs)",
 	},
 	{
@@ -183,16 +183,15 @@ const struct platform platforms[] = {
 		.name = "an mlx5 subfunction",
 		.is = platform_is_subfunction,
 		.place = {{DCB_FIELDS | CC_FIELDS,
-			   "set it on the physical function that it was cut from", false}},
+			   "set it on the physical function of the subfunction", false}},
 		.seen = "linux 7.2 mlx5/core/sf (vport_group_manager)",
 	},
 	{
 		.word = "representor",
-		.name = "a representor of a function behind an embedded switch",
+		.name = "a representor port of an embedded switch",
 		.is = platform_is_representor,
 		.place = {{DCB_FIELDS | CC_FIELDS,
-			   "set it on the uplink of that switch, whose phys_port_name is p0 or p1",
-			   false}},
+			   "set it on the uplink of the switch (phys_port_name p0 or p1)", false}},
 		.seen = "linux 7.2 net/devlink/port.c, mlx5/core/en_rep.c",
 	},
 	{
@@ -219,11 +218,12 @@ const struct platform platforms[] = {
 				 false},
 				/* ionic_set_pauseparam() replaces the type PFC by link pause. */
 				{PAUSE_FIELDS,
-				 "use nicctl update port --pause-type: through ethtool link pause "
-				 "would replace PFC",
+				 "use nicctl update port --pause-type (ethtool would replace PFC "
+				 "by "
+				 "link pause)",
 				 false},
 				{BIT(DCBX_MODE) | BIT(FIRMWARE_AGENT),
-				 "it has no DCBX; what is set with nicctl stands", false},
+				 "it has no DCBX; settings made with nicctl stay", false},
 				{CC_FIELDS, "use nicctl update dcqcn", false},
 			},
 		.seen = "linux 7.2 pensando/ionic_ethtool.c; nicctl as ROCm's scripts call it",
@@ -232,11 +232,11 @@ const struct platform platforms[] = {
 		.word = "irdma-iwarp",
 		.name = "an Intel RDMA port in iWARP mode",
 		.is = platform_is_irdma_iwarp,
-		.place =
-			{{ROCE_FIELDS | CC_FIELDS,
-			  "make it RoCE first: devlink dev param set pci/ADDRESS name enable_iwarp "
-			  "value false cmode runtime, then enable_roce true",
-			  false}},
+		.place = {{ROCE_FIELDS | CC_FIELDS,
+			   "switch to RoCE first: devlink dev param set pci/ADDRESS name "
+			   "enable_iwarp "
+			   "value false cmode runtime, then enable_roce true",
+			   false}},
 		.seen = "linux 7.2 ice/devlink (enable_roce, enable_iwarp)",
 	},
 	{
@@ -244,9 +244,9 @@ const struct platform platforms[] = {
 		.name = "an iWARP port",
 		.is = platform_is_iwarp,
 		.place = {{ROCE_FIELDS,
-			   "iWARP is TCP: an application sets its ToS (rdma_set_option)", false},
-			  {CC_FIELDS, "iWARP is TCP, and the device's TCP controls congestion",
-			   false}},
+			   "iWARP runs over TCP: applications set the ToS (rdma_set_option)",
+			   false},
+			  {CC_FIELDS, "iWARP runs over TCP, and TCP controls congestion", false}},
 		.seen = "linux 7.2 infiniband/core/cma.c, cxgb4, siw",
 	},
 };
@@ -280,8 +280,7 @@ static const struct platform_place *platform_place_of(const struct platform *p,
 	return NULL;
 }
 
-/* Whether a row of the port says that it does not decide the field; the reason is a line for people
- * with the place where it is set. */
+/* Returns true when the field cannot be set on this port; the reason says where to set it. */
 static bool platform_refuses(const struct platform_facts *facts, enum qos_field_id field,
 			     char *reason, size_t size)
 {
@@ -293,7 +292,7 @@ static bool platform_refuses(const struct platform_facts *facts, enum qos_field_
 		if (!place || !platforms[i].is(facts))
 			continue;
 		platform_where(place, facts, where, sizeof(where));
-		snprintf(reason, size, "%s does not decide it: %s", platforms[i].name, where);
+		snprintf(reason, size, "not settable on %s: %s", platforms[i].name, where);
 		return true;
 	}
 	return false;

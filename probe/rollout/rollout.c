@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A rollout from end to end: the order of the hosts, their links and plans, and the loop that
- * begins with hosts as their order allows. What happens on one host:
+ * Runs a rollout: orders the hosts, connects to their agents, plans, and starts each host when its
+ * turn comes. Steps of one host:
  *
  *   apply -> check -> confirm -> applied
  *     |        |         |
  *     |        +---------+--> undo -> rolled back
  *     +-> unchanged, rolled back (by itself), failed
  *
- * and from each of them, when the connection is lost: away -> return -> ask, until we know what
- * became of the transaction or its dead-man's time is long over.
+ * A lost connection leads from each step to: back off -> reconnect -> ask, until the host reports
+ * the outcome of its transaction or the time of its dead-man is over.
  */
 #include "probe/rollout/rollout.h"
 
@@ -24,12 +24,12 @@
 #include "profiles/base/json.h"
 
 #define HEARTBEAT_MS 1000
-#define LEASE_MS     20000 /* a link that carries this very connection may flap */
+#define LEASE_MS     20000 /* the connection itself may use a link that flaps */
 #define QUIT_MS	     2000
 #define ANSWER_MS    60000
-#define APPLY_MS     120000 /* without links to wait for */
-#define AGAIN_MS     500    /* between two attempts to reach a host, and two questions */
-#define UNSTARTED_MS 10000  /* in which a command that was asked for has made its journal */
+#define APPLY_MS     120000 /* plus the waits for links */
+#define AGAIN_MS     500    /* between two connection attempts or requests to a host */
+#define UNSTARTED_MS 10000  /* by then an apply that was requested has written its journal */
 #define PORTS_MAX    1024
 #define STEPS_MAX    4096
 
@@ -39,21 +39,20 @@ enum rollout_step {
 	STEP_CHECK, /* plans again: it must be empty */
 	STEP_CONFIRM,
 	STEP_UNDO,
-	STEP_BACKOFF, /* lost: waits before it connects again */
+	STEP_BACKOFF, /* connection lost: waits before it connects again */
 	STEP_RECONNECT,
-	STEP_ASK, /* came back: what became of its transaction? */
+	STEP_ASK, /* connected again: reads the outcome of its transaction */
 };
 
-/* One host on its way. */
 struct rollout_host_state {
 	struct agent_conn conn;
 	enum rollout_step step;
-	char last_tx[32]; /* its newest transaction before us, empty = none */
-	bool asked;	  /* it was told to apply */
-	bool confirmed;	  /* it came back and need not be confirmed any more */
-	bool undoing;	  /* whatever it says of itself, it is to be undone */
+	char last_tx[32]; /* its newest transaction before this rollout, empty = none */
+	bool asked;	  /* apply was requested */
+	bool confirmed;	  /* after a reconnect: its transaction needs no confirmation */
+	bool undoing;	  /* to be rolled back, whatever its own outcome is */
 	uint64_t begin_ms, again_ms, give_up_ms;
-	char why[ROLLOUT_REASON_MAX]; /* it is undone, or was lost */
+	char why[ROLLOUT_REASON_MAX]; /* reason of the rollback or of the lost connection */
 };
 
 struct rollout_priv {
@@ -66,11 +65,8 @@ struct rollout_priv {
 	struct loop *loop;
 	struct loop_timer *heartbeat;
 	struct rollout_host_state *host_state; /* of each host */
-	bool look_again;		       /* one has ended: another may begin */
+	bool look_again;		       /* a host has ended: another may start */
 };
-
-/* The order of a rollout. Waves are not a thing of their own: they are what comes out when every
- * host takes one step, so that what is announced and what is done cannot differ. */
 
 void rollout_add_group(struct rollout_entry *u, uint32_t group)
 {
@@ -95,7 +91,7 @@ static bool rollout_share_group(const struct rollout_entry *a, const struct roll
 	return false;
 }
 
-/* The hosts that run; few, so that 4096 that wait for each other are no matter. */
+/* The running hosts. */
 struct running {
 	const struct rollout_entry *entry[ROLLOUT_PARALLEL_MAX];
 	unsigned int count;
@@ -112,24 +108,24 @@ static bool rollout_must_wait(const struct running *running, const struct rollou
 static unsigned int rollout_scan(const struct rollout_entry *unit, unsigned int n,
 				 struct running *running)
 {
-	unsigned int bad = 0;
+	unsigned int failed = 0;
 
 	running->count = 0;
 	for (unsigned int i = 0; i < n; i++) {
-		bad += unit[i].stage == ROLLOUT_STAGE_FAILED;
+		failed += unit[i].stage == ROLLOUT_STAGE_FAILED;
 		if (unit[i].stage == ROLLOUT_STAGE_RUNNING && running->count < ROLLOUT_PARALLEL_MAX)
 			running->entry[running->count++] = &unit[i];
 	}
-	return bad;
+	return failed;
 }
 
 int rollout_next(const struct rollout_entry *unit, unsigned int n, const struct rollout_limits *l)
 {
 	struct running running;
-	unsigned int bad = rollout_scan(unit, n, &running);
+	unsigned int failed = rollout_scan(unit, n, &running);
 	int later = running.count ? -EAGAIN : -ENOENT;
 
-	if (bad > l->max_failed)
+	if (failed > l->max_failed)
 		return later;
 	if (l->canary < n && unit[l->canary].stage != ROLLOUT_STAGE_DONE)
 		return unit[l->canary].stage == ROLLOUT_STAGE_WAITING ? (int)l->canary : later;
@@ -142,6 +138,7 @@ int rollout_next(const struct rollout_entry *unit, unsigned int n, const struct 
 	return later;
 }
 
+/* Simulates rollout_next(), so announced and real order agree. */
 int rollout_waves(const struct rollout_entry *unit, unsigned int n, const struct rollout_limits *l,
 		  unsigned int *wave)
 {
@@ -166,8 +163,7 @@ int rollout_waves(const struct rollout_entry *unit, unsigned int n, const struct
 	return waves;
 }
 
-/* What hosts answer in a rollout, read with suspicion: plans, and what a command said before it
- * failed. Pure. */
+/* Answers of hosts are hostile input. */
 
 static const char *const result_words[ROLLOUT_RESULT_COUNT] = {
 	[ROLLOUT_NOT_STARTED] = "not started", [ROLLOUT_UNCHANGED] = "unchanged",
@@ -223,7 +219,7 @@ static int rollout_read_port(const json_t *port, struct rollout_facts *f, struct
 		snprintf(f->used, sizeof(f->used), "%s is in use by %s", netdev,
 			 json_is_string(json_array_get(users, 0))
 				 ? json_string_value(json_array_get(users, 0))
-				 : "somebody");
+				 : "a program");
 	return 0;
 }
 
@@ -234,17 +230,17 @@ int rollout_read_facts(const json_t *plan, struct rollout_facts *facts, struct e
 	int err = 0;
 
 	if (!json_is_object(plan) || !rollout_is_text(plan, "schema", "rocecheck.plan/1"))
-		return err_set(e, -EBADMSG, "what came is no plan");
+		return err_set(e, -EBADMSG, "the host did not answer with a plan");
 	err = json_get_array(plan, "ports", PORTS_MAX, &ports, e);
 	for (size_t i = 0; !err && i < json_array_size(ports); i++)
 		err = rollout_read_port(json_array_get(ports, i), &f, e);
 	if (err)
-		return err_set(e, -EBADMSG, "what came is no plan");
+		return err_set(e, -EBADMSG, "the host did not answer with a plan");
 	*facts = f;
 	return 0;
 }
 
-/* Hosts without a rack are one group: what is not known is not taken for independent. */
+/* Hosts without a rack form one group. */
 static uint32_t rollout_rack_of(const struct fabric *f, unsigned int h)
 {
 	for (unsigned int i = 0; i < h; i++)
@@ -333,7 +329,7 @@ static void rollout_start_agent(struct rollout *r, unsigned int h)
 		k->err = e;
 		return;
 	}
-	/* The engine's own time comes first. */
+	/* Longer than the timeout of the engine. */
 	agent_conn_open(k, in->loop, r->host[h].name, argv.argv,
 			(in->f->connect_timeout_s + 5) * 1000);
 }
@@ -354,12 +350,12 @@ static struct rollout_host_state *rollout_state(const struct rollout *r, unsigne
 static void rollout_end_host(struct rollout *r, unsigned int h, enum rollout_result result)
 {
 	struct rollout_host *host = &r->host[h];
-	bool good = result == ROLLOUT_APPLIED || result == ROLLOUT_UNCHANGED;
+	bool success = result == ROLLOUT_APPLIED || result == ROLLOUT_UNCHANGED;
 
 	host->result = result;
 	host->took_ms = loop_now_ms(r->priv->loop) - rollout_state(r, h)->begin_ms;
 	rollout_state(r, h)->step = STEP_IDLE;
-	r->entry[h].stage = good ? ROLLOUT_STAGE_DONE : ROLLOUT_STAGE_FAILED;
+	r->entry[h].stage = success ? ROLLOUT_STAGE_DONE : ROLLOUT_STAGE_FAILED;
 	r->priv->look_again = true;
 	rollout_report(r, h, "%s, %.1f s%s%s", rollout_result_word(result), host->took_ms / 1e3,
 		       host->reason[0] ? ": " : "", host->reason);
@@ -416,12 +412,12 @@ static void rollout_give_up(struct rollout *r, unsigned int h)
 	const struct rollout_host_state *w = rollout_state(r, h);
 
 	rollout_fail(r, h, ROLLOUT_FAILED, ROLLOUT_EXIT_LOST,
-		     "lost: %.400s; unless it is off, it undid by itself what it wrote: see "
-		     "'rocecheck rollback --list' there",
+		     "connection lost: %.400s; a running host rolls back by itself: check "
+		     "'rocecheck rollback --list' on the host",
 		     w->why);
 }
 
-/* Its journal has to say what became of it. The first time, the clock starts. */
+/* The journal of the host has the outcome. The first call starts the timeout. */
 static void rollout_await_outcome(struct rollout *r, unsigned int h, const char *why)
 {
 	struct rollout_host_state *w = rollout_state(r, h);
@@ -435,7 +431,7 @@ static void rollout_await_outcome(struct rollout *r, unsigned int h, const char 
 		w->give_up_ms = now_ms + time_ms;
 		if (!w->undoing)
 			snprintf(w->why, sizeof(w->why), "%s", why);
-		rollout_report(r, h, "%s: asking for %u s what became of it", why,
+		rollout_report(r, h, "%s: trying for %u s to read the outcome", why,
 			       (unsigned int)(time_ms / 1000));
 	}
 	if (now_ms >= w->give_up_ms)
@@ -468,19 +464,20 @@ static void rollout_apply(struct rollout *r, unsigned int h)
 	r->entry[h].stage = ROLLOUT_STAGE_RUNNING;
 	rollout_state(r, h)->asked = rollout_state(r, h)->conn.state == CONN_READY;
 	rollout_state(r, h)->begin_ms = loop_now_ms(r->priv->loop);
-	rollout_report(r, h, "%u to change%s", host->facts.changes,
-		       h == how->limits.canary ? ", the canary" : "");
+	rollout_report(r, h, "applying %u change%s%s", host->facts.changes,
+		       host->facts.changes == 1 ? "" : "s",
+		       h == how->limits.canary ? " (canary)" : "");
 	rollout_ask(r, h, STEP_APPLY, "apply", fields, APPLY_MS + links_ms);
 }
 
-/* A command there and how it ended. */
+/* Result of a command on the host. */
 struct answer {
 	int status;
 	const json_t *output;
-	char reason[ROLLOUT_REASON_MAX]; /* when it failed */
+	char reason[ROLLOUT_REASON_MAX]; /* of a failure */
 };
 
-/* False when the agent did not come to start it, or to tell its end. */
+/* Returns false when the agent did not start the command, or did not report its end. */
 static bool rollout_read_answer(const struct rollout_host_state *w, struct answer *a)
 {
 	const json_t *status = json_object_get(w->conn.reply, "exit");
@@ -514,18 +511,17 @@ static void rollout_after_apply(struct rollout *r, unsigned int h, const struct 
 	else if (a->status == ROLLOUT_EXIT_OK && host->tx[0])
 		rollout_check(r, h);
 	else if (a->status == ROLLOUT_EXIT_FINDINGS && host->tx[0] && json_integer_value(left) > 0)
-		rollout_undo(r, h, "%lld of its settings did not read back as they were written",
+		rollout_undo(r, h, "%lld settings read back with other values than written",
 			     (long long)json_integer_value(left));
 	else if (host->tx[0])
-		rollout_undo(r, h, "what it saw behind it was not as it should be: %.500s",
-			     a->reason);
+		rollout_undo(r, h, "the re-check after apply failed: %.500s", a->reason);
 	else if (a->status == ROLLOUT_EXIT_OK)
-		rollout_await_outcome(r, h, "what it answered makes no sense");
+		rollout_await_outcome(r, h, "invalid answer to apply");
 	else
 		rollout_fail(r, h, ROLLOUT_FAILED, a->status, "%s", a->reason);
 }
 
-/* Looked at from here, and over a connection that still works. */
+/* The check proves that the connection still works after the change. */
 static void rollout_after_check(struct rollout *r, unsigned int h, const struct answer *a)
 {
 	const struct rollout_host_state *w = rollout_state(r, h);
@@ -533,11 +529,11 @@ static void rollout_after_check(struct rollout *r, unsigned int h, const struct 
 	struct err e = {0};
 
 	if (a->status)
-		rollout_undo(r, h, "it cannot be looked at again: %.600s", a->reason);
+		rollout_undo(r, h, "the check after apply failed: %.600s", a->reason);
 	else if (rollout_read_facts(a->output, &facts, &e))
 		rollout_undo(r, h, "%s", e.text);
 	else if (facts.changes)
-		rollout_undo(r, h, "%u of its settings differ again", facts.changes);
+		rollout_undo(r, h, "%u settings differ again after apply", facts.changes);
 	else if (w->confirmed)
 		rollout_end_host(r, h, ROLLOUT_APPLIED);
 	else
@@ -547,7 +543,7 @@ static void rollout_after_check(struct rollout *r, unsigned int h, const struct 
 static void rollout_after_confirm(struct rollout *r, unsigned int h, const struct answer *a)
 {
 	if (a->status)
-		rollout_undo(r, h, "it could not be confirmed: %.600s", a->reason);
+		rollout_undo(r, h, "confirming failed: %.600s", a->reason);
 	else
 		rollout_end_host(r, h, ROLLOUT_APPLIED);
 }
@@ -560,10 +556,10 @@ static void rollout_after_undo(struct rollout *r, unsigned int h, const struct a
 		rollout_fail(r, h, ROLLOUT_ROLLED_BACK, ROLLOUT_EXIT_UNDONE, "%s", w->why);
 	else
 		rollout_fail(r, h, ROLLOUT_FAILED, ROLLOUT_EXIT_LOST,
-			     "%.300s; and not undone: %.300s", w->why, a->reason);
+			     "%.300s; and the rollback failed: %.300s", w->why, a->reason);
 }
 
-/* Newest transaction of the list: what state is it in, and is it ours? */
+/* The newest transaction of the host. */
 struct newest {
 	char id[32], state[16];
 	bool waits;
@@ -583,7 +579,7 @@ static bool rollout_read_newest(const struct answer *a, struct newest *n)
 			 !json_get_bool(last, "waits", &n->waits, &e));
 }
 
-/* The host is back: what its journal says counts. */
+/* The host answers again: its journal decides. */
 static void rollout_after_ask(struct rollout *r, unsigned int h, const struct answer *a)
 {
 	struct rollout_host_state *w = rollout_state(r, h);
@@ -600,13 +596,14 @@ static void rollout_after_ask(struct rollout *r, unsigned int h, const struct an
 		rollout_apply(r, h);
 		return;
 	}
-	/* One that is only prepared has not begun to write, or its process has ended. */
+	/* A prepared transaction has not begun to write, or its process has ended. */
 	if (!strcmp(n.id, w->last_tx) || !strcmp(n.state, "prepared") ||
 	    !strcmp(n.state, "empty")) {
 		if (lost_ms < UNSTARTED_MS)
 			rollout_back_off(r, h);
 		else
-			rollout_fail(r, h, ROLLOUT_FAILED, 0, "%.500s; it wrote nothing", w->why);
+			rollout_fail(r, h, ROLLOUT_FAILED, 0, "%.500s; the host changed nothing",
+				     w->why);
 		return;
 	}
 	memcpy(host->tx, n.id, sizeof(host->tx));
@@ -617,15 +614,14 @@ static void rollout_after_ask(struct rollout *r, unsigned int h, const struct an
 		rollout_check(r, h);
 	else if (!strcmp(n.state, "undone"))
 		rollout_fail(r, h, ROLLOUT_ROLLED_BACK, ROLLOUT_EXIT_UNDONE,
-			     "%.500s; it undid it by itself", w->why);
+			     "%.500s; the host rolled back by itself", w->why);
 	else if (!strcmp(n.state, "lost"))
 		rollout_fail(r, h, ROLLOUT_FAILED, ROLLOUT_EXIT_LOST,
-			     "%.500s; and it could not undo it", w->why);
+			     "%.500s; and the host could not roll back", w->why);
 	else
 		rollout_back_off(r, h);
 }
 
-/* Time to connect, or only to ask again? */
 static void rollout_reconnect(struct rollout *r, unsigned int h)
 {
 	struct rollout_host_state *w = rollout_state(r, h);
@@ -696,7 +692,7 @@ static int rollout_open_priv(struct rollout *r, struct err *e)
 		return err;
 	in->launcher = launcher_find(f->engine[0] ? f->engine : "ssh");
 	if (!in->launcher)
-		return err_set(e, -EINVAL, "no engine '%s'", f->engine);
+		return err_set(e, -EINVAL, "unknown engine '%s'", f->engine);
 	in->host_state = calloc(f->host_count + 1, sizeof(*in->host_state));
 	r->host = calloc(f->host_count + 1, sizeof(*r->host));
 	r->entry = calloc(f->host_count + 1, sizeof(*r->entry));
@@ -728,7 +724,6 @@ int rollout_open(const struct fabric *f, const atomic_int *stop, rollout_progres
 	return err;
 }
 
-/* Waits until no link is busy; a link is not the first member of an array here. */
 static bool rollout_none_busy(void *arg)
 {
 	const struct rollout *r = arg;
@@ -766,7 +761,7 @@ void rollout_close(struct rollout *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* Before anything was begun. */
+/* The host failed before its apply. */
 static void PRINTF_LIKE(3, 4)
 	rollout_reject(struct rollout *r, unsigned int h, const char *fmt, ...)
 {
@@ -789,13 +784,16 @@ static void rollout_check_build(struct rollout *r, unsigned int h)
 	if (k->state != CONN_READY) {
 		rollout_conn_reason(k, reason, sizeof(reason));
 		rollout_reject(r, h, "%s",
-			       agent_conn_busy(k) ? "stopped before it answered" : reason);
+			       agent_conn_busy(k) ? "interrupted before the host answered"
+						  : reason);
 		return;
 	}
 	r->host[h].reached = !strcmp(k->build, ROCECHECK_VERSION);
 	if (!r->host[h].reached)
-		rollout_reject(r, h, "the agent is rocecheck %s, this is %s: install one version",
-			       k->build, ROCECHECK_VERSION);
+		rollout_reject(
+			r, h,
+			"the host has rocecheck %s, this host has %s: install the same version",
+			k->build, ROCECHECK_VERSION);
 }
 
 void rollout_connect(struct rollout *r)
@@ -812,7 +810,7 @@ static bool rollout_can_plan(const struct rollout *r, unsigned int h)
 	return r->host[h].result == ROLLOUT_NOT_STARTED;
 }
 
-/* One question to all that can be planned; plan: with what is asked of each. */
+/* Sends a request to each host that can be planned; plan: with the profile of the host. */
 static void rollout_ask_all(struct rollout *r, const char *op, bool plan, bool as_text)
 {
 	for (unsigned int h = 0; h < r->host_count; h++) {
@@ -828,14 +826,14 @@ static void rollout_ask_all(struct rollout *r, const char *op, bool plan, bool a
 	loop_run_until(r->priv->loop, rollout_none_busy, r);
 }
 
-/* What the command there printed; NULL with the host failed when there is no good answer. */
+/* Returns the output of the command on the host; NULL: the host has failed. */
 static const json_t *rollout_read_output(struct rollout *r, unsigned int h)
 {
 	const struct rollout_host_state *w = rollout_state(r, h);
 	struct answer a;
 
 	if (*r->priv->stop) {
-		rollout_reject(r, h, "stopped before it answered");
+		rollout_reject(r, h, "interrupted before the host answered");
 		return NULL;
 	}
 	if (!rollout_read_answer(w, &a)) {
@@ -879,10 +877,10 @@ static void rollout_read_plan_text(struct rollout *r, unsigned int h)
 	if (json_is_string(output))
 		r->host[h].plan_text = strdup(json_string_value(output));
 	else if (output)
-		rollout_reject(r, h, "what came is no plan");
+		rollout_reject(r, h, "the host did not answer with a plan");
 }
 
-/* The newest one there is, so that ours can be told from it. */
+/* Remembers the newest transaction before ours. */
 static void rollout_read_last_tx(struct rollout *r, unsigned int h)
 {
 	const json_t *output = rollout_read_output(r, h);
@@ -894,7 +892,7 @@ static void rollout_read_last_tx(struct rollout *r, unsigned int h)
 		return;
 	if (!json_is_array(list) ||
 	    (newest && json_get_text(newest, "id", w->last_tx, sizeof(w->last_tx), NULL)))
-		rollout_reject(r, h, "what came is no list of transactions");
+		rollout_reject(r, h, "the host did not answer with a list of transactions");
 }
 
 void rollout_plan(struct rollout *r, bool as_text)
@@ -929,7 +927,7 @@ unsigned int rollout_canary(const struct rollout *r)
 	return first;
 }
 
-/* False when there is nothing to begin any more. */
+/* Returns false when no host is left to start. */
 static bool rollout_begin_all(struct rollout *r)
 {
 	int next = -EAGAIN;
@@ -943,7 +941,7 @@ static bool rollout_begin_all(struct rollout *r)
 	return next != -ENOENT;
 }
 
-/* Goes on with those that wait for us, begins with all that may begin. */
+/* Advances hosts that answered, starts hosts that may start. */
 static bool rollout_advance_all(void *arg)
 {
 	struct rollout *r = arg;
@@ -960,22 +958,22 @@ static bool rollout_advance_all(void *arg)
 	return !r->priv->look_again || *r->priv->stop;
 }
 
-/* Those whose turn did not come, and why. */
+/* Gives each host that was not started its reason. */
 static void rollout_explain_rest(struct rollout *r)
 {
-	const struct rollout_host *bad = NULL;
+	const struct rollout_host *failed = NULL;
 	char text[ROLLOUT_REASON_MAX];
 
-	for (unsigned int h = 0; !bad && h < r->host_count; h++)
+	for (unsigned int h = 0; !failed && h < r->host_count; h++)
 		if (r->entry[h].stage == ROLLOUT_STAGE_FAILED)
-			bad = &r->host[h];
+			failed = &r->host[h];
 	if (*r->priv->stop)
 		snprintf(text, sizeof(text), "stopped");
-	else if (bad && bad->result == ROLLOUT_ROLLED_BACK)
-		snprintf(text, sizeof(text), "%s was rolled back", bad->name);
-	else if (bad)
-		snprintf(text, sizeof(text), "%s %s", bad->name,
-			 bad->reached ? "failed" : "was not reached");
+	else if (failed && failed->result == ROLLOUT_ROLLED_BACK)
+		snprintf(text, sizeof(text), "%s was rolled back", failed->name);
+	else if (failed)
+		snprintf(text, sizeof(text), "%s %s", failed->name,
+			 failed->reached ? "failed" : "was not reached");
 	else
 		text[0] = '\0';
 	for (unsigned int h = 0; h < r->host_count; h++)
@@ -995,6 +993,6 @@ int rollout_run(struct rollout *r, const struct rollout_options *how, struct err
 	rollout_explain_rest(r);
 	for (unsigned int h = 0; *in->stop && h < r->host_count; h++)
 		if (r->host[h].result == ROLLOUT_NOT_STARTED)
-			return err_set(e, -EINTR, "stopped: not all hosts were begun");
+			return err_set(e, -EINTR, "interrupted: some hosts were not started");
 	return 0;
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A profile on many hosts: connect to all, plan on all, then apply in the order of
- * rollout_next(). Each host runs its own transaction with a dead-man; we look at it after that from
- * here and confirm. A host we cannot reach any more undoes what it did, and we go on asking until
- * we know.
+ * Applies a profile to many hosts: connects to all, plans on all, then applies in the order of
+ * rollout_next(). Each host runs its own transaction with a dead-man; the rollout checks the host
+ * afterwards and confirms. An unreachable host rolls back by itself, and the rollout asks until it
+ * knows the outcome.
  */
 #ifndef PROBE_ROLLOUT_H
 #define PROBE_ROLLOUT_H
@@ -15,12 +15,9 @@
 #include "profiles/base/base.h"
 #include "profiles/fabric.h"
 
-/* Which host of a rollout may be changed now. Pure: the canary first and alone, then as many at
- * once as allowed, but of those that flap or reset a port no two in one failure group. */
-
 #define ROLLOUT_GROUPS_MAX   64
 #define ROLLOUT_PARALLEL_MAX 64
-#define ROLLOUT_EVERY_GROUP  UINT32_MAX /* of a port that belongs to nobody knows which */
+#define ROLLOUT_EVERY_GROUP  UINT32_MAX /* of a port whose group is unknown */
 
 enum rollout_stage {
 	ROLLOUT_STAGE_WAITING,
@@ -32,25 +29,26 @@ enum rollout_stage {
 /* One host. */
 struct rollout_entry {
 	enum rollout_stage stage;
-	unsigned int group_count;	    /* 0: nothing is disrupted */
-	uint32_t group[ROLLOUT_GROUPS_MAX]; /* of its ports that are disrupted */
+	unsigned int group_count;	    /* 0: no port is disrupted */
+	uint32_t group[ROLLOUT_GROUPS_MAX]; /* failure groups of its disrupted ports */
 };
 
 struct rollout_limits {
-	unsigned int canary;	 /* index; nothing else before it is good */
+	unsigned int canary;	 /* index; no other host starts before it is done */
 	unsigned int parallel;	 /* hosts at once, 1..ROLLOUT_PARALLEL_MAX */
-	unsigned int max_failed; /* more than so many: no new ones */
+	unsigned int max_failed; /* with more failed hosts no new one starts */
 };
 
 /* Adds a group once; one too many becomes ROLLOUT_EVERY_GROUP. */
 void rollout_add_group(struct rollout_entry *u, uint32_t group);
 
-/* Index of the host to start now; -EAGAIN: none before a running one has ended; -ENOENT: no more.
- */
+/* Returns the index of the host to start now: the canary first and alone, then up to `parallel`,
+ * but of hosts that flap or reset a port only one per failure group. -EAGAIN: none before a running
+ * one has ended; -ENOENT: none any more. Pure. */
 int rollout_next(const struct rollout_entry *unit, unsigned int n, const struct rollout_limits *l);
 
-/* When each waiting host starts if all take equally long and none fails: wave[i] from 1, 0 for one
- * that does not start. Returns the number of waves, -ENOMEM. */
+/* Fills wave[i], from 1: the order in which hosts start if all take equally long and none fails; 0
+ * for one that does not start. Returns the number of waves, -ENOMEM. */
 int rollout_waves(const struct rollout_entry *unit, unsigned int n, const struct rollout_limits *l,
 		  unsigned int *wave);
 
@@ -59,7 +57,7 @@ int rollout_waves(const struct rollout_entry *unit, unsigned int n, const struct
 
 enum rollout_result {
 	ROLLOUT_NOT_STARTED,
-	ROLLOUT_UNCHANGED, /* it was as wanted */
+	ROLLOUT_UNCHANGED, /* nothing to change */
 	ROLLOUT_APPLIED,
 	ROLLOUT_ROLLED_BACK,
 	ROLLOUT_FAILED, /* see reached, lost and status */
@@ -67,27 +65,27 @@ enum rollout_result {
 };
 const char *rollout_result_word(enum rollout_result result); /* "rolled back" */
 
-/* What a plan (rocecheck.plan/1) means for the others. */
+/* Facts of a host's plan (rocecheck.plan/1) that decide on consent and order. */
 struct rollout_facts {
 	unsigned int ports, changes, cannot;
 	unsigned int disrupted; /* ports that are flapped or reset */
-	bool unproven;		/* changes by a driver known from its source alone */
-	char used[200];		/* a disrupted port and who uses it, empty = nobody */
+	bool unproven;		/* changes by a driver of tier source */
+	char used[200];		/* a disrupted port and its user, empty = none */
 };
 
 struct rollout_host {
 	char name[FABRIC_NAME_MAX];
-	json_t *profile; /* what is asked of it, owned; the caller sets it before the plan */
-	json_t *plan;	 /* owned; NULL: there is none */
-	char *plan_text; /* owned, as the host prints it; NULL: not asked for */
+	json_t *profile; /* owned; the caller sets it before the plan */
+	json_t *plan;	 /* owned; NULL: none */
+	char *plan_text; /* owned, as the host prints it; NULL: not requested */
 	char *warnings;	 /* owned, of its plan; may be NULL */
 	struct rollout_facts facts;
 	bool reached;
 	enum rollout_result result;
 	int status; /* exit code of the command that failed there, 0 = none did */
-	bool lost;  /* failed, and what it was before is not back, or we cannot know */
-	char reason[ROLLOUT_REASON_MAX]; /* of a failure, and of not being started */
-	char tx[32];			 /* its transaction, if there was one */
+	bool lost;  /* failed, and its former settings are not restored, or that is unknown */
+	char reason[ROLLOUT_REASON_MAX]; /* of a failure, or of not being started */
+	char tx[32];			 /* its transaction, or "" */
 	uint64_t took_ms;
 };
 
@@ -102,45 +100,45 @@ struct rollout {
 	struct rollout_priv *priv;
 };
 
-/* How it is done. */
 struct rollout_options {
 	struct rollout_limits limits;
 	unsigned int confirm_within_s; /* of the dead-men */
 	unsigned int wait_link_s;
-	unsigned int settle_ms; /* until each looks again; ROLLOUT_SETTLE_AUTO: as it thinks */
-	unsigned int margin_ms; /* a dead-man is late by so much at most */
-	bool disruption;	/* steps that flap or reset a port were accepted */
+	unsigned int settle_ms; /* until the re-check; ROLLOUT_SETTLE_AUTO: each host decides */
+	unsigned int margin_ms; /* maximum delay of a dead-man */
+	bool disruption;	/* consent to steps that flap or reset a port */
 };
 
-/* f is borrowed until rollout_close(). *stop != 0 ends it in order: no host is begun any more,
- * those that run come to their end. progress may be NULL. */
+/* f is borrowed until rollout_close(). *stop != 0 ends the rollout in order: running hosts finish,
+ * no other host starts. progress may be NULL. */
 int rollout_open(const struct fabric *f, const atomic_int *stop, rollout_progress *progress,
 		 void *arg, struct rollout *r, struct err *e);
 void rollout_close(struct rollout *r);
 
-/* Hosts that are not reached are ROLLOUT_FAILED. */
+/* Connects to all hosts. Unreachable hosts become ROLLOUT_FAILED. */
 void rollout_connect(struct rollout *r);
 
-/* The plan of each host that was reached, and its unit. as_text: also as the host prints it. */
+/* Reads the plan of each reached host. as_text: also as the host prints it. */
 void rollout_plan(struct rollout *r, bool as_text);
 
-/* First host whose plan changes something; if none does, the first that can be planned. Its index,
- * or host_count. */
+/* Returns the index of the first host whose plan has changes, else of the first with a plan, else
+ * host_count. */
 unsigned int rollout_canary(const struct rollout *r);
 
-/* Applies. 0, or -EINTR when it was stopped: then hosts are not started that would have been. */
+/* Applies on all hosts. Returns 0, or -EINTR when *stop kept hosts from starting. */
 int rollout_run(struct rollout *r, const struct rollout_options *how, struct err *e);
 
-/* Parts of it, pure, for tests. */
+/* Pure functions, public for tests. */
 
-/* plan is hostile. -EBADMSG when it is no plan. */
+/* Reads a plan, which is hostile input. -EBADMSG. */
 int rollout_read_facts(const json_t *plan, struct rollout_facts *facts, struct err *e);
 
-/* The groups of the ports that the plan of host h disrupts. */
+/* Reads the failure groups of the ports that the plan of host h disrupts. */
 void rollout_read_groups(const json_t *plan, const struct fabric *f, unsigned int h,
 			 struct rollout_entry *u);
 
-/* The last error that a command printed, with its hint, in one line; "exit STATUS" without one. */
+/* Writes the last error that a command printed, with its hint, on one line; "exit STATUS" if none.
+ */
 void rollout_reason(const char *stderr_text, int status, char *buf, size_t size);
 
 #endif

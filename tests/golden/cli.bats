@@ -250,7 +250,7 @@ small_tree() {
 	run -2 "$rc" apply lab --settle 60s --confirm-within 30s
 	[[ $output == *"--settle (60 s) must be shorter than --confirm-within (30 s)"* ]]
 	run -2 "$rc" apply lab --boot
-	[[ $output == *"--boot goes with --last"* ]]
+	[[ $output == *"--boot needs --last"* ]]
 	run -2 "$rc" plan - < <(printf '{"a":"' && head -c 17M /dev/zero | tr '\0' x)
 	[[ $output == *"standard input: more than 16 MiB"* ]]
 }

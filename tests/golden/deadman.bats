@@ -212,7 +212,7 @@ state/last 700
 		"$rc" apply --last --boot --state-dir "$PWD/state"
 		"$rc" rollback --list --state-dir "$PWD/state"'
 	[ "$status" = 0 ]
-	[[ $output == *"4200"*"was not confirmed before the reboot, is undone"*"1500"*undone* ]]
+	[[ $output == *"4200"*"is undone (not confirmed before the reboot)"*"1500"*undone* ]]
 }
 
 @test "an interrupted transaction is undone at boot, whatever the clock says" {
@@ -230,7 +230,7 @@ state/last 700
 	# In the boot that interrupted it somebody may be at work on it.
 	[[ $output == *"4200
 4200
-transaction "*", which the last boot interrupted, is undone
+transaction "*" is undone (interrupted by the reboot)
 1500" ]]
 }
 
@@ -265,10 +265,10 @@ transaction "*", which the last boot interrupted, is undone
 		kill -KILL $(deadman)
 		code=0; wait $tool || code=$?
 		echo "exit $code $(mtu) $(jq -r .outcome doc)"
-		grep -o "the process that would undo transaction .* has ended" said'
+		grep -o "the rollback guard of transaction .* has ended" said'
 	[ "$status" = 0 ]
 	[[ $output == *"exit 5 1500 undone"* ]]
-	[[ $output == *"the process that would undo transaction "*" has ended" ]]
+	[[ $output == *"the rollback guard of transaction "*" has ended" ]]
 }
 
 @test "confirm says no to what was undone, also where the undo could not be recorded" {
@@ -310,9 +310,9 @@ transaction "*", which the last boot interrupted, is undone
 		"$rc" apply --last --boot --state-dir "$PWD/ro/state"
 		echo "boot $(mtu)"'
 	[ "$status" = 0 ]
-	[[ $output == *"v0: mtu.netdev is 3000, not 4200"*"rocecheck rollback"*"changed: confirm 1"* ]]
-	[[ $output == *"would not be kept over a reboot"*"read-only: confirm 3"* ]]
-	[[ $output == *"is confirmed"*"boot 4200"* ]]
+	[[ $output == *"v0: mtu.netdev is 3000, expected 4200"*"rocecheck rollback"*"changed: confirm 1"* ]]
+	[[ $output == *"would be lost at a reboot"*"read-only: confirm 3"* ]]
+	[[ $output == *" confirmed. "*"boot 4200"* ]]
 }
 
 @test "a dead-man that is killed behind the promise: its transaction is named where it is looked for" {
@@ -334,9 +334,9 @@ transaction "*", which the last boot interrupted, is undone
 	[ "$status" = 0 ]
 	id=$(grep -o "id .*" <<<"$output"); id=${id#id }
 	[[ ${output%%--- late*} != *unconfirmed* ]]
-	[[ $output == *" - unconfirmed: transaction $id was not confirmed in time, and its dead-man has gone: run 'rocecheck rollback $id'"* ]]
-	[[ $output == *"waits for confirmation, its time is up, its dead-man has gone"* ]]
-	[[ $output == *"transaction $id was not confirmed in time, and its dead-man has gone"*"apply 3 4200"* ]]
+	[[ $output == *" - unconfirmed: transaction $id was not confirmed in time, and its rollback guard is not running: run 'rocecheck rollback $id'"* ]]
+	[[ $output == *"waits for confirmation, timeout passed, its rollback guard is not running"* ]]
+	[[ $output == *"transaction $id was not confirmed in time, and its rollback guard is not running"*"apply 3 4200"* ]]
 	[[ $(tail -n1 <<<"$output") == 1500 ]]
 }
 
@@ -346,7 +346,7 @@ transaction "*", which the last boot interrupted, is undone
 			"$rc" apply mtu.yaml -i v0 --auto-approve --accept-disruption --confirm-within 2s --state-dir "$PWD/state"
 		becomes 1500 8'
 	[ "$status" = 0 ]
-	[ "$(grep -c "is not protected from the OOM killer" <<<"$output")" = 1 ]
+	[ "$(grep -c "the OOM killer can kill the rollback guard" <<<"$output")" = 1 ]
 }
 
 @test "a second tool while one waits and the state folder is read-only: refused, and nothing is held up" {
@@ -475,7 +475,7 @@ transaction "*", which the last boot interrupted, is undone
 		done'
 	[ "$(grep -cx 'exit 3' <<<"$output")" = 4 ]
 	[[ $output == *"Permission denied"*"run as root"* ]]
-	[[ $output == *"readable by root alone"* ]]
+	[[ $output == *"only root can read"* ]]
 }
 
 @test "a confirm time of the profile that ends before the second look is refused, and both are named" {
@@ -541,7 +541,7 @@ transaction "*", which the last boot interrupted, is undone
 		echo "holder $holder"'
 	[ "$status" = 0 ]
 	[ "$(grep -c "(process $(sed -n "s/^holder //p" <<<"$output"))" <<<"$output")" = 1 ]
-	[[ $output != *"only watched"* ]]
+	[[ $output != *"no more repairs"* ]]
 }
 
 @test "a port that comes late is undone at boot, its wait is the only one, and it holds up no other undo" {

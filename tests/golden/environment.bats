@@ -153,7 +153,7 @@ unanswered() {
 	"$rc" apply "$tmp/mtu.yaml" -i v0 --state-dir "$tmp/state" --accept-unproven </dev/null 2>"$tmp/stderr" || code=$?
 	cat "$tmp/stderr"
 	[ "$code" = 2 ]
-	grep 'writes to this host, with a driver not verified on hardware (tier source), and nobody' "$tmp/stderr"
+	grep 'stdin is not a terminal. .* is not verified on hardware yet (tier: source)' "$tmp/stderr"
 	grep -- --auto-approve "$tmp/stderr"
 	[ "$(</sys/class/net/v0/mtu)" = 1500 ]
 }

@@ -118,9 +118,9 @@ asked() {
 @test "a connection that is cut: the host is asked again what became of it" {
 	inventory fleet cut1 quiet1
 	run -5 --separate-stderr many apply --auto-approve --accept-disruption
-	[[ $output == *"cut1    rolled back  "*"lost during apply"*"undid it by itself"* ]]
+	[[ $output == *"cut1    rolled back  "*"lost during apply"*"the host rolled back by itself"* ]]
 	# shellcheck disable=SC2154
-	[[ $stderr == *"cut1: "*"asking for"*"what became of it"* ]]
+	[[ $stderr == *"cut1: "*"trying for"*"to read the outcome"* ]]
 	inventory fleet cut2 quiet2
 	run -5 --separate-stderr many apply --auto-approve --accept-disruption --json
 	jq -e '.schema == "rocecheck.rollout/1" and .hosts[0].result == "rolled back" and
@@ -130,7 +130,7 @@ asked() {
 @test "nobody is asked off a terminal, and what flaps links wants a word of its own" {
 	inventory fleet good1
 	run -2 many apply
-	[[ $output == *"Apply writes to these hosts, and nobody is here to ask"* ]]
+	[[ $output == *"refusing to apply without confirmation: stdin is not a terminal. Apply changes settings of these hosts"* ]]
 	run -2 many apply --auto-approve
 	[[ $output == *"--accept-disruption"* ]]
 	run -0 --separate-stderr many apply --dry-run
@@ -145,7 +145,7 @@ asked() {
 	run -2 many apply --hosts good1,good3
 	[[ $output == *"no host 'good3'"* ]]
 	run -2 "$rc" plan --hosts good1
-	[[ $output == *"one profile is needed"* ]]
+	[[ $output == *"missing PROFILE"* ]]
 	for bad in '' ',' '-oProxyCommand=x' 'a b' 'a,a' 'h[1-' 'h[1-9999]' "\$(id)"; do
 		run -2 "$rc" plan --hosts "$bad" lab
 	done

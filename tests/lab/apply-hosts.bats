@@ -151,7 +151,7 @@ waits_for()
 	rocecheck=$!
 	waits_for 30 on h1 test -e /run/held
 	kill -9 "$(pgrep -P "$rocecheck" ssh)"
-	waits_for 20 grep -q 'what became of it' "$out.err"
+	waits_for 20 grep -q 'to read the outcome' "$out.err"
 	on h1 touch /run/go
 	code=0
 	wait "$rocecheck" || code=$?

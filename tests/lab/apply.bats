@@ -192,7 +192,7 @@ dirty()
 	on sh -c 'sed "s/6: strict/6: cbs/" /tmp/small.yaml >/tmp/cbs.yaml'
 	run -5 on rocecheck apply /tmp/cbs.yaml --auto-approve --accept-unproven
 	[[ $output == *"does not support this value"* ]]
-	[[ $output == *"the host is as before"* ]]
+	[[ $output == *"the host has its former settings"* ]]
 	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
 	run -0 on rocecheck rollback --list
 	[[ $output == *" undone "* ]]
@@ -222,10 +222,10 @@ dirty()
 	run -0 on rocecheck show -i eth0
 	[[ $output == *"no DCB"* && $output == *"pfc.enabled"*"?"* ]]
 	run -0 on rocecheck plan lab -i eth0
-	[[ $output == *"! pfc.enabled"*"cannot: the device does not offer it"* ]]
+	[[ $output == *"! pfc.enabled"*"unsupported: the device does not offer it"* ]]
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"
 	run -3 on rocecheck apply lab -i eth0 --auto-approve --accept-unproven
-	[[ $output == *"not possible here"* ]]
+	[[ $output == *"not supported on eth0"* ]]
 	run -0 on setpriv --reuid 65534 --regid 65534 --clear-groups rocecheck plan lab
 	run -3 on setpriv --reuid 65534 --regid 65534 --clear-groups rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"CAP_NET_ADMIN"* ]]
@@ -270,7 +270,7 @@ dirty()
 		[ -e lldpad.service ] || echo "[Unit]" >lldpad.service
 		ln -s "$PWD/lldpad.service" "$1/a.target.wants/"' boot "$units"
 	run -3 on rocecheck apply lab --auto-approve --accept-unproven
-	[[ $output == *"lldpad does not run now, but $units/a.target.wants/lldpad.service starts it at boot"* ]]
+	[[ $output == *"lldpad is not running, but $units/a.target.wants/lldpad.service starts it at boot"* ]]
 	on bash -ec 'rm "$1"/a.target.wants/*; cd "$1"; printf "[Timer]\nOnBootSec=1\n" >qos.timer
 		printf "[Service]\nExecStart=mlnx_qos -i roce0 --pfc 0,0,0,1,0,0,0,0\n" >qos.service
 		ln -s ../qos.timer a.target.wants/' timer "$units"
@@ -282,7 +282,7 @@ dirty()
 		cp "$(type -P sleep)" /tmp/NetworkManager
 		/tmp/NetworkManager 600 </dev/null >/dev/null 2>&1 & echo $! >/run/nm.pid' nm "$units" 3>&-
 	run -3 on rocecheck apply lab --auto-approve --accept-unproven
-	[[ $output == *"NetworkManager's connection 'store'"*"sets DCB whenever it comes up"* ]]
+	[[ $output == *"NetworkManager connection 'store'"*"sets DCB whenever it comes up"* ]]
 	on bash -ec 'kill "$(cat /run/nm.pid)"; rm -r /etc/NetworkManager /tmp/NetworkManager'
 	run -0 on rocecheck apply lab --auto-approve --accept-unproven
 	on rocecheck rollback

@@ -101,7 +101,7 @@ lossy()
 
 @test "the units run as they are bounded: one reports drift, the other puts it back" {
 	on h1 systemctl start rocecheck-watch
-	soon 20 sh -c 'tests/lab/lab run h1 -- journalctl -u rocecheck-watch -o cat --no-pager | grep "compared with"'
+	soon 20 sh -c 'tests/lab/lab run h1 -- journalctl -u rocecheck-watch -o cat --no-pager | grep "baseline"'
 	on h1 dcb pfc set dev roce0 prio-pfc 3:off
 	soon 20 sh -c 'tests/lab/lab run h1 -- journalctl -u rocecheck-watch -o cat --no-pager | grep -i drift'
 	lossy

@@ -152,7 +152,7 @@ nobody_waits()
 	on h2 sh -c 'kill -KILL $(pidof rocecheck); cat /proc/sys/kernel/random/uuid >/run/boot_id
 		mount --bind /run/boot_id /proc/sys/kernel/random/boot_id'
 	run -0 on h2 rocecheck apply --last --boot
-	[[ $output == *"was not confirmed before the reboot, is undone"* ]]
+	[[ $output == *"is undone (not confirmed before the reboot)"* ]]
 	on h2 umount /proc/sys/kernel/random/boot_id
 	state | diff "$BATS_TEST_TMPDIR/before" -
 	[ "$(on h2 rocecheck plan /run/agent.yaml --json | jq .changes)" = "$changes" ]

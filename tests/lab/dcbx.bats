@@ -59,7 +59,7 @@ teardown()
 	agent h1
 	speaker h1 ', peer: {require: fail, match: [pfc]}'
 	run -1 apply h1 --settle 6s
-	[[ $output == *"roce0: neighbour leaf1 port p1 advertises pfc.enabled [4], not [3]"* ]]
+	[[ $output == *"roce0: neighbour leaf1 port p1 advertises pfc.enabled [4], expected [3]"* ]]
 	run -1 --separate-stderr apply h1 --settle 6s --json
 	jq -e '.outcome == "unchanged" and (.later | any(test("leaf1 port p1")))' <<<"$output"
 	speaker h1 ', peer: {match: [pfc]}'
@@ -73,7 +73,7 @@ teardown()
 	on h1 dcb pfc set dev roce0 prio-pfc all:off
 	speaker h1
 	run -0 apply h1 --settle 1s
-	[[ $output == *"lldpad does not run"* ]]
+	[[ $output == *"lldpad is not running"* ]]
 	on h1 dcb -j pfc show dev roce0 | jq -e '.prio_pfc | any | not'
 	on h1 sh -c 'rm -f /dev/shm/lldpad.state; lldpad -d'
 	has h1 pfc '.prio_pfc[3]'
@@ -107,7 +107,7 @@ teardown()
 		do sleep 0.1; done
 		lldpad -d) >/dev/null 2>&1 &'
 	run -1 apply h1 --settle 35s
-	[[ $output == *"roce0: pfc.enabled is "*" now, not [3]; lldpad (pid "* ]]
+	[[ $output == *"roce0: pfc.enabled is now "*", expected [3]; lldpad (pid "* ]]
 	run -0 on h1 rocecheck rollback
 	no_agent h1
 }
@@ -132,7 +132,7 @@ teardown()
 	[[ $output == *"lldpad (pid "*"is running"* ]]
 	profile h1 <<<$'dcbx: {agent: lldpad}\npfc: {enabled: [3]}'
 	run -3 apply h1
-	[[ $output == *"was started with -R: it sets nothing"* ]]
+	[[ $output == *"was started with -R, so it changes no settings"* ]]
 	profile h1 <<<$'dcbx: {agent: lldpad-readonly, peer: {require: ignore}}\npfc: {enabled: [3]}'
 	run -0 apply h1 --settle 3s
 	on h1 dcb -j pfc show dev roce0 | jq -e '.prio_pfc[3]'

@@ -54,7 +54,7 @@ ended()
 
 @test "somebody sets PFC: field, values, port and program; a return; the exit codes" {
 	run -0 on h1 rocecheck watch --once
-	[[ $output == *"roce0 start: compared with the state after transaction "* ]]
+	[[ $output == *"roce0 start: baseline: state after transaction "* ]]
 	start
 	# One that is still there when it is looked for: it waits for its next line.
 	on h1 bash -c '{ echo "pfc set dev roce0 prio-pfc 3:off"; sleep 3; } | /usr/sbin/dcb -b - || true'
@@ -68,7 +68,7 @@ ended()
 	[[ $output == *"pfc.enabled [] -> [3]"* ]]
 	ended INT
 	run -0 on h1 rocecheck watch --once lab
-	[[ $output == *"compared with profile builtin:lab"* ]]
+	[[ $output == *"baseline: profile builtin:lab"* ]]
 }
 
 @test "what has no notice is polled" {
@@ -94,7 +94,7 @@ ended()
 	on h1 dcb pfc set dev roce0 prio-pfc 5:on
 	told 10 'drift pfc.enabled \[3\] -> \[3, 5\]'
 	on h1 bash -c ': >/tmp/watch; rocecheck apply lab --auto-approve --accept-unproven >/dev/null'
-	told 10 'start: compared with the state after transaction'
+	told 10 'start: baseline: state after transaction'
 	sleep 2
 	run -1 on h1 grep drift /tmp/watch
 	ended TERM
@@ -110,7 +110,7 @@ ended()
 	done
 	on h1 bash -c ': >/tmp/watch; dcb pfc set dev roce0 prio-pfc 3:off'
 	run -0 told 10 'repair-held'
-	[[ $output == *"3 repairs in 10 minutes: this port is only watched from now on"* ]]
+	[[ $output == *"3 repairs in 10 minutes: no more repairs of this port until watch restarts"* ]]
 	ended INT
 	# Another watch compares with the apply, not with a repair.
 	run -1 on h1 rocecheck watch --once

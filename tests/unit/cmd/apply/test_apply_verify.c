@@ -133,18 +133,19 @@ static const struct {
 	const char *says;
 } cases[] = {
 	{NULL, 0, 0, NULL},
-	{changed, 1, 1, "p1: pfc.enabled is [2] now, not [3]"},
-	{changed_by_lldpad, 1, 1, "not [3]; lldpad (pid 42) runs and can set it"},
+	{changed, 1, 1, "p1: pfc.enabled is now [2], expected [3]"},
+	{changed_by_lldpad, 1, 1, "expected [3]; lldpad (pid 42) is running and can set it"},
 	{never_possible, 0, 0, NULL},
-	{not_in_kernel, 1, 1, "p0: lldpad was told pfc.enabled [3], the kernel has []"},
-	{agent_stopped, 0, 1, "p0: lldpad does not run"},
+	{not_in_kernel, 1, 1, "p0: pfc.enabled is [3] in lldpad, but [] in the kernel"},
+	{agent_stopped, 0, 1, "p0: lldpad is not running"},
 	{no_agent, 0, 0, NULL},
-	{other_switch, 0, 1, "p1: neighbour leaf1 port e2 advertises pfc.enabled [4], not [3]"},
+	{other_switch, 0, 1,
+	 "p1: neighbour leaf1 port e2 advertises pfc.enabled [4], expected [3]"},
 	{other_switch_forbidden, 1, 1, "leaf1 port e2"},
 	{other_switch_ignored, 0, 0, NULL},
 	{other_field, 0, 0, NULL},
-	{no_neighbour, 0, 1, "p0: no LLDP neighbour was heard"},
-	{first_port_gone, 2, 2, "p0: the port has gone"},
+	{no_neighbour, 0, 1, "p0: no LLDPDU received from a neighbour"},
+	{first_port_gone, 2, 2, "p0: the port no longer exists"},
 };
 
 static void test_cases(void **state)

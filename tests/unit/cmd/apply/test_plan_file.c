@@ -126,14 +126,14 @@ static void test_changed(void **state)
 	make(&plan, &use, &plans, 0);
 	strcpy(plan.ibdev, "other");
 	assert_int_equal(plan_file_check(doc, &plans, &e), -ESTALE);
-	assert_non_null(strstr(e.text, "roce0: its RDMA device was "));
+	assert_non_null(strstr(e.text, "roce0: the RDMA device was "));
 	plans.count = 0;
 	assert_int_equal(plan_file_check(doc, &plans, &e), -ESTALE);
 	assert_string_equal(e.text, "roce0 is gone since the plan was made");
 	json_array_clear(json_object_get(doc, "ports"));
 	make(&plan, &use, &plans, 0);
 	assert_int_equal(plan_file_check(doc, &plans, &e), -ESTALE);
-	assert_string_equal(e.text, "roce0 was not there when the plan was made");
+	assert_string_equal(e.text, "roce0 did not exist when the plan was made");
 	json_decref(doc);
 }
 

@@ -159,7 +159,7 @@ static void test_confirmed_and_changed(void **state)
 	assert_int_equal(apply_within(600, id, open_fake, &e), 0);
 	machine->port[0].qos.mtu = 4000;
 	assert_int_equal(confirm(id, &e), -ECANCELED);
-	assert_non_null(strstr(e.text, "p0: mtu.netdev is 4000, not 9000"));
+	assert_non_null(strstr(e.text, "p0: mtu.netdev is 4000, expected 9000"));
 	assert_non_null(strstr(e.hint, "rocecheck rollback"));
 	machine->port[0].qos.mtu = 9000;
 	assert_int_equal(confirm(id, &e), 0);
@@ -206,7 +206,7 @@ static void test_confirmation_not_recorded(void **state)
 	if (system(command))
 		skip();
 	assert_true(confirm(id, &e) < 0);
-	assert_non_null(strstr(e.text, "would not be kept over a reboot"));
+	assert_non_null(strstr(e.text, "would be lost at a reboot"));
 	snprintf(command, sizeof(command), "chattr -i %s/tx/%s/journal", home, id);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(state_of(id), TX_DONE);
@@ -352,7 +352,7 @@ static void test_confirmed_alone(void **state)
 	assert_int_equal(signal_deadmen(SIGKILL), 1);
 	machine->port[0].qos.mtu = 4000;
 	assert_int_equal(confirm(id, &e), -ECANCELED);
-	assert_non_null(strstr(e.text, "mtu.netdev is 4000, not 9000"));
+	assert_non_null(strstr(e.text, "mtu.netdev is 4000, expected 9000"));
 	machine->port[0].qos.mtu = 9000;
 	assert_int_equal(confirm(id, &e), 0);
 	assert_int_equal(deadman_check(deadman, &e), 0);
@@ -455,7 +455,7 @@ static void test_confirmed_after_restart(void **state)
 	snprintf(command, sizeof(command), "sed -i 's/\"boot\":\"./\"boot\":\"x/' %s", path);
 	assert_int_equal(system(command), 0);
 	assert_int_equal(confirm(id, &e), -ECANCELED);
-	assert_non_null(strstr(e.text, "before the host was restarted"));
+	assert_non_null(strstr(e.text, "before the reboot"));
 }
 
 static void test_check_undone(void **state)

@@ -148,7 +148,7 @@ static void test_silent_success(void **state)
 	w.machine->lie_at = 5;
 	assert_int_equal(apply(&w, &outcome, &e), -EREMOTEIO);
 	assert_int_equal(outcome, APPLY_UNDONE);
-	assert_non_null(strstr(e.text, "reads back as"));
+	assert_non_null(strstr(e.text, "but reads back"));
 	assert_true(as_before(&w));
 }
 
@@ -159,7 +159,7 @@ static void test_lost(void **state)
 	w.machine->stuck = true;
 	assert_int_equal(apply(&w, &outcome, &e), -EINVAL);
 	assert_int_equal(outcome, APPLY_LOST);
-	assert_non_null(strstr(e.text, "is not back at"));
+	assert_non_null(strstr(e.text, "is not restored to"));
 	assert_false(as_before(&w));
 	/* It is not forgotten: later it can be done. */
 	assert_int_equal(rollback(&w, &outcome, &e), -EREMOTEIO);
@@ -177,8 +177,8 @@ static void test_rdma_gone(void **state)
 	w.machine->rdma_gone = true;
 	assert_int_equal(rollback(&w, &outcome, &e), -EREMOTEIO);
 	assert_int_equal(outcome, APPLY_LOST);
-	assert_non_null(strstr(e.text, "rdma.roce_version is not back at"));
-	assert_non_null(strstr(e.text, "rdma.cm_default_tos is not back at"));
+	assert_non_null(strstr(e.text, "rdma.roce_version is not restored to"));
+	assert_non_null(strstr(e.text, "rdma.cm_default_tos is not restored to"));
 	assert_null(strstr(e.text, "pfc.enabled"));
 	for (int i = 0; i < 2; i++) {
 		assert_int_equal(w.machine->port[i].qos.pfc_enabled, w.before[i].qos.pfc_enabled);
@@ -200,7 +200,7 @@ static void test_unknown_before(void **state)
 	w.machine->fail_at = 6;
 	assert_int_equal(apply(&w, &outcome, &e), -EINVAL);
 	assert_int_equal(outcome, APPLY_LOST);
-	assert_non_null(strstr(e.text, "the former value of pfc.enabled is not known"));
+	assert_non_null(strstr(e.text, "the former value of pfc.enabled is unknown"));
 }
 
 /* A device that changes more than it is told. */

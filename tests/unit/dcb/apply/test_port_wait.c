@@ -230,7 +230,7 @@ static void test_undo_tells(void **state)
 	m->fail_at = 2;
 	assert_int_equal(apply(1, &outcome, &e), -EINVAL);
 	assert_int_equal(outcome, APPLY_UNDONE);
-	assert_string_equal(e.text, "refused; and p0: carrier has not come back yet");
+	assert_string_equal(e.text, "refused; and p0: carrier has not returned yet");
 }
 
 int main(void)

@@ -41,24 +41,26 @@ static const struct owner_case {
 	{"nobody", "runs 7 sh", NULL, NULL},
 	{"lldpad runs", "runs 42 lldpad; socket",
 	 "lldpad (pid 42) is running: it writes its own ETS and PFC with every LLDPDU",
-	 "systemctl disable --now lldpad.socket lldpad.service, or let it do it: 'dcbx.agent: "
-	 "lldpad'"},
+	 "systemctl disable --now lldpad.socket lldpad.service, or let lldpad set the port: "
+	 "'dcbx.agent: lldpad'"},
 	{"a stranger has the name of its socket", "runs 812 perl 65534; socket",
-	 "a process (uid unknown) has the name of lldpad's socket and is not lldpad: lldpad cannot "
+	 "a process that is not lldpad (uid unknown) holds lldpad's socket name, so lldpad cannot "
 	 "start",
-	 "find it: ss -xlp | grep com/intel/lldpad"},
+	 "find the process: ss -xlp | grep com/intel/lldpad"},
 	{"a set-uid program that is called lldpad", "runs 42 lldpad 65534; socket",
-	 "a process (uid unknown) has the name of lldpad's socket and is not lldpad: lldpad cannot "
+	 "a process that is not lldpad (uid unknown) holds lldpad's socket name, so lldpad cannot "
 	 "start",
-	 "find it: ss -xlp | grep com/intel/lldpad"},
+	 "find the process: ss -xlp | grep com/intel/lldpad"},
 	{"lldpad at boot", "unit lldpad.service; want lldpad.service",
-	 "lldpad does not run now, but /etc/systemd/system/a.target.wants/lldpad.service starts it "
-	 "at boot, and then it writes its own ETS and PFC",
-	 "systemctl disable lldpad.socket lldpad.service, or let it do it: 'dcbx.agent: lldpad'"},
+	 "lldpad is not running, but /etc/systemd/system/a.target.wants/lldpad.service starts it "
+	 "at boot, and lldpad then writes its own ETS and PFC",
+	 "systemctl disable lldpad.socket lldpad.service, or let lldpad set the port: "
+	 "'dcbx.agent: lldpad'"},
 	{"its socket at boot", "unit lldpad.socket; want lldpad.socket",
-	 "lldpad does not run now, but /etc/systemd/system/a.target.wants/lldpad.socket starts it "
-	 "at boot, and then it writes its own ETS and PFC",
-	 "systemctl disable lldpad.socket lldpad.service, or let it do it: 'dcbx.agent: lldpad'"},
+	 "lldpad is not running, but /etc/systemd/system/a.target.wants/lldpad.socket starts it "
+	 "at boot, and lldpad then writes its own ETS and PFC",
+	 "systemctl disable lldpad.socket lldpad.service, or let lldpad set the port: "
+	 "'dcbx.agent: lldpad'"},
 	{"lldpad installed, not enabled", "unit lldpad.service; unit lldpad.socket", NULL, NULL},
 	{"lldpad masked", "unit lldpad.service; want lldpad.service; mask lldpad.service", NULL,
 	 NULL},
@@ -73,29 +75,29 @@ static const struct owner_case {
 	 "# " PFC_TLV "'",
 	 NULL, NULL},
 	{"lldpd sends PFC", "runs 9 lldpd; file lldpd.d/x.conf '" PFC_TLV "'",
-	 "lldpd sends DCBX TLVs of its own (/etc/lldpd.d/x.conf): the switch believes those, not "
-	 "what is set here",
-	 "take the custom-tlv lines out and restart lldpd; without them it sets and sends nothing "
-	 "of DCB"},
+	 "lldpd sends its own DCBX TLVs (/etc/lldpd.d/x.conf): the switch sees those, not the "
+	 "settings of the port",
+	 "remove the custom-tlv lines and restart lldpd; without them lldpd neither sets nor sends "
+	 "DCB"},
 	{"lldpd sends the dialect before, shortly written",
 	 "unit lldpd.service; want lldpd.service; file lldpd.conf '"
 	 "conf ports eth0 lldp custom add oui 00,1B,21 sub 2 oui-info 01\\n'",
-	 "lldpd sends DCBX TLVs of its own (/etc/lldpd.conf): the switch believes those, not what "
-	 "is set here",
-	 "take the custom-tlv lines out and restart lldpd; without them it sets and sends nothing "
-	 "of DCB"},
+	 "lldpd sends its own DCBX TLVs (/etc/lldpd.conf): the switch sees those, not the "
+	 "settings of the port",
+	 "remove the custom-tlv lines and restart lldpd; without them lldpd neither sets nor sends "
+	 "DCB"},
 	{"lldpd of a user's", "runs 9 lldpd 65534; file lldpd.d/x.conf '" PFC_TLV "'", NULL, NULL},
 	{"lldpd would, but does not run", "file lldpd.conf '" PFC_TLV "'", NULL, NULL},
 	{"a file of another name", "runs 9 lldpd; file lldpd.d/x.conf.old '" PFC_TLV "'", NULL,
 	 NULL},
 	{"NetworkManager runs", "runs 5 NetworkManager; nm a '" DCB_CONNECTION "'",
-	 "NetworkManager's connection 'store' (/etc/NetworkManager/system-connections/a) sets DCB "
+	 "NetworkManager connection 'store' (/etc/NetworkManager/system-connections/a) sets DCB "
 	 "whenever it comes up",
 	 "nmcli connection modify 'store' remove dcb"},
 	{"NetworkManager at boot, a connection of any device",
 	 "unit NetworkManager.service; want NetworkManager.service; "
 	 "nm a '[connection]\\nid = any one\\n[dcb]\\n'",
-	 "NetworkManager's connection 'any one' (/etc/NetworkManager/system-connections/a) sets "
+	 "NetworkManager connection 'any one' (/etc/NetworkManager/system-connections/a) sets "
 	 "DCB whenever it comes up",
 	 "nmcli connection modify 'any one' remove dcb"},
 	{"of another device",
@@ -107,20 +109,20 @@ static const struct owner_case {
 	{"NetworkManager is not there", "nm a '" DCB_CONNECTION "'", NULL, NULL},
 	{"a name that ends a quote",
 	 "runs 5 NetworkManager; nm a \"[connection]\\nid=a'; reboot\\033\\n[dcb]\\n\"",
-	 "NetworkManager's connection 'a?; reboot?' (/etc/NetworkManager/system-connections/a) "
+	 "NetworkManager connection 'a?; reboot?' (/etc/NetworkManager/system-connections/a) "
 	 "sets "
 	 "DCB whenever it comes up",
 	 "nmcli connection modify 'a?; reboot?' remove dcb"},
 	{"a timer",
 	 "unit q.timer; echo ExecStart=/opt/mlnx_qos -i eth0 >lib/systemd/system/q.service; "
 	 "want q.timer",
-	 "/etc/systemd/system/a.target.wants/q.timer calls mlnx_qos, in "
-	 "/lib/systemd/system/q.service: it sets these ports again, or others",
-	 "disable it, or let it call 'rocecheck apply'"},
+	 "/etc/systemd/system/a.target.wants/q.timer runs mlnx_qos (in "
+	 "/lib/systemd/system/q.service), which may overwrite these settings",
+	 "disable it, or make it run 'rocecheck apply' instead"},
 	{"a unit", "echo ExecStart=lldptool -T >lib/systemd/system/x.service; want x.service",
-	 "/etc/systemd/system/a.target.wants/x.service calls lldptool: it sets these ports again, "
-	 "or others",
-	 "disable it, or let it call 'rocecheck apply'"},
+	 "/etc/systemd/system/a.target.wants/x.service runs lldptool, which may overwrite these "
+	 "settings",
+	 "disable it, or make it run 'rocecheck apply' instead"},
 };
 
 /* Finds at most max in a tree. */
@@ -199,10 +201,10 @@ static void test_waiting(void **state)
 	assert_true(owner_is_lldpad(&waits));
 	assert_true(owner_blocks(&waits));
 	assert_int_equal(owner_report(&waits, &e), -EBUSY);
-	assert_string_equal(e.text, "lldpad starts at the first use of its socket, and then writes "
-				    "its own ETS and PFC");
-	assert_string_equal(e.hint, "systemctl disable --now lldpad.socket, or let it do it: "
-				    "'dcbx.agent: lldpad'");
+	assert_string_equal(e.text, "the first use of lldpad.socket starts lldpad, and lldpad then "
+				    "writes its own ETS and PFC");
+	assert_string_equal(e.hint, "systemctl disable --now lldpad.socket, or let lldpad set the "
+				    "port: 'dcbx.agent: lldpad'");
 }
 
 int main(void)

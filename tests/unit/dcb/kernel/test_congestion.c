@@ -101,7 +101,8 @@ static void test_nothing(void **state)
 	(void)state;
 	assert_int_equal(read_all().has, 0);
 	assert_int_equal(congestion_write(&port, &want, want.has, &e), -EOPNOTSUPP);
-	assert_string_equal(e.text, "eth0: the driver has no congestion_control.np.cnp_dscp");
+	assert_string_equal(e.text,
+			    "eth0: the driver does not support congestion_control.np.cnp_dscp");
 }
 
 static void test_ofed(void **state)
@@ -211,7 +212,7 @@ static void test_bnxt_own(void **state)
 	assert_false(is_elsewhere(&want, QOS_CNP_DSCP, ""));
 	run("mkdir %s/bnxt_re", root);
 	assert_true(is_elsewhere(&want, QOS_CNP_DSCP,
-				 "bnxt_re shows it behind a folder of its device: mkdir "
+				 "bnxt_re shows it only in a configfs folder of its device: mkdir "
 				 "/sys/kernel/config/bnxt_re/mlx5_0"));
 	assert_int_equal(read_all().has, 0);
 	for (unsigned int i = 0; i < 4; i++) {
@@ -257,8 +258,8 @@ static void test_bnxt_profile(void **state)
 	assert_false(is_elsewhere(&want, QOS_CNP_DSCP, ""));
 	put(info, "x\\nfw_service_prof_type_sup : 1\\n");
 	assert_true(is_elsewhere(&want, QOS_CNP_DSCP,
-				 "the firmware has it by its service profile: it follows app.dscp "
-				 "and pfc.enabled"));
+				 "the service profile of the firmware derives it from app.dscp and "
+				 "pfc.enabled"));
 	assert_false(is_elsewhere(&want, QOS_CC_ALGORITHM, ""));
 	want.cnp_dscp = 0; /* as it is */
 	assert_false(is_elsewhere(&want, QOS_CNP_DSCP, ""));
@@ -286,11 +287,11 @@ static void test_irdma_module(void **state)
 	assert_int_equal(q.cc_params.value[param("irdma_cc_cfg_valid")], 1);
 	assert_false(qos_param_has(&q.cc_params, param("irdma_F")));
 	assert_true(is_elsewhere(&want, QOS_CC_ALGORITHM,
-				 "irdma takes it when it is loaded: 'options irdma dcqcn_enable=1' "
-				 "in /etc/modprobe.d, then load it anew"));
+				 "irdma reads it only when it is loaded: put 'options irdma "
+				 "dcqcn_enable=1' in /etc/modprobe.d and reload the driver"));
 	assert_true(is_elsewhere(&want, QOS_CC_PARAMS,
-				 "irdma takes it when it is loaded: 'options irdma "
-				 "dcqcn_rai_factor=2' in /etc/modprobe.d, then load it anew"));
+				 "irdma reads it only when it is loaded: put 'options irdma "
+				 "dcqcn_rai_factor=2' in /etc/modprobe.d and reload the driver"));
 	assert_int_equal(congestion_write(&port, &want, want.has, &e), -EROFS);
 	assert_true(holds("module/irdma/parameters/dcqcn_enable", "N\n"));
 	want.cc_algorithm = QOS_CC_OFF;
@@ -300,7 +301,7 @@ static void test_irdma_module(void **state)
 	assert_int_equal(read_all().cc_algorithm, QOS_CC_DCQCN);
 	run("mkdir %s/irdma", root);
 	assert_true(is_elsewhere(&want, QOS_CC_ALGORITHM,
-				 "irdma shows it behind a folder of its device: mkdir "
+				 "irdma shows it only in a configfs folder of its device: mkdir "
 				 "/sys/kernel/config/irdma/mlx5_0"));
 	put("irdma/mlx5_0/roce_dcqcn_enable", "0\\n");
 	put("irdma/mlx5_0/roce_timely_enable", "0\\n");

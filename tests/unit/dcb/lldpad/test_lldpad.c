@@ -192,7 +192,7 @@ static void test_strangers(void **state)
 	char want[64];
 
 	(void)state;
-	snprintf(want, sizeof(want), "an answer of pid %d (uid %u) was dropped", (int)getpid(),
+	snprintf(want, sizeof(want), "dropped a reply of pid %d (uid %u)", (int)getpid(),
 		 (unsigned int)getuid());
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct fake f = {serve_bind(), good};

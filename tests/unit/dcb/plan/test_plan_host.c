@@ -98,12 +98,12 @@ static void test_lockdown(void **state)
 		bool debugfs;
 	} rows[] = {
 		{"none [integrity] confidentiality",
-		 "the device does not offer it, or the kernel is locked down, which closes debugfs",
-		 true},
+		 "the device does not offer it, or kernel lockdown blocks debugfs", true},
 		{"[none] integrity confidentiality", "the device does not offer it", true},
 		{NULL, "the device does not offer it", true},
 		{NULL,
-		 "the device does not offer it, or debugfs is not mounted, or not for this user",
+		 "the device does not offer it, or debugfs is not mounted or not readable by this "
+		 "user",
 		 false},
 	};
 	char root[] = "/tmp/test_plan_host.XXXXXX", path[80], command[256];

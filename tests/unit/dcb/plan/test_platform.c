@@ -122,7 +122,7 @@ static void check_step(const char *tree, const struct plan_step *s, const char *
 			fail_msg("%s: %s: %s", tree, qos_fields[s->field].key, s->reason);
 		return;
 	}
-	snprintf(want, sizeof(want), " does not decide it: %s", where);
+	snprintf(want, sizeof(want), ": %s", where);
 	if (!s->cannot || !strstr(s->reason, want) ||
 	    strlen(strstr(s->reason, want)) != strlen(want))
 		fail_msg("%s: %s: '%s', not '%s'", tree, qos_fields[s->field].key, s->reason,
@@ -197,7 +197,7 @@ static void test_rows(void **state)
 			assert_false(fields & p->place[k].fields);
 			fields |= p->place[k].fields;
 			/* With the name of a physical function the reason still fits. */
-			assert_true(strlen(p->name) + strlen(" does not decide it: ") +
+			assert_true(strlen(p->name) + strlen("not settable on : ") +
 					    strlen(p->place[k].where) +
 					    (p->place[k].physical ? 32 : 0) <
 				    sizeof(((struct plan_step *)NULL)->reason));

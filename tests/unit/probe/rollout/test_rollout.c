@@ -190,7 +190,7 @@ static const struct {
 	   "answer 1 '{\"tx\":\"20260101-000000-01\",\"outcome\":\"done\",\"left\":2}'"}},
 	 0,
 	 {ROLLOUT_ROLLED_BACK, ROLLOUT_NOT_STARTED, ROLLOUT_NOT_STARTED},
-	 "2 of its settings",
+	 "2 settings read back",
 	 false,
 	 "h1 a h1 r "},
 	{"it differs again when we look",
@@ -204,7 +204,7 @@ static const struct {
 	 {{"h1.confirm.1", "answer 1 null 'rocecheck: error: its time is up\\n'"}},
 	 0,
 	 {ROLLOUT_ROLLED_BACK, ROLLOUT_NOT_STARTED, ROLLOUT_NOT_STARTED},
-	 "could not be confirmed: its time is up",
+	 "confirming failed: its time is up",
 	 false,
 	 "h1 c h1 r "},
 	{"and not undone",
@@ -212,7 +212,7 @@ static const struct {
 	  {"h1.rollback.1", "answer 6 null 'rocecheck: error: p0: no device\\n'"}},
 	 0,
 	 {ROLLOUT_FAILED, ROLLOUT_NOT_STARTED, ROLLOUT_NOT_STARTED},
-	 "differ again; and not undone: p0: no device",
+	 "differ again after apply; and the rollback failed: p0: no device",
 	 true,
 	 "h1 r "},
 	{"lost while it applies, and back with the work done",
@@ -227,7 +227,7 @@ static const struct {
 	 {{"h1.apply.1", "exit 9"}, {"h1.transactions.2", "list \"$(tx 1 undone false)\""}},
 	 0,
 	 {ROLLOUT_ROLLED_BACK, ROLLOUT_NOT_STARTED, ROLLOUT_NOT_STARTED},
-	 "lost during apply (status 9); it undid it by itself",
+	 "lost during apply (status 9); the host rolled back by itself",
 	 false,
 	 "h1 a h1 t "},
 	{"lost while it applies, for good",
@@ -250,7 +250,7 @@ static const struct {
 	 {{"h1.apply.1", "answer 0 '{\"outcome\":7}'"}},
 	 0,
 	 {ROLLOUT_FAILED, ROLLOUT_NOT_STARTED, ROLLOUT_NOT_STARTED},
-	 "makes no sense",
+	 "invalid answer to apply",
 	 true,
 	 "h1 a h1 t "},
 	{"not reached",
@@ -333,7 +333,7 @@ static void test_stop(void **state)
 
 	(void)state;
 	make_fabric(&f, hosts);
-	stop_at = "h1: 1 to change";
+	stop_at = "h1: applying 1 change";
 	assert_int_equal(run(&r, &f, 8, 0), -EINTR);
 	assert_int_equal(r.host[0].result, ROLLOUT_APPLIED);
 	assert_int_equal(r.host[1].result, ROLLOUT_NOT_STARTED);
