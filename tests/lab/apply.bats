@@ -275,7 +275,7 @@ dirty()
 		printf "[Service]\nExecStart=mlnx_qos -i roce0 --pfc 0,0,0,1,0,0,0,0\n" >qos.service
 		ln -s ../qos.timer a.target.wants/' timer "$units"
 	run -3 on rocecheck apply lab --auto-approve --accept-unproven
-	[[ $output == *"$units/a.target.wants/qos.timer calls mlnx_qos, in $units/qos.service"* ]]
+	[[ $output == *"$units/a.target.wants/qos.timer runs mlnx_qos (in $units/qos.service)"* ]]
 	on bash -ec 'rm -r "$1"/{qos.*,a.target.wants}; mkdir -p /etc/NetworkManager/system-connections
 		printf "[connection]\nid=store\ninterface-name=roce0\n[dcb]\npriority-flow-control-flags=1\n" \
 			>/etc/NetworkManager/system-connections/store

@@ -193,7 +193,7 @@ sent()
 	done_right
 	run on h1 rocecheck rollback
 	[ "$status" = 6 ]
-	[[ $output == *"not known"* ]]
+	[[ $output == *"is unknown"* ]]
 }
 
 @test "bnxt: a class of 0 % is starving; dcb says nothing, ours says it before it writes" {
