@@ -31,11 +31,11 @@
 #define JOURNAL_ASIDE	  ".unreadable"
 
 enum tx_state {
-	TX_EMPTY,   /* died before its first line was on disk: nothing was written */
+	TX_EMPTY,   /* ended before its first line was on disk: nothing was written */
 	TX_RUNNING, /* being written, or interrupted */
 	TX_DONE,
-	TX_UNDONE, /* the former state is back */
-	TX_LOST,   /* and it is not */
+	TX_UNDONE, /* the former state is restored */
+	TX_LOST,   /* the former state is not restored */
 };
 const char *tx_state_word(enum tx_state state);
 
@@ -47,8 +47,8 @@ struct tx_port {
 	struct qos live;	  /* with an agent: what dcbnl said before; else nothing */
 	bool has_after;
 	bool cm_dir_made; /* its rdma_cm directory was made by this transaction */
-	/* In memory alone: the port as it was before its first step, and what of that did not come
-	 * back after the undo (NULL: all of it did). */
+	/* Only in memory: the port state before the first step, and the part that is missing after
+	 * the undo (NULL: none). */
 	bool has_state_before;
 	struct port_state state_before;
 	const char *missing;
@@ -67,29 +67,29 @@ struct tx {
 	char time[32]; /* UTC, when it began */
 	enum tx_state state;
 	unsigned int port_count, step_count;
-	unsigned int confirm_within_s; /* 0: it need not be confirmed */
-	uint64_t deadline_ms;	       /* a tool that has not come to its end by then hangs */
-	uint64_t confirm_by_ms;	       /* when done and to be confirmed */
-	bool confirmed, other_boot; /* other_boot: of another boot of the host, or of none known */
-	struct tx_port *port;	    /* owned */
-	struct tx_step *step;	    /* owned, in order */
+	unsigned int confirm_within_s; /* 0: needs no confirmation */
+	uint64_t deadline_ms;	       /* for the end of apply: after it apply counts as hanging */
+	uint64_t confirm_by_ms;	       /* deadline of the confirmation, when done */
+	bool confirmed, other_boot;    /* other_boot: of another or an unknown boot of the host */
+	struct tx_port *port;	       /* owned */
+	struct tx_step *step;	       /* owned, in order */
 };
 
 void tx_clear(struct tx *tx);
 
-/* The port for a read or a write; its strings are borrowed. */
+/* Returns the port for a read or a write; its strings are borrowed. */
 struct dcb_port tx_port_names(const struct tx_port *p);
 
-/* The fields that it writes on a port. */
+/* Returns the fields that the transaction writes on a port. */
 uint64_t tx_planned(const struct tx *tx, unsigned int port);
 
-/* Whether it is done in this boot, has to be confirmed, and is not. */
+/* Returns true when it is done in this boot and waits for its confirmation. */
 bool tx_waits(const struct tx *tx);
 
-/* CLOCK_BOOTTIME, ms: no one sets it, and it goes on in sleep. */
+/* CLOCK_BOOTTIME in ms: cannot be set, and runs during suspend. */
 uint64_t journal_clock_ms(void);
 
-/* Of this boot (random(4), boot_id), "" when it is not known. */
+/* Reads the id of this boot (random(4), boot_id); "" when unknown. */
 void journal_boot_id(char boot[JOURNAL_BOOT_MAX]);
 
 /* Makes the transaction of tx: its id and its folder, and the first line, which is read back and

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The last confirmed profile of each port, kept whole for the next boot: what it extends, and where
- * it lay, need not be there then. STATE_DIR/last/IFACE.json, and IFACE.json~ the one before.
- * IFACE.undo stands for a port of a transaction of another boot that could not be undone yet.
+ * Saves the last confirmed profile of each port for the next boot, complete, so that the profile
+ * file and its base are not needed then. STATE_DIR/last/IFACE.json; IFACE.json~ is the previous
+ * one. IFACE.undo marks a port whose transaction of another boot is not undone yet.
  */
 #ifndef DCB_SAVED_H
 #define DCB_SAVED_H
@@ -23,35 +23,35 @@ struct saved_profile {
 
 /*
  * Writes the profile of each port of plans[0..n) beside the journal of transaction tx_id, for
- * saved_commit(); "" is none: then it is kept at once. Each file is written whole or not at all.
+ * saved_commit(); tx_id "": saves it at once. Each file is written atomically.
  */
 int saved_stage(const struct state_at *at, const char *tx_id, const struct profile *profile,
 		const struct plan *plans, unsigned int n, struct err *e);
 
-/* Keeps what was staged for a transaction that is confirmed. 0 also when nothing was. A crash
- * anywhere leaves the one that was kept, or the new one. */
+/* Saves the staged profiles of a confirmed transaction. 0 also without any. After a crash either
+ * the old or the new profile is saved. */
 int saved_commit(const struct state_at *at, const char *tx_id, struct err *e);
 
-/* The same for all transactions that stand and were not kept: a crash came in between. */
+/* saved_commit() for all confirmed transactions: completes what a crash interrupted. */
 int saved_commit_confirmed(const struct state_at *at, struct err *e);
 
-/* Forgets what was staged for a transaction. */
+/* Deletes the staged profiles of a transaction. */
 int saved_drop(const struct state_at *at, const char *tx_id, struct err *e);
 
-/* The kept profile of a port. One whose transaction was rolled back does not count, then it is the
- * one before. -ENOENT when there is none. */
+/* Loads the saved profile of a port; the previous one if its transaction was rolled back. -ENOENT
+ * without any. */
 int saved_load(const struct state_at *at, const char *ifname, struct saved_profile *last,
 	       struct err *e);
 
-/* Names of the ports with a kept profile, sorted. One allocation, free() it. */
+/* Lists the ports with a saved profile, sorted. One allocation, free() it. */
 int saved_list(const struct state_at *at, char (**ifnames)[16], unsigned int *n, struct err *e);
 
-/* Makes STATE_DIR/last/IFACE.undo for these n ports, and takes it away from all others: udev starts
- * the unit of such a port when its netdev comes. */
+/* Creates STATE_DIR/last/IFACE.undo for these n ports and removes it for all others: udev starts
+ * the unit of such a port when its netdev appears. */
 int saved_mark_undo(const struct state_at *at, char (*ifnames)[16], unsigned int n, struct err *e);
 
-/* At most one process at a time applies what was kept: waits two minutes for the others, then it is
- * -EBUSY. close() the descriptor, negative is -errno. */
+/* Takes the lock of `apply --last --boot`: waits two minutes for another process, then -EBUSY.
+ * Returns a descriptor for close(), or -errno. */
 int saved_lock(const struct state_at *at, struct err *e);
 
 #endif

@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Services of others that set the QoS of this host again, at boot, by a timer or when a path
- * changes: enabled units that call a tool for it. Two that set a port undo each other.
+ * Finds enabled systemd units that run a QoS tool at boot, by a timer or on a path change. Two
+ * programs that set one port overwrite each other's settings.
  */
 #ifndef DCB_BOOT_CONFIG_H
 #define DCB_BOOT_CONFIG_H
 
 struct owner;
 
-/* Finds them below root (NULL: "/"): fills path, via and name (the tool) of at most max and returns
- * how many. */
+/* Finds such units below root (NULL: "/"): fills path, via and name (the tool) of at most max and
+ * returns their number. */
 unsigned int boot_config_find(const char *root, struct owner *found, unsigned int max);
 
-/* The first such tool that a text names as a word of its own, NULL when there is none. */
+/* Returns the first QoS tool that a text names as a separate word, or NULL. */
 const char *boot_config_tool(const char *text);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Drift: what the kernel's notices are about, which fields of a port are not as they should be, the
- * plan that puts them back without disturbing anybody, and how often that may be tried. All pure.
+ * Drift: decodes kernel notifications, compares a port with its baseline, plans a repair without
+ * flaps or resets, and limits the number of repairs. All pure.
  */
 #ifndef DCB_DRIFT_H
 #define DCB_DRIFT_H
@@ -16,8 +16,8 @@
 #define DRIFT_REPAIR_WINDOW_MS 600000
 
 enum watch_kind {
-	DRIFT_DCB,	   /* somebody set something; ifname alone is filled */
-	DRIFT_NETDEV,	   /* there is a new netdev, or one changed */
+	DRIFT_DCB,	   /* a DCB setting was written; only ifname is filled */
+	DRIFT_NETDEV,	   /* a netdev is new or changed */
 	DRIFT_NETDEV_GONE, /* a netdev was removed */
 };
 
@@ -28,41 +28,41 @@ struct drift_notice {
 	bool carrier;
 };
 
-/* Decodes what follows the nlmsghdr. False: about something else, or broken. */
+/* Decodes the payload after the nlmsghdr. Returns false for another subject, or a broken message.
+ */
 bool drift_decode_notice(uint16_t type, const uint8_t *payload, size_t size,
 			 struct drift_notice *n);
 
-/* What a port is compared with. */
+/* The baseline of a port. */
 struct drift_want {
 	struct qos qos;
-	bool exact; /* a state that was: equal; else a wish of a profile: see qos_diff() */
+	bool exact; /* a former state, compared for equality; else a profile: see qos_diff() */
 };
 
-/* Fields in which now is not as wanted: a bitmap of QOS_BIT(). */
+/* Returns the fields that differ from the baseline: a bitmap of QOS_BIT(). */
 uint64_t drift_fields(const struct drift_want *want, const struct qos *now);
 
-/* Fields that are known on one side alone or have another value. */
+/* Returns the fields that are known on one side only or have different values. */
 uint64_t drift_changed_fields(const struct qos *before, const struct qos *now);
 
 /*
- * Plan that gives the fields of `drift` their wanted values; names of the port are left empty. A
- * step that would flap the link or reset the port is one that cannot be run. *left: fields of drift
- * that no step of it brings back.
+ * Makes the plan that restores the fields of `drift`; names of the port are left empty. Steps that
+ * would flap the link or reset the port are marked `cannot`. *left: fields that no step restores.
  */
 void drift_plan(const struct drift_want *want, uint64_t drift, const struct qos *now,
 		const char *driver, struct plan *plan, uint64_t *left);
 
-/* When the last repairs of one port were, oldest first. */
+/* Times of the last repairs of one port, oldest first. */
 struct drift_budget {
 	unsigned int count;
 	uint64_t at_ms[DRIFT_REPAIRS_MAX];
-	bool spent; /* for good: what comes back that often needs a person */
+	bool spent; /* no repairs any more: another program keeps changing the port */
 };
 
-/* Whether one more may be tried at now_ms (monotonic), and then counts it. */
+/* Returns true when one more repair is allowed at now_ms (monotonic), and counts it. */
 bool drift_budget_consume(struct drift_budget *b, uint64_t now_ms);
 
-/* The last one was not tried: another transaction runs or waits. It does not count. */
+/* Uncounts the last repair: it was not tried, because another transaction runs or waits. */
 void drift_budget_return(struct drift_budget *b);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who may have changed a setting. The kernel's notices do not say it (their sender is 0), so the
- * programs that set such things are looked for among the processes at the time of the notice: what
- * is found ran then, no more is claimed.
+ * Finds programs that may have changed a setting. Kernel notifications do not name the writer
+ * (their sender is 0), so this lists the known QoS programs that run at the time of the
+ * notification.
  */
 #ifndef DCB_WRITERS_H
 #define DCB_WRITERS_H
@@ -15,7 +15,7 @@
 #define DRIFT_WRITERS_MAX 16
 
 struct drift_writer {
-	char name[16];	 /* of the process, as the kernel cuts it */
+	char name[16];	 /* of the process, truncated by the kernel */
 	uint64_t fields; /* QOS_BIT()s that the program can set */
 	pid_t pid;
 	time_t started; /* 0 = unknown */
@@ -26,11 +26,11 @@ struct drift_writers {
 	struct drift_writer writer[DRIFT_WRITERS_MAX];
 };
 
-/* Adds the processes of this network namespace that are known to set QoS, each once. proc: NULL =
- * /proc. What ended meanwhile or cannot be read is left out; more than DRIFT_WRITERS_MAX too. */
+/* Adds the processes of this network namespace that are known to set QoS, each once, up to
+ * DRIFT_WRITERS_MAX. proc: NULL = /proc. Leaves out processes that it cannot read. */
 void writers_add(const char *proc, struct drift_writers *s);
 
-/* Takes those away that can set none of fields, and this process itself. */
+/* Removes the programs that can set none of these fields, and this process itself. */
 void writers_filter(struct drift_writers *s, uint64_t fields);
 
 #endif

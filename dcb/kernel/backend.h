@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside dcb/: what struct dcb is, and the seam below which the kernel is. Tests put a machine of
- * their own there, so that plan, journal and undo are exercised without one.
+ * Private to dcb/: struct dcb and its backend, which is the kernel, or a fake host in tests of
+ * plan, journal and undo.
  */
 #ifndef DCB_BACKEND_H
 #define DCB_BACKEND_H
@@ -12,29 +12,30 @@ struct dcb_backend {
 	/* Changes nothing. */
 	int (*read)(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
 		    struct err *e);
-	/* Reads these fields at least, and may leave out others. NULL: read() does it. */
+	/* Reads at least these fields. NULL: read() is used. */
 	int (*read_back)(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
 			 struct qos *q, struct err *e);
 	/* Writes one object; the caller reads back. */
 	int (*write)(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 		     uint64_t mask, struct err *e);
-	/* -ENOTUNIQ when the former state is one that struct qos cannot hold. */
+	/* -ENOTUNIQ when struct qos cannot hold the current state. */
 	int (*check)(struct dcb *dcb, const struct dcb_port *port, struct err *e);
-	/* Makes readable what only a change can make readable; *made when there was a change. */
+	/* Creates the configfs directory that makes rdma_cm values readable; *made: it was missing.
+	 */
 	int (*cm_dir_create)(struct dcb *dcb, const struct dcb_port *port, bool *made,
 			     struct err *e);
-	/* Takes that change back. */
+	/* Removes that directory. */
 	int (*cm_dir_remove)(struct dcb *dcb, const struct dcb_port *port, struct err *e);
 };
 
 extern const struct dcb_backend dcb_kernel;
 
-/* Who sets ETS, PFC and APP of a port with port->agent, in the place of dcbnl. */
+/* The LLDP agent that sets ETS, PFC and APP of a port with port->lldp_agent, instead of dcbnl. */
 struct lldp_agent_backend {
-	uint64_t (*fields)(void); /* that it sets */
-	/* Puts what the agent was told in the place of what the kernel says. */
+	uint64_t (*fields)(void); /* fields that it sets */
+	/* Replaces the kernel's values of these fields by the agent's configuration. */
 	int (*read)(const char *ifname, struct qos *q, struct err *e);
-	/* Tells the agent the fields of mask. */
+	/* Writes the fields of mask to the agent's configuration. */
 	int (*write)(const char *ifname, const struct qos *q, uint64_t mask, struct err *e);
 };
 
@@ -42,27 +43,26 @@ extern const struct lldp_agent_backend dcb_lldpad; /* dcb/lldpad/lldp_agent.c */
 
 struct dcb {
 	const struct dcb_backend *backend;
-	void *machine; /* of a test's backend */
+	void *machine; /* state of a test's backend */
 	struct nl *route;
 	struct nl *generic; /* NULL: no generic netlink */
 	int ethtool_family; /* -errno: no ethtool netlink */
-	int devlink_family; /* 0: nobody has asked; -errno: no devlink */
+	int devlink_family; /* 0: not looked up yet; -errno: no devlink */
 	int ioctl_fd;
 	int sysfs_fd;
 	int configfs_fd;  /* -1: not mounted */
-	int debugfs_fd;	  /* -1: not mounted, or not for us */
+	int debugfs_fd;	  /* -1: not mounted or not readable */
 	int proc_fd;	  /* -1: likewise */
 	char release[65]; /* of the kernel: uname -r */
 };
 
-/* All fields that are written together with `field`: one object, one message. */
+/* Returns the fields that are written together with `field`: one object, one message. */
 uint64_t dcb_object_fields(enum qos_field_id field);
 
-/* The fields that dcbnl serves; a write of one can change the others on some drivers. */
+/* Returns the fields of dcbnl; on some drivers a write of one changes others. */
 uint64_t dcb_dcbnl_fields(void);
 
-/* dcb_write() without the judgement of a wish: every field of mask must read back as the same
- * value. */
+/* dcb_write() for former values: each field of mask must read back with exactly the same value. */
 int dcb_restore(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
 		struct err *e);
 

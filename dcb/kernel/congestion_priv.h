@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files of dcb/kernel/congestion.h as tables: folders with their peculiarities, and one row a
- * file. For cc.c and its tests alone.
+ * The files of dcb/kernel/congestion.h as tables: folders with their properties, and one row per
+ * file. Private to congestion*.c and their tests.
  */
 #ifndef DCB_CONGESTION_PRIV_H
 #define DCB_CONGESTION_PRIV_H
@@ -14,7 +14,7 @@ enum congestion_tree {
 	CC_CONFIGFS,
 };
 
-/* What the name in a folder is. */
+/* The variable part of a folder's path. */
 enum congestion_name {
 	CC_BY_NETDEV,
 	CC_BY_BUS,
@@ -25,9 +25,9 @@ enum congestion_name {
 
 enum congestion_form {
 	CC_NUMBER,
-	CC_BITS,    /* files 0 to 7 with 0 or 1, one a priority */
-	CC_SWITCH,  /* 0 or 1: off, or the algorithm that `index` says */
-	CC_OFED_TOS /* "Global tclass=106"; nothing forced is empty, written as -1, and 0 here */
+	CC_BITS,    /* files 0 to 7 with 0 or 1, one per priority */
+	CC_SWITCH,  /* 0 or 1: off, or the algorithm `index` */
+	CC_OFED_TOS /* "Global tclass=106"; none: reads empty, is written as -1; 0 in struct qos */
 };
 
 /* The folder is before, name, after. */
@@ -35,13 +35,13 @@ struct congestion_folder {
 	enum congestion_tree tree;
 	enum congestion_name name;
 	const char *before, *after;
-	const char *commit;    /* file that takes what was written; NULL: each write counts */
-	const char *made_in;   /* configfs folder in which somebody has to make that of IBDEV */
-	const char *load_time; /* module whose parameters these are: read, not written */
-	/* Drivers of the PCI device below the RDMA device that it is of; ends with NULL. NULL: it
-	 * is known by its files alone. */
+	const char *commit;    /* file that activates written values; NULL: each write does */
+	const char *made_in;   /* configfs folder in which a user has to create the one of IBDEV */
+	const char *load_time; /* module of these parameters: read, not written */
+	/* PCI drivers of the RDMA device that the folder belongs to, up to NULL. NULL: the files
+	 * identify it. */
 	const char *const *drivers;
-	bool hexadecimal; /* as values are written */
+	bool hexadecimal; /* number format of writes */
 };
 
 struct congestion_file {
@@ -50,7 +50,7 @@ struct congestion_file {
 	uint8_t index; /* of qos_param_words[]; of the algorithm */
 	uint8_t form;  /* enum congestion_form */
 	const char *file;
-	bool profiled; /* a service profile of the firmware may have taken it over */
+	bool profiled; /* a service profile of the firmware may control it */
 };
 
 extern const struct congestion_folder congestion_folders[];

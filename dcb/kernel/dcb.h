@@ -20,10 +20,10 @@ struct dcb_roots {
 	const char *proc;
 };
 
-/* Who sets ETS, PFC and APP of a port. */
+/* The writer of ETS, PFC and APP of a port. */
 enum lldp_agent {
-	LLDP_AGENT_NONE,   /* we do, by dcbnl */
-	LLDP_AGENT_LLDPAD, /* lldpad does, and we tell it */
+	LLDP_AGENT_NONE,   /* rocecheck, by dcbnl */
+	LLDP_AGENT_LLDPAD, /* lldpad, which rocecheck configures */
 };
 
 const char *lldp_agent_word(enum lldp_agent agent);
@@ -39,26 +39,26 @@ int dcb_open(const struct dcb_roots *roots, struct dcb **dcb, struct err *e);
 void dcb_close(struct dcb *dcb);
 
 /*
- * Reads everything of ifname into *q; ibdev (NULL or empty: none) adds the RDMA fields. What the
- * device does not offer has no bit. -ENODEV (named in e) when there is no such netdev; a netdev
- * without dcbnl is no error: *has_dcb says so.
+ * Reads all settings of ifname into *q; ibdev (NULL or empty: none) adds the RDMA fields. Fields
+ * that the device does not offer have no bit. -ENODEV (named in e) when there is no such netdev; a
+ * netdev without dcbnl is no error: *has_dcb is false.
  */
 int dcb_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	     struct qos *q, bool *has_dcb, struct err *e);
 
-/* The same of port->agent: with lldpad, of its fields what it was told, which is what the host
- * wants; what the kernel has may be another's wish (willing), or not be there yet. */
+/* dcb_read() for port->lldp_agent: with lldpad its fields come from its configuration, because the
+ * kernel may have the peer's values (willing), or not have the settings yet. */
 int dcb_read_port(struct dcb *dcb, const struct dcb_port *port, struct qos *q, bool *has_dcb,
 		  struct err *e);
 
-/* Writes the fields of `mask` (QOS_BIT()) from *q, one object a message, then reads them back; a
- * field whose readback differs is -EREMOTEIO with both values in e. Positive driver returns are
- * judged by the readback alone. Used by plan steps. */
+/* Writes the fields of `mask` (QOS_BIT()) from *q, one object per message, then reads them back; a
+ * different readback is -EREMOTEIO with both values in e. After a positive driver return only the
+ * readback decides. */
 int dcb_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
 	      struct err *e);
 
-/* Whether struct qos can hold what the port has: -ENOTUNIQ with what it cannot in e, such as a DSCP
- * with two priorities, of which a driver takes one. */
+/* Checks that struct qos can hold the settings of the port: -ENOTUNIQ with the reason in e, e.g. a
+ * DSCP with two priorities, of which a driver uses one. */
 int dcb_check(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 	      struct err *e);
 
@@ -67,8 +67,8 @@ int dcb_check(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned i
 int dcb_pfc_counters(struct dcb *dcb, const char *ifname, uint64_t requests[QOS_PRIOS],
 		     uint64_t indications[QOS_PRIOS], struct err *e);
 
-/* ethtool -S of ifname through the kernel, as names and values. *names is one allocation of n
- * strings of 32 bytes; free() both. -EOPNOTSUPP when there are none. */
+/* Reads the statistics of ethtool -S as names and values. *names is one allocation of n strings of
+ * 32 bytes; free() both. -EOPNOTSUPP without any. */
 int dcb_ethtool_stats(struct dcb *dcb, const char *ifname, char (**names)[32], uint64_t **values,
 		      unsigned int *n, struct err *e);
 
@@ -81,15 +81,14 @@ int dcb_driver(struct dcb *dcb, const char *ifname, struct dcb_driver_info *info
 /* Link speed in Mb/s, 0 when unknown. */
 int dcb_link_speed(struct dcb *dcb, const char *ifname, uint32_t *mbps, struct err *e);
 
-/* Small text files under the sysfs root ("class/net/eth0/mtu"); trailing newline removed. -errno.
- */
+/* Reads a small file under the sysfs root ("class/net/eth0/mtu"), without its newline. -errno. */
 int dcb_sysfs_read(struct dcb *dcb, const char *path, char *buf, size_t size);
 
-/* A whole file under proc, which comes in pieces of a page; always terminated. -EFBIG when it does
- * not fit, else as dcb_sysfs_read(). */
+/* Reads a whole file under proc, page by page; always terminated. -EFBIG when it does not fit, else
+ * as dcb_sysfs_read(). */
 int dcb_proc_read(struct dcb *dcb, const char *path, char *buf, size_t size);
 
-/* The sysfs root as an open directory, for listings. Borrowed until dcb_close(). */
+/* Returns the open sysfs root, for listings. Borrowed until dcb_close(). */
 int dcb_sysfs_fd(const struct dcb *dcb);
 
 #endif

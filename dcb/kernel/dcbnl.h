@@ -19,7 +19,7 @@
 
 #define DCBNL_APPS_MAX 1024 /* more than one message of the kernel holds */
 
-/* One answer to IEEE_GET. A member means something only when its has_ is set. */
+/* One answer to IEEE_GET. A member is valid only when its has_ is set. */
 struct dcbnl_state {
 	bool has_ets, has_pfc, has_app, has_maxrate, has_buffer, has_dcbx, has_trust, has_rewr;
 	struct ieee_ets ets;
@@ -31,25 +31,26 @@ struct dcbnl_state {
 	struct dcb_app app[DCBNL_APPS_MAX];
 	uint8_t trust[QOS_SELECTORS]; /* 0: no more */
 	unsigned int rewr_count;
-	struct dcb_app rewr[2 * QOS_DSCPS]; /* protocol: the value that priority leaves with */
+	struct dcb_app rewr[2 * QOS_DSCPS]; /* protocol: the value that egress packets get */
 };
 
-/* Decodes what follows the nlmsghdr. Attributes that are too short count as absent; -EBADMSG when
- * it is no dcbnl message at all, -EMSGSIZE when the APP table is larger than DCBNL_APPS_MAX. */
+/* Decodes the payload after the nlmsghdr. Attributes that are too short count as absent; -EBADMSG
+ * when it is no dcbnl message at all, -EMSGSIZE when the APP table is larger than DCBNL_APPS_MAX.
+ */
 int dcbnl_decode(const uint8_t *payload, size_t size, struct dcbnl_state *s);
 
-/* Adds the fields that s has to *q. Values out of range (a TC of 9) leave their field unknown. Of
+/* Adds the fields of s to *q. Values out of range (a TC of 9) leave their field unknown. Of
  * several priorities for one DSCP the highest counts, as in dcb_ieee_getapp_dscp_prio_mask_map().
  */
 void dcbnl_to_qos(const struct dcbnl_state *s, struct qos *q);
 
-/* The u8 of a reply to a set: an errno cut to 8 bits. 0 for 0 and for positive driver values, which
- * are no errors (ice: 1 unchanged, 2 changed). -EOPNOTSUPP for 12: the kernel's ENOTSUPP (524) cut.
- */
+/* Decodes the u8 of a reply to a set, an errno cut to 8 bits. Returns 0 for 0 and for positive
+ * driver values, which are no errors (ice: 1 unchanged, 2 changed). -EOPNOTSUPP for 12: the
+ * kernel's ENOTSUPP (524) cut. */
 int dcbnl_errno(uint8_t code);
 
-/* Puts the fields of mask that are members of ets, pfc, maxrate and buffer into them: what is sent
- * is what the device has, but for those. */
+/* Writes the fields of mask into ets, pfc, maxrate and buffer; their other members keep the values
+ * of the device. */
 void dcbnl_fill(struct dcbnl_state *s, const struct qos *q, uint64_t mask);
 
 /* A change of the APP table. */
@@ -58,19 +59,19 @@ struct app_change {
 	struct dcb_app app;
 };
 
-/* What a driver does by itself as entries come and go: bits of habits. */
+/* Side effects of a driver when APP entries change; bits. */
 enum app_quirk {
-	APP_REPLACES = 1,    /* the old entry of the same key goes */
-	APP_LAST_RESETS = 2, /* with the last DSCP entry other settings go */
+	APP_REPLACES = 1,    /* a new entry deletes the old one of the same key */
+	APP_LAST_RESETS = 2, /* deleting the last DSCP entry resets other settings */
 };
 
 /*
- * The changes, in order, that make the entries of mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP) what q
- * says: first what is new, then what gets another priority (old entry deleted, new one added; on
- * drivers that replace by themselves only added), then what goes. So the last DSCP entry, with
- * which trust and on ice all of ETS and PFC would go, is not deleted while others come; where it is
- * the only one and gets another priority, APP_LAST_RESETS puts a guard beside it for that time: an
- * entry of a DSCP that has none. Returns the number, -ENOSPC.
+ * Makes the changes, in order, that give the entries of mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP)
+ * the values of q: first new entries, then changed priorities (old entry deleted, new one added;
+ * with APP_REPLACES only added), then deletions. So the last DSCP entry is never deleted before a
+ * new one is added: deleting it ends DSCP trust, and on ice resets ETS and PFC. If the only entry
+ * changes its priority, APP_LAST_RESETS adds a temporary entry of an unused DSCP. Returns the
+ * number of changes, -ENOSPC.
  */
 int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
 		      unsigned int quirks, struct app_change *out, unsigned int max);
@@ -78,17 +79,17 @@ int dcbnl_app_changes(const struct dcbnl_state *have, const struct qos *q, uint6
 /* -ENOTUNIQ with the DSCP in e when one has several priorities. */
 int dcbnl_app_unique(const struct dcbnl_state *s, struct err *e);
 
-/* The kernel. -EOPNOTSUPP from dcbnl_get(): the netdev has no dcbnl. */
+/* Requests to the kernel. -EOPNOTSUPP from dcbnl_get(): the netdev has no dcbnl. */
 int dcbnl_get(struct nl *nl, const char *ifname, struct dcbnl_state *s, struct err *e);
 int dcbnl_set_object(struct nl *nl, const char *ifname, uint16_t attr, const void *data,
 		     size_t size, struct err *e);
 int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e);
-/* All of them, those of one kind that follow each other in one message. 1: a driver has said
- * something that is no error but ends the message (ice), or an entry was there or gone by itself:
- * what is left is to be read and sent again. */
+/* Sends all changes, consecutive ones of a kind in one message. Returns 1 when the caller has to
+ * read the table and send the rest: the driver ended the message with a positive value (ice), or an
+ * entry already existed or was already deleted. */
 int dcbnl_change_apps(struct nl *nl, const char *ifname, const struct app_change *change,
 		      unsigned int n, struct err *e);
-/* Pure. Puts the first change that is not there, which was the one refused, before the error. */
+/* Prefixes the error with the first change that is missing in `now`: the refused one. Pure. */
 void dcbnl_app_error(const struct dcbnl_state *now, const struct app_change *change, unsigned int n,
 		     struct err *e);
 int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change *change,
@@ -97,8 +98,9 @@ int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_S
 		    struct err *e);
 
 /*
- * The changes that make the rewriting of mask (QOS_REWRITE_DSCP, QOS_REWRITE_PCP) what q says: what
- * goes first. Returns the number; out has room for 2 * QOS_DSCPS + 2 * QOS_PRIOS.
+ * Makes the changes that give the rewrite tables of mask (QOS_REWRITE_DSCP, QOS_REWRITE_PCP) the
+ * values of q, deletions first. Returns their number; out has room for 2 * QOS_DSCPS + 2 *
+ * QOS_PRIOS.
  */
 unsigned int dcbnl_rewr_changes(const struct dcbnl_state *have, const struct qos *q, uint64_t mask,
 				struct app_change *out);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * devlink's generic parameter enable_roce, by generic netlink. Drivers keep it in different ways:
- * ice takes it at once, mlx5 when it is loaded anew (which devlink can do), bnxt_en with the next
- * reset of the device. Sources: linux Documentation/networking/devlink/{mlx5,ice,bnxt}.rst.
+ * devlink's generic parameter enable_roce, by generic netlink. It takes effect at once on ice,
+ * after a driver reload (which devlink can do) on mlx5, and after a device reset on bnxt_en.
+ * Sources: linux Documentation/networking/devlink/{mlx5,ice,bnxt}.rst.
  */
 #ifndef DCB_DEVLINK_H
 #define DCB_DEVLINK_H
@@ -10,7 +10,7 @@
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/nl.h"
 
-/* When a value counts; values of linux/devlink.h. */
+/* When a value takes effect; numbers of linux/devlink.h. */
 enum devlink_mode {
 	DEVLINK_AT_ONCE = 0,
 	DEVLINK_AT_LOAD = 1,
@@ -24,21 +24,21 @@ struct devlink_roce {
 	char device[64]; /* "0000:65:00.0" */
 };
 
-/* enable_roce of the device below ifname. -ENOENT when there is no such device or parameter, other
- * -errno with e. */
+/* Reads enable_roce of the device of ifname. -ENOENT when there is no such device or parameter,
+ * other -errno with e. */
 int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *roce,
 		      struct err *e);
 
-/* Sets it and makes it count: the driver is loaded anew where it has to be, waited for until ifname
- * is back, and that is up again if it was. -EOPNOTSUPP where only a reset of the device helps. */
+/* Sets enable_roce and activates it: reloads the driver if needed, waits until ifname exists again,
+ * and sets it up if it was up. -EOPNOTSUPP where only a device reset activates it. */
 int devlink_roce_write(struct dcb *dcb, const char *ifname, bool on, struct err *e);
 
-/* The value in an answer to DEVLINK_CMD_PARAM_GET; payload is what follows the nlmsghdr. Of several
- * modes the one that counts first. -ENOENT when it is another parameter or has no value, -EBADMSG.
- * For tests. */
+/* Decodes an answer to DEVLINK_CMD_PARAM_GET, the payload after the nlmsghdr. Of several modes it
+ * returns the one that takes effect first. -ENOENT for another parameter or no value, -EBADMSG. For
+ * tests. */
 int devlink_parse_param(const uint8_t *payload, size_t size, bool *on, uint8_t *mode);
 
-/* The request that sets it. For tests. */
+/* Builds the request that sets it. For tests. */
 void devlink_request_set(struct nl_request *r, int family, const struct devlink_roce *roce,
 			 bool on);
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Driver table: in which order a NIC driver wants its fields, what a change disturbs, what its
- * readback is worth, and how well the driver is known.
+ * Driver table: write order of fields, flaps and resets, cached readbacks, limits, and the tier
+ * (how well the driver is verified).
  */
 #ifndef DCB_DRIVER_H
 #define DCB_DRIVER_H
 
 #include "profiles/qos.h"
 
-/* How the driver is known: from its source, from recorded answers, from a run on its hardware. */
+/* How a driver was verified: by its source, by recorded answers, by a run on its hardware. */
 enum plan_tier {
 	PLAN_TIER_SOURCE,
 	PLAN_TIER_RECORDED,
@@ -40,50 +40,46 @@ enum driver_limit {
 	LIMIT_32_APPS = 1 << 20,
 };
 
-/* What is known of a driver: order of its fields, what a change disturbs, trust in the readback. */
 struct driver_quirk {
 	const char *driver;	   /* ethtool -i name; NULL = any other */
 	bool app_last;		   /* APP entries are written after ETS and PFC, not before them */
-	uint64_t flaps, resets;	   /* fields (QOS_BIT) whose change does that */
-	uint64_t cached;	   /* fields whose readback is a cache */
-	uint64_t zeros_unknown;	   /* an object of these that reads as all zeros was never read */
-	uint64_t dscp_flip_resets; /* fields that the first DSCP entry, or the end of the last,
-				      resets */
-	uint64_t agent_resets;	   /* and those that the firmware's agent resets, as it is turned
-				      on or off */
-	uint64_t roce_resets;	   /* and those that go when rdma.enable_roce changes */
+	uint64_t flaps, resets;	   /* fields (QOS_BIT) whose change flaps the link or resets it */
+	uint64_t cached;	   /* fields that read back from the driver's cache */
+	uint64_t zeros_unknown;	   /* all zeros in an object of these fields means unknown */
+	uint64_t dscp_flip_resets; /* reset by adding the first or deleting the last DSCP entry */
+	uint64_t agent_resets;	   /* reset by switching the firmware's LLDP agent on or off */
+	uint64_t roce_resets;	   /* reset by a change of rdma.enable_roce */
 	uint32_t limits;	   /* enum driver_limit */
 	bool dscps_of_firmware;	   /* a DSCP without an entry has the firmware's priority, not 0 */
-	bool app_replaces;	   /* setting an APP entry removes the old one of the same key */
-	bool not_in_bond;	   /* in a bond it refuses DCB */
-	bool dcbx_zero_frees;	   /* only SDCBX(0) gives DCBX back to the firmware */
+	bool app_replaces;	   /* setting an APP entry deletes the old one of the same key */
+	bool not_in_bond;	   /* refuses DCB in a bond */
+	bool dcbx_zero_frees;	   /* only SDCBX(0) returns DCBX to the firmware */
 	enum plan_tier tier;
-	const char *seen; /* driver and version whose source was read */
+	const char *seen; /* driver and version of the source that was read */
 };
 extern const struct driver_quirk driver_quirks[];
 const struct driver_quirk *driver_quirk_find(const char *driver);
 
-/* The order in which a driver's fields are written: every field once, QOS_FIELD_COUNT of them. */
+/* Returns the write order of a driver: each field once, QOS_FIELD_COUNT of them. */
 const enum qos_field_id *driver_order(const struct driver_quirk *quirk);
 
-/* Takes the bits of what the driver reports as zeros before it was ever set: unknown, not zero. */
+/* Clears the bits of fields that the driver reports as zeros until they are set (zeros_unknown). */
 void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);
 
-/* Legal combinations: what a driver's checks refuse, known before anything is written. Most drivers
- * answer with a bare -EINVAL, some with success. */
-
+/* Combinations that a driver refuses, known before anything is written. Most drivers return a bare
+ * -EINVAL, some return success. */
 struct driver_limit_row {
 	uint32_t limit;	 /* enum driver_limit */
-	uint64_t fields; /* QOS_BIT(): whose change it speaks of */
-	/* now: what the port has; then: what it would have after the plan. NULL: never. */
+	uint64_t fields; /* QOS_BIT()s of the fields that it limits */
+	/* now: current settings; then: settings after the plan. NULL: never allowed. */
 	bool (*allows)(const struct qos *now, const struct qos *then);
-	const char *text; /* goes on after the driver's name */
+	const char *text; /* predicate after the driver's name */
 };
 extern const struct driver_limit_row driver_limit_rows[];
 extern const unsigned int driver_limit_row_count;
 
-/* Whether the driver would refuse, or not carry out, a change of `field` on the way from now to
- * then; the reason is a line for people. */
+/* Returns true when the driver refuses or ignores a change of `field` from now to then; reason:
+ * text for the user. */
 bool driver_refuses(const struct driver_quirk *quirk, enum qos_field_id field,
 		    const struct qos *now, const struct qos *then, char *reason, size_t size);
 

@@ -10,14 +10,14 @@
 #include "dcb/kernel/nl.h"
 #include "profiles/qos.h"
 
-/* Adds the pause fields. Not an error where the device has none. */
+/* Adds the pause fields; no error if the device has none. */
 int ethtool_pause_read(struct nl *nl, int family, const char *ifname, struct qos *q, struct err *e);
 int ethtool_pause_write(struct nl *nl, int family, const char *ifname, const struct qos *q,
 			uint64_t mask, struct err *e);
 
 /*
- * The private flag of the firmware's LLDP agent (ice: fw-lldp-agent; i40e: disable-fw-lldp, the
- * other way round) and the tunable pfc-prevention-tout. Adds what the driver has; fd is any socket.
+ * The private flag of the firmware's LLDP agent (ice: fw-lldp-agent; i40e: disable-fw-lldp,
+ * inverted) and the tunable pfc-prevention-tout. Adds the ones the driver has; fd is any socket.
  * Sources: linux ice_ethtool.c, i40e_ethtool.c, uapi/linux/ethtool.h.
  */
 int ethtool_flags_read(int fd, const char *ifname, struct qos *q, struct err *e);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Netlink: one request, all answers, the final ACK drained. libnl's conventions end here. Other
- * folders that need netlink (rdma counters) ask through this header, never libnl.
+ * Netlink over libnl: sends one request, reads all answers up to the final ACK; receives
+ * notifications. No other code includes libnl.
  */
 #ifndef DCB_NL_H
 #define DCB_NL_H
@@ -23,7 +23,7 @@ struct nl_request {
 	bool overflow;
 	size_t used;
 	struct nlmsghdr head;
-	uint8_t bytes[8192]; /* what follows head, without a gap */
+	uint8_t bytes[8192]; /* directly behind head */
 };
 
 void nl_request_init(struct nl_request *r, uint16_t type, uint16_t flags);
@@ -32,13 +32,13 @@ void nl_put_attr(struct nl_request *r, uint16_t type, const void *data, size_t s
 size_t nl_nest_start(struct nl_request *r, uint16_t type);
 void nl_nest_end(struct nl_request *r, size_t start);
 
-/* Called for each answer message; payload is what follows the nlmsghdr. A nonzero return (-errno)
- * is nl_talk()'s result, after the rest was drained. */
+/* Called for each answer with the payload after the nlmsghdr. A nonzero return (-errno) becomes the
+ * result of nl_talk(), after the rest was drained. */
 typedef int nl_answer(uint16_t type, const uint8_t *payload, size_t size, void *arg);
 
-/* Sends r (always with NLM_F_ACK), gives every answer to fn (may be NULL), drains until the ACK or
- * the end of a dump. Returns 0 or the kernel's -errno; e gets the kernel's own extended message if
- * any. An answer that takes longer than 5 s is -ETIMEDOUT. */
+/* Sends r (always with NLM_F_ACK), passes each answer to fn (may be NULL), drains until the ACK or
+ * the end of a dump. Returns 0 or the kernel's -errno, with the kernel's extended ACK message in e.
+ * -ETIMEDOUT after 5 s without an answer. */
 int nl_talk(struct nl *nl, struct nl_request *r, nl_answer *fn, void *arg, struct err *e);
 
 /* Attribute iteration over a stream of attributes; every length is checked. */
@@ -47,26 +47,26 @@ struct nl_attr {
 	const uint8_t *data;
 	size_t size;
 };
-/* Gives the next attribute of [*pos, end). False at the end or at a broken one. */
+/* Reads the next attribute of [*pos, end). Returns false at the end or at a broken one. */
 bool nl_attr_next(const uint8_t **pos, const uint8_t *end, struct nl_attr *a);
-/* The first attribute of a type in size bytes. */
+/* Finds the first attribute of a type in size bytes. */
 bool nl_attr_find(const uint8_t *pos, size_t size, uint16_t type, struct nl_attr *a);
 
-/* Multicast, for watching: joins a group of the protocol. */
+/* Joins a multicast group of the protocol. */
 int nl_join(struct nl *nl, int group, struct err *e);
 
-/* The socket for poll(2). Borrowed. */
+/* Returns the socket for poll(2). Borrowed. */
 int nl_fd(const struct nl *nl);
 
-/* Called for each notice; payload is what follows the nlmsghdr, for the time of the call. */
+/* Called for each notification with the payload after the nlmsghdr, valid during the call. */
 typedef void nl_notice(uint16_t type, const uint8_t *payload, size_t size, void *arg);
 
-/* Gives fn what the kernel has sent to the joined groups, without waiting; a socket used for this
- * is not used for nl_talk(). 0; -ENOBUFS when notices were lost (more came than the socket holds):
- * read afresh what they were about; other -errno are the end of the socket. */
+/* Passes the pending notifications of the joined groups to fn, without waiting; do not use such a
+ * socket for nl_talk(). Returns 0; -ENOBUFS when notifications were lost (socket buffer overrun):
+ * read all state again; other -errno: the socket is unusable. */
 int nl_notices(struct nl *nl, nl_notice *fn, void *arg, struct err *e);
 
-/* Generic netlink family id by name ("ethtool"), -ENOENT. */
+/* Returns the generic netlink family id of a name ("ethtool"), -ENOENT. */
 int nl_family(struct nl *nl, const char *name, struct err *e);
 
 #endif

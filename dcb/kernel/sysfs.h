@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Paths below sysfs, configfs and debugfs: names from outside as one element of them, links as the
- * name of what they point to, and what is in a file.
+ * Reads and writes files below sysfs, configfs and debugfs, resolves links, checks path elements,
+ * and walks upper and lower netdevs.
  */
 #ifndef DCB_SYSFS_H
 #define DCB_SYSFS_H
@@ -12,27 +12,26 @@
 
 #include "dcb/kernel/dcb.h"
 
-/* Whether name (may be NULL) is one element of a path that leads neither up nor aside. */
+/* Returns true when name (may be NULL) is one path element: no slash, not "." or "..". */
 bool sysfs_is_element(const char *name);
 
-/* The beginning of a file below an open root, as the kernel gives it in one read(2), with a NUL
- * behind it. Its length, or -errno. */
+/* Reads the beginning of a file below an open root, in one read(2), and terminates it. Returns its
+ * length, or -errno. */
 ssize_t sysfs_read(int root, const char *path, char *buf, size_t size);
 
-/* Gives a file all of a text in one write(2). -errno. */
+/* Writes a text to a file in one write(2). -errno. */
 int sysfs_write(int root, const char *path, const char *text);
 
-/* The last element of where the link `path` below root points to; "" and false when there is no
- * such link or its name is too long. Sysfs names drivers and buses so. */
+/* Reads the last element of the target of the link `path`: sysfs names drivers and buses so. ""
+ * and false without such a link, or when its name is too long. */
 bool sysfs_link_name(int root, const char *path, char *name, size_t size);
 
-/* The first name in the folder `path` below root that fits and is not hidden, in the folder's own
- * order: of a device's netdevs, the first one. "" and false when there is none. */
+/* Reads the first name in the folder `path` that fits and is not hidden, in readdir order: the
+ * first netdev of a device. "" and false without one. */
 bool sysfs_first_name(int root, const char *path, char *name, size_t size);
 
-/* Bonds, VLANs and bridges have no queues: what is asked of one is set on the ports below it. The
- * other way, what tags the packets of a port is the VLAN devices above it. */
-
+/* Bonds, VLANs and bridges have no queues: their settings are those of the lower ports. The upper
+ * VLAN devices tag the packets of a port. */
 #define SYSFS_NETDEVS_MAX 16
 
 struct sysfs_netdevs {
@@ -40,14 +39,14 @@ struct sysfs_netdevs {
 	char netdev[SYSFS_NETDEVS_MAX][16];
 };
 
-/* The ports at the bottom below netdev, in the order of their names and each once: netdev itself
- * when it is none of those devices, or has nothing below it. -E2BIG above SYSFS_NETDEVS_MAX ports,
- * -ELOOP for more layers than anybody builds, with netdev named in e. */
+/* Finds the lowest ports of netdev, sorted by name: netdev itself when it is none of those devices,
+ * or has no lower one. -E2BIG above SYSFS_NETDEVS_MAX ports, -ELOOP for too many layers, with
+ * netdev named in e. */
 int sysfs_lower_ports(struct dcb *dcb, const char *netdev, struct sysfs_netdevs *ports,
 		      struct err *e);
 
-/* The VLAN devices above netdev, also through bonds and bridges, and above each other, in the order
- * of their names; none is no error. Errors as above. */
+/* Finds the upper VLAN devices of netdev, also through bonds, bridges and other VLANs, sorted by
+ * name; none is no error. Errors as above. */
 int sysfs_upper_vlans(struct dcb *dcb, const char *netdev, struct sysfs_netdevs *vlans,
 		      struct err *e);
 

@@ -1,30 +1,29 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The DCB of a port through the host's LLDP agent, lldpad: what it was told is read from its file;
- * a running one is told over its socket, for one that does not run its file is changed.
+ * DCB settings of a port through the LLDP agent lldpad: reads its configuration file; writes over
+ * the socket of a running lldpad, else to the file.
  */
 #ifndef DCB_LLDP_AGENT_H
 #define DCB_LLDP_AGENT_H
 
 #include "profiles/qos.h"
 
-/* The fields that an agent sets in the place of dcbnl. */
+/* Returns the fields that an agent sets instead of dcbnl. */
 uint64_t lldp_agent_fields(void);
 
-/* Those of them that no kernel shows. */
+/* Returns those of them that the kernel does not show. */
 uint64_t lldp_agent_own_fields(void);
 
-/* Puts what the agent was told in the place of what the kernel says. -ENOENT when there is none. */
+/* Replaces these fields by the agent's configuration. -ENOENT: no agent is installed. */
 int lldp_agent_read(const char *ifname, struct qos *q, struct err *e);
 
-/* Whether it runs, and so whether what it is told reaches the kernel. */
+/* Returns true when lldpad runs, so that its settings reach the kernel. */
 bool lldp_agent_runs(void);
 
-/* Whether it does so: one that was started to listen alone (-R) sets nothing. */
+/* Returns true when a running lldpad sets the kernel: not if it was started with -R. */
 bool lldp_agent_sets(void);
 
-/* The TLVs of the neighbour as the running agent heard them; *len is 0 where none runs or it knows
- * none. */
+/* Reads the neighbour's TLVs from the running agent; *len is 0 without an agent or a neighbour. */
 int lldp_agent_neighbour(const char *ifname, uint8_t *tlvs, size_t size, size_t *len,
 			 struct err *e);
 

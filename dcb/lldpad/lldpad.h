@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lldpad: its control socket, its words, its file.
+ * Client of lldpad: control socket, configuration words, configuration file.
  *
- * A client of the control socket: a datagram asks, a datagram answers, both ASCII with lengths
- * in hex. Facts of the grammar: openlldp include/clif_msgs.h, lldp_mand_cmds.c.
+ * Requests and answers on the control socket are datagrams in ASCII with lengths in hex. Grammar:
+ * openlldp include/clif_msgs.h, lldp_mand_cmds.c.
  *
  *   request  M 00000001 C 3 CMD OPS IFLEN ifname AGENT [TLVID] {ARGLEN arg VALLEN value}
- *   answer   R STATUS and what was asked, then its own
+ *   answer   R STATUS, the request's fields, then the data
  *
- * Only a running lldpad is ever spoken to: where systemd holds the socket, a datagram would start
- * one, and starting it changes the ports (see dcb/lldpad/owner.h).
+ * Requests go only to a running lldpad: where systemd holds the socket, a datagram would start
+ * lldpad, and starting it changes the ports (see dcb/lldpad/lldpad_process.h).
  */
 #ifndef DCB_LLDPAD_H
 #define DCB_LLDPAD_H
@@ -47,81 +47,81 @@ struct lldpad_arg {
 
 struct lldpad; /* opaque: the socket */
 
-/* Connects to the lldpad of this network namespace that lldpad_find_pid() has found: only answers
- * that process pid of user uid has sent are read. -ECONNREFUSED when it has gone. */
+/* Connects to the lldpad of this network namespace that lldpad_find_pid() has found; reads only
+ * answers of process pid of user uid. -ECONNREFUSED when it has ended. */
 int lldpad_open(pid_t pid, uid_t uid, struct lldpad **l, struct err *e);
 void lldpad_close(struct lldpad *l);
 
-/* Sets the arguments of one TLV of a port in one message, which lldpad takes or refuses as a whole;
- * with `remove` it deletes them (APP entries). It answers within 2 s or it is -ETIMEDOUT. */
+/* Sets the arguments of one TLV of a port in one message, which lldpad accepts or refuses as a
+ * whole; `remove` deletes them (APP entries). -ETIMEDOUT after 2 s without an answer. */
 int lldpad_set(struct lldpad *l, const char *ifname, enum lldpad_tlv tlv,
 	       const struct lldpad_arg *arg, unsigned int args, bool remove, struct err *e);
 
-/* All TLVs of the neighbour as they were on the wire, and in *len their length; 0: no neighbour is
- * known, or lldpad does not listen on this port. */
+/* Reads all TLVs of the neighbour as they were on the wire, and their length; 0: no neighbour, or
+ * lldpad does not listen on this port. */
 int lldpad_neighbour(struct lldpad *l, const char *ifname, uint8_t *tlvs, size_t size, size_t *len,
 		     struct err *e);
 
 /* Pure, for tests. */
 
-/* Writes a request, NUL at its end. Its length, or -EMSGSIZE. */
+/* Writes a terminated request. Returns its length, or -EMSGSIZE. */
 int lldpad_set_text(const char *ifname, enum lldpad_tlv tlv, const struct lldpad_arg *arg,
 		    unsigned int args, bool remove, char *buf, size_t size);
 int lldpad_neighbour_text(const char *ifname, char *buf, size_t size);
 
-/* Judges an answer of len bytes: what was asked must come back in it. *rest is what follows that.
- * -EPROTO when it is none, or the -errno of its status, named in e. */
+/* Parses an answer of len bytes, which must repeat the request. *rest: the data after it. -EPROTO
+ * for another message, or the -errno of its status, named in e. */
 int lldpad_parse_answer(const char *answer, size_t len, const char *request, const char **rest,
 			struct err *e);
 
-/* Hex digits to bytes. Their number, -EPROTO for what is no hex, -EMSGSIZE. */
+/* Converts hex digits to bytes. Returns their number, -EPROTO for a non-hex digit, -EMSGSIZE. */
 int lldpad_bytes(const char *hex, size_t digits, uint8_t *bytes, size_t size);
 
-/* The DCB configuration of a port in lldpad's words and as struct qos. Pure. Words and defaults:
+/* Conversion between lldpad's configuration words and struct qos. Pure. Words and defaults:
  * openlldp lldp_8021qaz.c read_cfg_file(), lldp_8021qaz_cmds.c, lldp_mand_cmds.c. */
 
 #define LLDPAD_APP_FIELDS (QOS_BIT(QOS_TRUST) | QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP))
 
 #define LLDPAD_APPS_MAX 32
 
-/* What lldpad does with a port of which its file says nothing: willing, all strict in TC 0, no PFC,
- * no APP entry, ETS configuration and PFC sent. */
+/* Fills lldpad's defaults for a port without a section in its file: willing, all strict in TC 0, no
+ * PFC, no APP entry, ETS configuration and PFC sent. */
 void lldpad_defaults(struct qos *q);
 
-/* Takes one argument out of the file, by its name there (APP entries: APP0 to APP31). Arguments of
- * other features are ignored. -EBADMSG, named in e, for a value that cannot be. */
+/* Parses one argument of the file, by its name (APP entries: APP0 to APP31). Ignores arguments of
+ * other features. -EBADMSG, named in e, for an invalid value. */
 int lldpad_parse_arg(struct qos *q, enum lldpad_tlv tlv, const struct lldpad_arg *arg,
 		     struct err *e);
 
-/* After the last: shares of what is not ETS mean nothing and become 0, trust follows from the DSCP
- * entries as in the kernel. */
+/* Completes *q after the last argument: clears shares of non-ETS classes, derives trust from the
+ * DSCP entries as the kernel does. */
 void lldpad_finish(struct qos *q);
 
-/* The arguments of a TLV that state the fields of mask; APP entries are not among them. */
+/* Writes the arguments of a TLV for the fields of mask, without APP entries. Returns their number.
+ */
 unsigned int lldpad_args(const struct qos *q, uint64_t mask, enum lldpad_tlv tlv,
 			 struct lldpad_arg arg[LLDPAD_ARGS_MAX]);
 
-/* APP entries, those of DSCPs included, as arguments "APP" of a set: what `from` has and `to` has
- * not. At most max, of QOS_DSCPS + QOS_APPS_MAX that there can be. */
+/* Writes the APP entries (with those of DSCPs) that `from` has and `to` has not as arguments "APP",
+ * at most max of QOS_DSCPS + QOS_APPS_MAX. Returns their number. */
 unsigned int lldpad_apps(const struct qos *from, const struct qos *to, struct lldpad_arg *arg,
 			 unsigned int max);
 
-/* APP entries, those of DSCPs included. */
+/* Returns the number of APP entries, with those of DSCPs. */
 unsigned int lldpad_app_count(const struct qos *q);
 
-/* lldpad's own file: what it does with a port, also after a restart. It writes each change there at
- * once, so the file is read whether it runs or not; it is written only while it does not run,
- * because a running lldpad would overwrite it. */
+/* lldpad's configuration file. lldpad writes each change to it at once, so it can be read at any
+ * time; it is written here only while lldpad does not run, because a running one would overwrite
+ * it. */
 
 #define LLDPAD_CONF "/var/lib/lldpad/lldpad.conf"
 
-/* The fields of lldp_agent_fields(), with lldpad's defaults for what is not stated. No file:
- * defaults, if there is a folder for it; else -ENOENT (lldpad is not installed). -EBADMSG for a
- * file that does not parse, with its line. */
+/* Reads the fields of lldp_agent_fields(), with lldpad's defaults for missing ones. No file:
+ * defaults, if its folder exists; else -ENOENT (lldpad is not installed). -EBADMSG, with the line,
+ * for a file that does not parse. */
 int lldpad_conf_read(const char *path, const char *ifname, struct qos *q, struct err *e);
 
-/* States the fields of mask; the rest of the file stays. The new file takes the place of the old
- * one when it is on the disk whole. */
+/* Writes the fields of mask; the rest of the file stays. Replaces the file atomically. */
 int lldpad_conf_write(const char *path, const char *ifname, const struct qos *q, uint64_t mask,
 		      struct err *e);
 

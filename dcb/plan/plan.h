@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct plan: the ordered steps from what is to what is wanted, made by a pure function and run as
- * a transaction: journal first, undo in reverse on failure, read back, and an empty second plan as
- * proof.
+ * struct plan: the ordered steps from the current to the desired settings. Made by a pure function
+ * and run as a transaction: journal first, undo in reverse order on failure, read back, and an
+ * empty second plan as proof.
  */
 #ifndef DCB_PLAN_H
 #define DCB_PLAN_H
@@ -13,10 +13,10 @@
 
 #define PLAN_SCHEMA "rocecheck.plan/1"
 
-/* How far a readback can be trusted. */
+/* Source of a readback. */
 enum plan_readback {
-	READBACK_REGISTER, /* the driver reads the device */
-	READBACK_CACHE,	   /* the driver repeats what it was told */
+	READBACK_REGISTER, /* the device */
+	READBACK_CACHE,	   /* the driver's copy of the last write */
 	READBACK_NONE,
 };
 
@@ -31,10 +31,10 @@ struct plan_step {
 	struct qos from, to; /* only this field is meaningful */
 	enum plan_disruption disruption;
 	enum plan_readback readback;
-	int line;	  /* of the wish in the profile, 0 = none */
-	bool cannot;	  /* the device does not offer the field: never run */
-	bool rewrite;	  /* the plan itself makes the driver reset it: written even if equal */
-	char reason[192]; /* why not, when cannot */
+	int line;	  /* in the profile, 0 = none */
+	bool cannot;	  /* not supported on the port: never run */
+	bool rewrite;	  /* another step makes the driver reset it: written even if equal */
+	char reason[192]; /* of cannot */
 };
 
 #define PLAN_STEPS_MAX QOS_FIELD_COUNT
@@ -45,62 +45,62 @@ struct plan {
 	char ibdev[64];
 	unsigned int ib_port;
 	char driver[32];
-	char platform[24]; /* word of a row of dcb/plan/platform.h, "" = the port decides itself */
-	enum lldp_agent lldp_agent; /* who writes ETS, PFC and APP */
+	char platform[24]; /* word of a row of dcb/plan/platform.h, "" = all fields can be set */
+	enum lldp_agent lldp_agent; /* the writer of ETS, PFC and APP */
 	bool beside_read_only; /* an lldpad that only listens may run: it was started with -R */
 	enum plan_tier tier;
-	bool firmware_owned;	/* its LLDP agent sets DCB (lld_managed), the host cannot */
-	uint64_t side_effects;	/* fields nobody asks for that the driver resets on the way */
-	uint8_t unmapped_dscps; /* DSCPs without an entry whose priority the firmware alone knows */
+	bool firmware_owned;   /* the firmware's LLDP agent sets DCB (lld_managed) */
+	uint64_t side_effects; /* fields that the plan makes the driver reset, not in the profile */
+	uint8_t unmapped_dscps; /* DSCPs without an entry: the firmware decides their priority */
 	unsigned int count;	/* steps, cannot ones included */
 	struct plan_step step[PLAN_STEPS_MAX];
 };
 
 /*
- * Pure. Steps in the driver's order; fields in which have equals want give no step. The names of
- * the port are left empty. step.to is complete: of the APP table it has the entries that stay, too.
- * What the device does not show is a cannot step, except what drivers hide although they can do it:
- * the rdma_cm values while their configfs directory is missing, and zeros_unknown.
+ * Makes the steps in the driver's order; equal fields give no step. Leaves the names of the port
+ * empty. step.to is complete: it includes APP entries that stay. A field that the device does not
+ * show becomes a `cannot` step, except rdma_cm values while their configfs directory is missing,
+ * and fields of zeros_unknown. Pure.
  */
 void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const struct qos *have,
 	       const char *driver, struct plan *plan);
 
-/* Who writes the ETS, PFC and APP of a profile. */
+/* Returns the writer of ETS, PFC and APP that the profile selects. */
 enum lldp_agent plan_lldp_agent(const struct profile *profile);
 
-/* The fields of the wish that the kernel must show in the end. With an agent not what the agent
- * keeps for itself, nor what it is willing to take from the peer. */
+/* Returns the profile fields that the kernel must show after an apply: with an LLDP agent without
+ * those that only the agent holds, or that it accepts from the peer (willing). */
 uint64_t plan_live_fields(const struct profile *profile);
 
-/* plan_make() for a port of this host, names filled in; `have` is what was read of it, with the IB
- * MTU if that is known. rdma_cm steps cannot run where there is no RDMA device or no configfs, and
- * no step that the platform decides elsewhere (see dcb/plan/platform.h). */
+/* plan_make() for a port of this host, with its names; `have`: its current settings, with the IB
+ * MTU if known. Adds `cannot` for rdma_cm without RDMA device or configfs, and for fields that
+ * cannot be set on the platform (dcb/plan/platform.h). */
 int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname, const char *ibdev,
 	      unsigned int ib_port, const struct qos *have, struct plan *plan, struct err *e);
 
-/* What of the steps only this host can tell: driver and names of the plan are filled. */
+/* Checks the steps against this host; driver and names of the plan are filled. */
 void plan_check_host(struct dcb *dcb, const struct qos *have, struct plan *plan);
 
-/* Makes a step one that is never run, and says why. */
+/* Marks a step as `cannot`, with the reason. */
 void plan_step_refuse(struct plan_step *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
-/* Number of steps that would be run. */
+/* Returns the number of steps to run. */
 unsigned int plan_changes(const struct plan *plan);
 
-/* Whether a step that would be run flaps or resets the port. */
+/* Returns true if a step to run flaps or resets the port. */
 bool plan_disrupts(const struct plan *plan);
 
-/* Fields of the steps that would be run: a bitmap of QOS_BIT(). */
+/* Returns the fields of the steps to run: a bitmap of QOS_BIT(). */
 uint64_t plan_fields(const struct plan *plan);
 
-/* Fields whose former value cannot be read before something is changed. */
+/* Fields whose former value cannot be read before apply creates their configfs directory. */
 #define PLAN_RDMA_CM (QOS_BIT(QOS_ROCE_VERSION) | QOS_BIT(QOS_CM_TOS))
 
 const char *plan_disruption_word(enum plan_disruption disruption);
 const char *plan_readback_word(enum plan_readback readback);
 const char *plan_tier_word(enum plan_tier tier);
 
-/* rocecheck.plan/1: the plans of all ports. New reference, NULL on -ENOMEM. */
+/* Returns rocecheck.plan/1 of all ports: a new reference, NULL on -ENOMEM. */
 json_t *plan_to_json(const struct plan *plan, unsigned int plans);
 
 #endif
