@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/lldpad/owner.h"
+#include "dcb/drift/owner.h"
+#include "dcb/lldpad/lldpad_process.h"
 #include "probe/host/ports.h"
 #include "profiles/base/text.h"
 

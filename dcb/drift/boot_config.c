@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/lldpad/owner.h"
+#include "dcb/drift/owner.h"
 #include "profiles/base/boot_unit.h"
 #include "profiles/base/small_file.h"
 

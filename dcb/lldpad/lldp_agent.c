@@ -12,7 +12,7 @@
 
 #include "dcb/kernel/backend.h"
 #include "dcb/lldpad/lldpad.h"
-#include "dcb/lldpad/owner.h"
+#include "dcb/lldpad/lldpad_process.h"
 
 #define BIT(id)	   QOS_BIT(QOS_##id)
 #define ETS_FIELDS (BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))

@@ -7,7 +7,7 @@
  * which is not deceived by a name with a newline, which makes a line of its own in /proc/net/unix,
  * nor by a descriptor that was passed on or is in flight.
  */
-#include "dcb/lldpad/owner.h"
+#include "dcb/lldpad/lldpad_process.h"
 
 #include <limits.h>
 #include <linux/sock_diag.h>

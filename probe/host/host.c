@@ -20,7 +20,8 @@
 #include <string.h>
 
 #include "dcb/kernel/sysfs.h"
-#include "dcb/lldpad/owner.h"
+#include "dcb/drift/owner.h"
+#include "dcb/lldpad/lldpad_process.h"
 #include "probe/host/snapshot.h"
 #include "profiles/base/boot_unit.h"
 #include "profiles/base/daemon.h"

@@ -20,7 +20,7 @@
 #define HOST_NICS_MAX	     16
 #define PCI_SLOT_VLANS_MAX   8
 
-/* Who else sets DCB: struct owner of dcb/lldpad/owner.h as a record. */
+/* A program that sets DCB: struct owner of dcb/drift/owner.h as a record. */
 struct host_owner {
 	char kind[24]; /* host_owner_word() */
 	int32_t pid;   /* 0: does not run */

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "dcb/lldpad/owner.h"
+#include "dcb/drift/owner.h"
 #include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 

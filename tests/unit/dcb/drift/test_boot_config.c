@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "dcb/drift/boot_config.h"
-#include "dcb/lldpad/owner.h"
+#include "dcb/drift/owner.h"
 
 static void test_texts(void **state)
 {

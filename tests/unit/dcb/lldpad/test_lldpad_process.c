@@ -17,7 +17,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "dcb/lldpad/owner.h"
+#include "dcb/lldpad/lldpad_process.h"
 #include "profiles/base/base.h"
 #include "profiles/base/daemon.h"
 
@@ -118,7 +118,7 @@ static void test_lldpad(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		char dir[] = "/tmp/test_owner.XXXXXX";
+		char dir[] = "/tmp/test_lldpad_process.XXXXXX";
 		uid_t uid = 1;
 		pid_t pid;
 
@@ -171,7 +171,7 @@ static void test_impostors(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		char dir[] = "/tmp/test_owner.XXXXXX";
+		char dir[] = "/tmp/test_lldpad_process.XXXXXX";
 
 		assert_non_null(mkdtemp(dir));
 		put_dir(dir, "net");
@@ -188,7 +188,7 @@ static void test_impostors(void **state)
 /* An executable of somebody else; a process without one, as the kernel's are; none at all. */
 static void test_executable(void **state)
 {
-	char dir[] = "/tmp/test_owner.XXXXXX", path[64];
+	char dir[] = "/tmp/test_lldpad_process.XXXXXX", path[64];
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));
@@ -326,7 +326,7 @@ static void test_options(void **state)
 		{"lldpad;-f", false, ""},
 		{"", false, ""},
 	};
-	char dir[] = "/tmp/test_owner.XXXXXX", command[64];
+	char dir[] = "/tmp/test_lldpad_process.XXXXXX", command[64];
 
 	(void)state;
 	assert_non_null(mkdtemp(dir));

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "dcb/lldpad/owner.h"
+#include "dcb/drift/owner.h"
 #include "probe/host/host.h"
 #include "probe/host/snapshot.h"
 

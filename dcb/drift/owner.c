@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everybody who sets DCB on this host, a row each: how it is found, what it does, and the ways out.
- * Configuration is read as text: NetworkManager's keyfiles (nm-settings-keyfile(5)), lldpd's
+ * One row per program that sets DCB: its finder and its report with the remedy. Configuration is
+ * read as text: NetworkManager's keyfiles (nm-settings-keyfile(5)), lldpd's
  * commands (lldpcli(8)), the links by which systemd enables units.
  */
 #include <ctype.h>
@@ -15,7 +15,8 @@
 #include <unistd.h>
 
 #include "dcb/drift/boot_config.h"
-#include "dcb/lldpad/owner.h"
+#include "dcb/drift/owner.h"
+#include "dcb/lldpad/lldpad_process.h"
 #include "profiles/base/boot_unit.h"
 #include "profiles/base/daemon.h"
 #include "profiles/base/small_file.h"

@@ -14,7 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/lldpad/owner.h"
+#include "dcb/drift/owner.h"
 
 /* Shell functions that make a tree: a process, a unit that is installed, its link, a file. */
 #define TREE                                                                                       \
@@ -129,7 +129,7 @@ static const struct owner_case {
 static unsigned int find(const char *make, struct owner *found, unsigned int max)
 {
 	static const char *const ports[] = {"eth1", "eth0"};
-	char dir[] = "/tmp/test_owner_find.XXXXXX", command[4096], proc[64];
+	char dir[] = "/tmp/test_owner.XXXXXX", command[4096], proc[64];
 	const struct owner_roots roots = {.proc = proc, .root = dir};
 	unsigned int n;
 
@@ -191,7 +191,8 @@ static void test_several(void **state)
 	assert_int_equal(owner_find(&none, NULL, 0, found, ARRAY_SIZE(found)), 0);
 }
 
-/* Who made a socket the kernel alone says: found in test_owner.c and tests/golden/owner.bats. */
+/* Who made a socket the kernel alone says: found in test_lldpad_process.c and
+ * tests/golden/owner.bats. */
 static void test_waiting(void **state)
 {
 	const struct owner waits = {.kind = OWNER_LLDPAD_SOCKET};
