@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck apply: prints the plan, asks, runs it as one transaction, and plans again: that second
- * plan must be empty. Everything that speaks against writing is looked at before the question.
+ * rocecheck apply: prints the plan, asks for confirmation, runs it as one transaction, and plans
+ * again: the second plan must be empty. All checks run before the question.
  */
 #include <errno.h>
 #include <signal.h>
@@ -19,7 +19,7 @@
 #include "dcb/apply/plan_apply.h"
 #include "profiles/base/boot_unit.h"
 
-#define UNDO_TRIES 9 /* STATE_LOCK_MS each: an undo waits TX_WAIT_LINK_S for its port */
+#define UNDO_TRIES 9 /* STATE_LOCK_MS each: another undo may wait TX_WAIT_LINK_S for a port */
 
 static const char *interface;
 static struct state_at state_at = {STATE_DIR, STATE_RUN};
@@ -63,11 +63,11 @@ struct apply {
 	struct profile profile;
 	struct plans plans;
 	struct dcb *dcb;
-	bool is_kept;			/* the profile is one that was kept */
-	json_t *saved;			/* the plan to be applied, and no other; else NULL */
+	bool is_kept;			/* the profile is a saved one (--last) */
+	json_t *saved;			/* the saved plan (PLAN.json), else NULL */
 	unsigned int started, finished; /* steps */
-	bool is_staged;			/* the profile is ready to be kept */
-	struct deadman *deadman;	/* of a transaction to be confirmed; owned */
+	bool is_staged;			/* the profile is ready to be saved */
+	struct deadman *deadman;	/* of a transaction that needs a confirmation; owned */
 	struct timespec since;
 };
 
@@ -95,7 +95,7 @@ static void apply_print_progress(const struct plan *plan, unsigned int step, boo
 	fputc('\n', stderr);
 }
 
-/* Seconds, not less than one: 0 is no confirmation. */
+/* Returns seconds, rounded up; 0: no confirmation. */
 static unsigned int apply_confirm_within_s(const struct apply *a)
 {
 	return confirm_within_ms ? (confirm_within_ms + 999) / 1000 : a->profile.confirm_within_s;
@@ -111,7 +111,7 @@ static void apply_warn_not_kept(const struct err *e)
 	fprintf(stderr, "rocecheck: warning: profile not saved for the next boot: %s\n", e->text);
 }
 
-/* For the next boot, before anything is written: a confirmation may come as soon as all is. */
+/* Stages the profile before the first write: a confirmation may come right after the last one. */
 static void apply_stage(const char *tx_id, void *arg)
 {
 	struct apply *a = arg;
@@ -125,7 +125,7 @@ static void apply_stage(const char *tx_id, void *arg)
 		apply_warn_not_kept(&e);
 }
 
-/* At once, or when it is confirmed; not at all where something is left. */
+/* Saves the staged profile now, or leaves it to 'confirm'; drops it if settings differ. */
 static void apply_keep(const struct apply *a, const char *tx_id, int rc)
 {
 	struct err e = {0};
@@ -139,7 +139,7 @@ static void apply_keep(const struct apply *a, const char *tx_id, int rc)
 		apply_warn_not_kept(&e);
 }
 
-/* There was nothing to change, and so there is no transaction. */
+/* Saves the profile without a transaction. */
 static void apply_keep_unchanged(const struct apply *a)
 {
 	struct err e = {0};
@@ -153,7 +153,7 @@ static void apply_keep_unchanged(const struct apply *a)
 
 #define LEFT_UNKNOWN (-1)
 
-/* left: changes of the plan that are not there. later: what the second look told; taken. */
+/* left: changes that do not read back. later: texts of the re-check; consumed. */
 static int apply_print_json(const struct apply *a, const char *tx_id, const char *outcome, int left,
 			    json_t *later)
 {
@@ -166,8 +166,8 @@ static int apply_print_json(const struct apply *a, const char *tx_id, const char
 			  "plan", cmd_plans_json(&a->plans)));
 }
 
-/* Where nobody said how long, half of the time in which it has to be confirmed is enough: somebody
- * may wait for the end of this before he confirms. */
+/* Default: at most half of the time to confirm, because a user may wait for the result of the
+ * re-check before confirming. */
 static unsigned int apply_wait_ms(const struct apply *a)
 {
 	unsigned int within_ms = apply_confirm_within_s(a) * 1000, ms;
@@ -178,7 +178,7 @@ static unsigned int apply_wait_ms(const struct apply *a)
 	return within_ms && ms > within_ms / 2 ? within_ms / 2 : ms;
 }
 
-/* The second look, when others have had the time to write, too. */
+/* The re-check, after LLDP agents and neighbours had time to react. */
 static int apply_wait_and_verify(struct apply *a, json_t *texts, unsigned int *findings)
 {
 	unsigned int ms = apply_wait_ms(a);
@@ -219,7 +219,7 @@ static int apply_report_failure(const struct apply *a, const char *tx_id,
 {
 	int rc = outcome == APPLY_LOST ? EXIT_APPLY_LOST : EXIT_APPLY_UNDONE;
 
-	/* Before the journal was there nothing was written. */
+	/* Without a journal nothing was written. */
 	if (!tx_id[0])
 		return cmd_fail(EXIT_ENVIRONMENT, e);
 	cmd_fail(rc, e);
@@ -240,7 +240,8 @@ static int apply_report_failure(const struct apply *a, const char *tx_id,
 	return rc;
 }
 
-/* Undone by now, by this process or by another one; or confirmed while its dead-man was busy. */
+/* Returns 0 when the transaction is undone, by this or another process. *stands: it was confirmed
+ * while its dead-man was busy. */
 static int apply_undo_now(const struct apply *a, const char *tx_id, bool *stands, struct err *e)
 {
 	enum apply_outcome outcome;
@@ -258,8 +259,8 @@ static int apply_undo_now(const struct apply *a, const char *tx_id, bool *stands
 	return undone ? 0 : err;
 }
 
-/* Right before a user is promised that it is undone unless he confirms: somebody must be there to
- * do so. If nobody is, it is undone now. */
+/* Runs right before the report "undone unless confirmed": if the dead-man has ended, this undoes
+ * the transaction now. */
 static int apply_check_deadman(const struct apply *a, const char *tx_id)
 {
 	struct err e = {0}, undo = {0};
@@ -276,7 +277,7 @@ static int apply_check_deadman(const struct apply *a, const char *tx_id)
 	return apply_report_failure(a, tx_id, err ? APPLY_LOST : APPLY_UNDONE, &e);
 }
 
-/* What is said first, is said before the wait: a confirmation has its time from now on. */
+/* Prints the result before the re-check: the time to confirm runs from now on. */
 static int apply_finish(struct apply *a, const char *tx_id, const struct plans *again,
 			unsigned int left)
 {
@@ -351,7 +352,7 @@ static void apply_report_deadman(unsigned int lacks, void *arg)
 		      stderr);
 }
 
-/* Somebody who asks for the second look gets it here, too. */
+/* --settle re-checks an unchanged host, too. */
 static int apply_report_unchanged(struct apply *a)
 {
 	json_t *texts = globals->json ? json_array() : NULL;
@@ -383,7 +384,7 @@ static int apply_write(struct apply *a)
 	if (!cmd_plans_changes(&a->plans))
 		return apply_report_unchanged(a);
 	cmd_tidy(&state_at);
-	/* Nobody who reads what we say and goes away ends this in its midst. */
+	/* A closed pipe must not kill a transaction in progress. */
 	signal(SIGPIPE, SIG_IGN);
 	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
 		return apply_report_failure(a, tx_id, outcome, &e);
@@ -396,7 +397,7 @@ static int apply_plan_first(struct apply *a)
 	int rc;
 
 	if (cmd_plans_make(a->dcb, &a->profile, interface, &a->plans, &e)) {
-		/* Which port it is about the plan knows, even if there is none. */
+		/* The saved plan names the missing port. */
 		if (a->saved && e.code == -ENODEV)
 			(void)plan_file_check(a->saved, &a->plans, &e);
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
@@ -436,7 +437,7 @@ static int apply_run_profile(struct apply *a)
 	return rc;
 }
 
-/* At boot nobody uses the ports. */
+/* At boot no program uses the ports yet, so disruption needs no consent. */
 static int apply_run_saved(const struct saved_profile *kept, unsigned int link_s,
 			   unsigned int *changes)
 {

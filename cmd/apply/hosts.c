@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * `plan` and `apply` on many hosts: hosts from the command line or an inventory, and the plans of
- * all of them, printed. apply asks once, the rollout does the rest, and a line a host says how it
- * ended.
+ * `plan` and `apply` on many hosts: reads the hosts from the command line or an inventory and
+ * prints the plans of all. apply asks once, runs the rollout, and prints one line per host with its
+ * result.
  */
 #include "cmd/apply/hosts.h"
 
@@ -20,10 +20,10 @@
 #include "profiles/yaml/yaml_schema.h"
 
 #define NAMES_MAX	 16
-#define CONFIRM_WITHIN_S 60    /* of the dead-men, when neither option nor profile says */
-#define MARGIN_MS	 20000 /* by which a dead-man is late at most */
+#define CONFIRM_WITHIN_S 60    /* default, if neither option nor profile sets it */
+#define MARGIN_MS	 20000 /* maximum delay of a dead-man */
 
-/* user@host: what ssh is given; the name in reports is the host alone. */
+/* target: user@host for ssh; reports show only the host. */
 static int add_host(struct fabric *f, const char *target, struct err *e)
 {
 	const char *at = strrchr(target, '@');
@@ -47,7 +47,7 @@ static int add_host(struct fabric *f, const char *target, struct err *e)
 	return 0;
 }
 
-/* Each item of the list may stand for several. */
+/* Each item of the list may be a node set: gpu[01-16]. */
 static int add_hosts(struct fabric *f, const char *list, struct err *e)
 {
 	char *copy = strdup(list), *next = copy, *item;
@@ -70,7 +70,7 @@ static int add_hosts(struct fabric *f, const char *list, struct err *e)
 	return err;
 }
 
-/* Leaves the hosts that are named; each of them must be there. */
+/* Keeps only the listed hosts; each must be in the inventory. */
 static int keep_hosts(struct fabric *f, const char *list, struct err *e)
 {
 	struct fabric named = {.host = NULL};
@@ -113,7 +113,7 @@ static int hosts_load(const struct command *c, const struct hosts_options *o, co
 	return code;
 }
 
-/* An inventory says which ports are meant; without one the profile does. */
+/* Ports come from the inventory, without one from the profile. */
 static json_t *hosts_profile_json(const struct fabric *f, unsigned int h, const char *interface)
 {
 	const struct fabric_host *host = &f->host[h];
@@ -197,7 +197,7 @@ static bool hosts_has_text(const struct hosts *h, unsigned int i, const void *te
 	return its && !strcmp(its, text);
 }
 
-/* Lines of somebody else. */
+/* Prints lines of a remote host, sanitized. */
 static void hosts_print_lines(const char *text, const char *before, FILE *out)
 {
 	char *copy = strdup(text), *next = copy, *line;
@@ -212,7 +212,7 @@ static void hosts_print_lines(const char *text, const char *before, FILE *out)
 	free(copy);
 }
 
-/* The plans as text, those that are the same once; warnings and failures on stderr. */
+/* Prints the plans as text, equal ones once; warnings and failures on stderr. */
 static void hosts_print_plans(const struct hosts *h)
 {
 	const struct rollout *r = &h->rollout;
@@ -232,7 +232,7 @@ static void hosts_print_plans(const struct hosts *h)
 		fputs("== ", stdout);
 		hosts_print_names(h, hosts_has_text, text);
 		putchar('\n');
-		/* Indented: only our own lines begin a section, or are a total. */
+		/* Indented, so that a remote host cannot fake a section or the total. */
 		hosts_print_lines(text, "  ", stdout);
 	}
 	fflush(stdout);
@@ -243,7 +243,7 @@ static json_t *hosts_json(const struct rollout_host *host)
 {
 	json_t *plan = host->plan ? json_copy(host->plan) : json_null();
 
-	/* The profile is the same for all, and not asked for. */
+	/* The profile is the same for all hosts. */
 	if (host->plan)
 		(void)json_object_del(plan, "profile");
 	return json_pack("{s:s, s:s, s:o, s:b, s:i, s:s, s:f, s:o}", "name", host->name, "result",
@@ -252,7 +252,7 @@ static json_t *hosts_json(const struct rollout_host *host)
 			 "seconds", host->took_ms / 1e3, "plan", plan);
 }
 
-/* What a host adds to the exit code. */
+/* Returns the exit code of one host. */
 static int hosts_exit(const struct rollout_host *host)
 {
 	switch (host->result) {
@@ -325,8 +325,6 @@ int hosts_report_plans(const struct hosts *h, bool changes_count)
 	return code;
 }
 
-/* apply on many hosts. */
-
 static bool hosts_is_in_wave(const struct hosts *h, unsigned int i, const void *arg)
 {
 	const unsigned int *const *wave = arg;
@@ -352,7 +350,7 @@ static int hosts_print_waves(const struct hosts *h, const struct rollout_limits 
 	return waves < 0 ? waves : 0;
 }
 
-/* Everything of the plans that makes a host fail whatever is answered. */
+/* Fails the hosts whose plans no consent can permit. */
 static void hosts_check_possible(struct hosts *h)
 {
 	struct rollout *r = &h->rollout;
@@ -408,7 +406,7 @@ static int hosts_check_policy(const struct hosts *h, const struct apply_consent 
 	return EXIT_OK;
 }
 
-/* Asks for what the plans need, and adds it to *accepted, which the hosts are told. */
+/* Asks for the consent that the plans need, and adds it to *accepted, which goes to the hosts. */
 static int hosts_get_consent(const struct hosts *h, const struct apply_consent *given,
 			     struct apply_consent *accepted)
 {
@@ -523,7 +521,7 @@ static int hosts_roll_out(struct hosts *h, const struct hosts_apply *o, struct r
 	struct err e = {0};
 	int code = EXIT_OK;
 
-	/* With too many lost already nothing is begun: nothing to ask. */
+	/* With too many failed hosts none is started: nothing to ask. */
 	if (hosts_count_failed(&h->rollout) <= o->max_fail)
 		code = hosts_get_consent(h, given, &accepted);
 	if (code)

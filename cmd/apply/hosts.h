@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `plan` and `apply` share when they are about many hosts: the options that name the hosts,
- * the inventory that comes of them, and the plans of all, made and printed.
+ * `plan` and `apply` on many hosts: options that name the hosts, their inventory, and their plans.
  */
 #ifndef CMD_HOSTS_H
 #define CMD_HOSTS_H
@@ -30,29 +29,30 @@ static inline bool hosts_asked(const struct hosts_options *o)
 	return o->hosts || o->inventory;
 }
 
-/* Many hosts, planned on. */
+/* The hosts and their plans. */
 struct hosts {
 	struct fabric fabric;
 	struct rollout rollout;
 };
 
-/* The first SIGINT, SIGTERM or SIGHUP ends in order what follows, the second one ends us.
- * profile: name or path, NULL = the inventory's. interface: only this port, may be NULL. Connects
- * and plans; prints what is wrong with the input. EXIT_OK or an exit code, then nothing is left. */
+/* Connects to the hosts and plans; prints errors of the input. profile: name or path, NULL = the
+ * inventory's. interface: only this port, may be NULL. Returns EXIT_OK, else an exit code, and *h
+ * is clear. The first SIGINT, SIGTERM or SIGHUP ends the rollout in order, the second one at once.
+ */
 int hosts_plan(const struct command *c, const struct hosts_options *o, const char *profile,
 	       const char *interface, struct hosts *h);
 void hosts_clear(struct hosts *h);
 
-/* All plans as text or JSON, and the exit code: hosts that failed, and with changes_count also
- * those that differ. */
+/* Prints all plans as text or JSON. Returns the exit code: of failed hosts, and with changes_count
+ * also of hosts that differ. */
 int hosts_report_plans(const struct hosts *h, bool changes_count);
 
 /* `apply` on many hosts. */
 struct hosts_apply {
 	struct hosts_options hosts;
-	const char *canary; /* NULL: the first that is changed */
+	const char *canary; /* NULL: the first host with changes */
 	unsigned int parallel, max_fail, confirm_within_ms, wait_link_ms;
-	unsigned int settle_ms; /* ROLLOUT_SETTLE_AUTO: as each host thinks */
+	unsigned int settle_ms; /* ROLLOUT_SETTLE_AUTO: each host decides */
 	bool dry_run;
 };
 int cmd_apply_hosts(const struct hosts_apply *o, const struct apply_consent *given,

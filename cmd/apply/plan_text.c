@@ -119,7 +119,7 @@ int cmd_plans_again(struct dcb *dcb, const struct profile *profile, const char *
 	struct plans made = {.privileged = before->privileged};
 	int err;
 
-	/* Verbs alone know it, for ports that are looked for. */
+	/* Only verbs has the IB MTU, and only ports_read() asks verbs. */
 	if (qos_has(&profile->qos, QOS_IB_MTU))
 		return cmd_plans_make(dcb, profile, name, plans, e);
 	err = plans_alloc(&made, before->count, e);

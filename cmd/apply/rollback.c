@@ -59,7 +59,7 @@ static void rollback_print_tx(const struct tx *tx)
 {
 	char *time = text_copy(tx->time, TEXT_FIELD);
 
-	/* A journal may be a file that somebody else made: --state-dir. */
+	/* With --state-dir a journal is untrusted input. */
 	printf("%-20s  %-20s  %-11s  %3u writes ", tx->id, time ? time : "?",
 	       tx_state_word(tx->state), tx->step_count);
 	free(time);
@@ -115,7 +115,7 @@ static int rollback_print_list(void)
 					     "transactions", all)));
 }
 
-/* -ENOENT: a wrong name is the user's mistake, and a host with nothing to undo is as it was. */
+/* -ENOENT: an unknown id is a usage error; nothing to undo is no error. */
 static int rollback_report_nothing(const char *id, const struct tx *tx, const struct err *e)
 {
 	if (id && !tx->id[0])

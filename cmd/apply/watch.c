@@ -311,7 +311,7 @@ static int watch_make_plan(struct watch *w, const struct watched *p, struct plan
 	struct dcb_driver_info info = {0};
 	int err = dcb_driver(w->dcb, p->ifname, &info, e);
 
-	/* A netdev without ethtool has no driver to know. */
+	/* A netdev without ethtool has no driver name. */
 	if (err && err != -EOPNOTSUPP)
 		return err;
 	drift_plan(&p->want, p->drift, &p->now, info.driver, plan, left);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The dead-man knows the transaction from the fork and the rest from its two sockets: the tool's,
- * whose end tells that the tool has gone, and RUN/ID for everybody else. It looks at no file until
- * its undo is over. The clock is CLOCK_BOOTTIME, which no one sets and which goes on in sleep.
+ * The dead-man has the transaction in memory since the fork, and reads two sockets: the one of
+ * apply, whose close means that apply has ended, and RUN/ID of other processes. It reads no file
+ * before its undo is over. Times are CLOCK_BOOTTIME: cannot be set, and runs during suspend.
  */
 #include "dcb/apply/deadman.h"
 
@@ -29,7 +29,7 @@
 #include "profiles/base/oom.h"
 
 #define READY_MS  10000
-#define ASK_MS	  10000 /* for an answer: it may be in an undo, or before storage that hangs */
+#define ASK_MS	  10000 /* for an answer: it may be in an undo or wait for storage */
 #define CHECK_MS  2000
 #define RECORD_MS 3000	/* a confirmation may hold up the deadline by that */
 #define END_MS	  60000 /* for the record of an undo: nothing waits for that */
@@ -37,26 +37,25 @@
 #define TRIES	  20	/* a port that is just away comes back */
 #define PAUSE_MS  3000
 
-/* The first message to the tool. */
+/* The first message to apply. */
 struct ready {
 	struct err e; /* code 0: ready */
 	unsigned int lacks;
 };
 
-/* What is asked later; the answer is a struct err. */
+/* A request; the answer is a struct err. */
 struct question {
 	enum { ASK_DONE, ASK_CHECK, ASK_CONFIRM, ASK_STOP } what;
 	uint64_t confirm_by_ms; /* ASK_DONE */
-	uint64_t until_ms;	/* who asks waits so long */
+	uint64_t until_ms;	/* timeout of the client */
 };
 
 struct deadman {
 	int sock;
 	struct state_at at;
-	struct tx tx; /* id, deadline and state alone */
+	struct tx tx; /* only id, deadline and state */
 };
 
-/* The dead-man itself. */
 struct watcher {
 	const struct deadman_start *d;
 	struct state state;
@@ -65,8 +64,8 @@ struct watcher {
 	pid_t tool;
 	unsigned int tries;
 	uint64_t retry_ms;
-	bool recorded; /* by who undid it */
-	bool unsure;   /* a confirmation that was refused may still reach the disk */
+	bool recorded; /* by the process that undid it */
+	bool unsure;   /* a refused confirmation may still reach the disk */
 };
 
 /* Writes one line to a file of the cgroup tree. */
@@ -82,11 +81,11 @@ static int deadman_write_line(const char *path, const char *text)
 	return err;
 }
 
-/* cgroup v2, what systemd has of it beside v1, and its own v1 hierarchy. */
+/* cgroup v2, systemd's v2 mount beside v1, and systemd's v1 hierarchy. */
 static const char *const cgroup_roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified",
 					   "/sys/fs/cgroup/systemd"};
 
-/* Moves this process; the cgroup of no name is the top of the tree. */
+/* Moves this process; name "" is the root cgroup. */
 static int deadman_enter_cgroup(const char *root, const char *name)
 {
 	char path[192], pid[16];
@@ -96,7 +95,7 @@ static int deadman_enter_cgroup(const char *root, const char *name)
 	return deadman_write_line(path, pid);
 }
 
-/* Cgroups at the top of the trees: what ends with the login is below user.slice. */
+/* Moves to a top-level cgroup: cgroups that end with the login are below user.slice. */
 static bool deadman_leave_cgroups(const char *name)
 {
 	bool left = false;
@@ -127,7 +126,7 @@ static void deadman_remove_cgroups(const char *name)
 	}
 }
 
-/* Nothing of the tool stays open: its lock would never be free, its terminal never be left. */
+/* Closes all files of apply: else its lock and terminal would stay in use. */
 static int deadman_detach(struct watcher *w)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP};
@@ -181,7 +180,7 @@ static void deadman_unlisten(const struct watcher *w)
 	close(w->listener);
 	if (folder_open(w->d->at.run, &run, NULL))
 		return;
-	(void)file_remove(&run, w->tx.id, NULL); /* one that stays answers to nobody */
+	(void)file_remove(&run, w->tx.id, NULL); /* a socket file that stays does no harm */
 	folder_close(&run);
 }
 
@@ -258,7 +257,7 @@ static void deadman_answer(struct watcher *w, int fd, const struct question *q)
 		w->recorded = true;
 		break;
 	}
-	e.code = err; /* what worked in the end may have left a text */
+	e.code = err; /* clears the text of an earlier failure */
 	(void)send(fd, &e, sizeof(e), MSG_NOSIGNAL | MSG_DONTWAIT); /* it may have gone */
 }
 
@@ -281,14 +280,14 @@ static void deadman_answer_client(struct watcher *w)
 
 	if (fd < 0)
 		return;
-	/* The tool that is heard first may have ended its transaction. */
+	/* A pending message of apply comes first: it may have ended the transaction. */
 	if (deadman_poll(fd, POLLIN, CHECK_MS) &&
 	    recv(fd, &q, sizeof(q), MSG_DONTWAIT) == sizeof(q))
 		deadman_answer(w, fd, &q);
 	close(fd);
 }
 
-/* When there is something to do without news. */
+/* Time until the next timer. */
 static int deadman_wait_ms(const struct watcher *w)
 {
 	uint64_t now = journal_clock_ms(), at = w->tx.deadline_ms;
@@ -302,7 +301,7 @@ static int deadman_wait_ms(const struct watcher *w)
 
 static void deadman_wait(struct watcher *w)
 {
-	/* poll(2) passes over negative descriptors. */
+	/* poll(2) ignores negative descriptors. */
 	struct pollfd fds[] = {{.fd = w->sock, .events = POLLIN},
 			       {.fd = w->listener, .events = POLLIN}};
 
@@ -314,8 +313,8 @@ static void deadman_wait(struct watcher *w)
 		deadman_answer_client(w);
 }
 
-/* A tool that hangs in its midst must not write behind the undo. Its pid is its own as long as its
- * end of the talk is open. */
+/* Kills an apply that hangs, so that it does not write after the undo. Its pid cannot be reused
+ * while its end of the socket is open. */
 static void deadman_stop_tool(struct watcher *w)
 {
 	struct question q;
@@ -330,7 +329,7 @@ static void deadman_stop_tool(struct watcher *w)
 	w->sock = -1;
 }
 
-/* The machine counts, not the record of it: storage that hangs has held up nothing by now. */
+/* Runs after the undo, so that hanging storage does not delay it. */
 static int deadman_record(struct watcher *w, unsigned int within_ms, const struct err *e)
 {
 	char log[ERR_TEXT_MAX];
@@ -344,7 +343,7 @@ static int deadman_record(struct watcher *w, unsigned int within_ms, const struc
 	return journal_append_within(&w->state, &w->tx, within_ms, log, NULL);
 }
 
-/* What undoes it on the disk, too, where a confirmation may stand: as long as it takes. */
+/* Records the undo; retries if a confirmation may be on the disk. */
 static void deadman_record_result(struct watcher *w, const struct err *e)
 {
 	if (w->recorded || (w->tx.state != TX_UNDONE && w->tx.state != TX_LOST))
@@ -371,7 +370,7 @@ static void deadman_undo(struct watcher *w, struct err *e)
 		(void)deadman_record(w, RECORD_MS, e);
 }
 
-/* Until it is confirmed or undone, or nothing more can be done. */
+/* Runs until the transaction is confirmed or undone, or all tries have failed. */
 static void deadman_watch(struct watcher *w, struct err *e)
 {
 	enum tx_act act;
@@ -389,7 +388,7 @@ static void deadman_watch(struct watcher *w, struct err *e)
 	}
 }
 
-/* What cannot be opened now could not be undone then. */
+/* Opens everything that an undo needs before anything is written. */
 static int deadman_prepare(struct watcher *w, unsigned int *lacks, struct err *e)
 {
 	struct dcb *dcb;
@@ -401,7 +400,7 @@ static int deadman_prepare(struct watcher *w, unsigned int *lacks, struct err *e
 	if (err)
 		return err_sys(e, err, "%s/%s", w->d->at.run, w->tx.id);
 	openlog("rocecheck", LOG_PID, LOG_DAEMON);
-	/* Without the right to lock memory it waits all the same. */
+	/* Locking may be forbidden: the dead-man works without it, too. */
 	(void)mlockall(MCL_CURRENT | MCL_FUTURE);
 	(void)oom_set(OOM_NEVER);
 	if (oom_get() != OOM_NEVER)
@@ -428,7 +427,8 @@ static _Noreturn void deadman_main(const struct deadman_start *d, int talk, pid_
 	snprintf(cgroup, sizeof(cgroup), "rocecheck-%s", d->tx->id);
 	if (!deadman_leave_cgroups(cgroup))
 		ready.lacks |= DEADMAN_LACKS_CGROUP;
-	(void)send(w.sock, &ready, sizeof(ready), MSG_NOSIGNAL); /* a tool that has gone: undone */
+	(void)send(w.sock, &ready, sizeof(ready),
+		   MSG_NOSIGNAL); /* an ended apply is undone later */
 	if (!ready.e.code)
 		deadman_watch(&w, &e);
 	if (w.listener >= 0)
@@ -443,7 +443,7 @@ static int deadman_open_host(struct dcb **dcb, struct err *e)
 	return dcb_open(NULL, dcb, e);
 }
 
-/* The child of a child: init is its parent, and nobody waits for it. */
+/* Forks twice, so that init becomes the parent and reaps it. */
 static int deadman_fork(const struct deadman_start *d, int talk)
 {
 	pid_t tool = getpid(), child = fork();
@@ -465,7 +465,7 @@ static int deadman_fork(const struct deadman_start *d, int talk)
 	return WIFEXITED(status) && !WEXITSTATUS(status) ? 0 : -EAGAIN;
 }
 
-/* One question and its answer. -EPIPE: nobody is there; -ETIMEDOUT. */
+/* Sends a request and reads the answer. -EPIPE: the dead-man has ended; -ETIMEDOUT. */
 static int deadman_request(int fd, struct question q, int wait, struct err *e)
 {
 	struct err reply;
@@ -543,7 +543,7 @@ int deadman_done(struct deadman *d, uint64_t confirm_by_ms, struct err *e)
 	return why.text[0] ? err_set(e, err, "%s", why.text) : err_sys(e, err, "rollback guard");
 }
 
-/* The journal is asked behind the dead-man: one that has ended has its reason there. */
+/* If the dead-man has ended, the journal has the reason. */
 int deadman_check(struct deadman *d, struct err *e)
 {
 	const struct question q = {.what = ASK_CHECK};
@@ -603,7 +603,7 @@ bool deadman_lives(const char *run, const char *id)
 
 	if (!err)
 		close(fd);
-	return !err || err == -EAGAIN; /* more callers than it answers now */
+	return !err || err == -EAGAIN; /* its backlog is full */
 }
 
 bool deadman_find(const char *run, char id[JOURNAL_ID_MAX])
@@ -653,12 +653,12 @@ void deadman_stop(const char *run, const char *id)
 
 	if (deadman_connect(run, id, &fd))
 		return;
-	/* The process that listens: its pid is its own as long as the connection is there. */
+	/* The pid of the listening process cannot be reused while the connection is open. */
 	if (deadman_request(fd, q, CHECK_MS, NULL) == -ETIMEDOUT &&
 	    !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) && peer.pid > 0)
 		(void)kill(peer.pid, SIGKILL);
 	close(fd);
-	/* The next transaction begins when it has gone. */
+	/* Waits for its end: no other transaction can begin before. */
 	while (deadman_lives(run, id) && journal_clock_ms() < end)
 		(void)poll(NULL, 0, 5);
 }

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A plan run as a transaction. Before the first write the former values and the plan are on disk,
- * and where it has to be confirmed its dead-man is there. A failure, a readback that differs, or a
- * signal puts everything back. Fields of one object are one write, because a device may refuse what
- * lies between (ETS shares that do not add up).
+ * Runs plans as a transaction. Before the first write the former values and the plan are on disk,
+ * and the dead-man runs if a confirmation is needed. A failure, a different readback, or a signal
+ * undoes everything. Fields of one object are one write, because a device may refuse intermediate
+ * states (ETS shares that do not sum to 100).
  */
 #include "dcb/apply/plan_apply.h"
 
@@ -23,7 +23,7 @@ struct tx_exec {
 	struct state state;
 	const struct plan **plan; /* those with changes; same order as tx.port */
 	struct tx tx;
-	struct deadman *deadman; /* NULL: none was asked for */
+	struct deadman *deadman; /* NULL: needs no confirmation */
 	const struct apply_options *how;
 };
 
@@ -41,13 +41,13 @@ static int apply_read_before(struct dcb *dcb, const struct plan *plan, struct tx
 	p->lldp_agent = plan->lldp_agent;
 	port = tx_port_names(p);
 	err = dcb_read_port(dcb, &port, &p->before, &has_dcb, e);
-	/* An undo has to give both back, what the agent was told and what the kernel had. */
+	/* An undo restores both the agent's configuration and the kernel's settings. */
 	if (!err && p->lldp_agent != LLDP_AGENT_NONE)
 		err = dcb_read(dcb, p->ifname, p->ibdev, p->ib_port, &p->live, &has_dcb, e);
 	return err;
 }
 
-/* The plan was made from a state that must still be there. */
+/* Checks that the settings are still those that the plan was made from. */
 static int apply_check_fresh(const struct plan *plan, const struct tx_port *p, struct err *e)
 {
 	for (unsigned int i = 0; i < plan->count; i++) {
@@ -62,8 +62,7 @@ static int apply_check_fresh(const struct plan *plan, const struct tx_port *p, s
 	return 0;
 }
 
-/* The write of the object that plan step `first` belongs to, with all steps of the plan in the same
- * object. None where it turns out to be right already. */
+/* Adds one write for the object of plan step `first`, with all steps of the plan in that object. */
 static void apply_add_step(struct tx_exec *r, unsigned int port, uint64_t fields)
 {
 	const struct plan *plan = r->plan[port];
@@ -101,8 +100,8 @@ static int apply_prepare_port(struct tx_exec *r, const struct plan *plan, struct
 	return 0;
 }
 
-/* The former values of rdma_cm can be read only behind a directory that we make: recorded first, so
- * that a tool that dies behind it leaves none. */
+/* Creates the configfs directories that show the former values of rdma_cm. They are recorded first,
+ * so that an undo removes them if apply is killed. */
 static int apply_create_cm_dirs(struct tx_exec *r, struct err *e)
 {
 	bool hidden = false, has_dcb, made;
@@ -143,7 +142,7 @@ static int apply_add_steps(struct tx_exec *r, unsigned int port, struct err *e)
 	return 0;
 }
 
-/* One that was interrupted, or waits for a confirmation, comes first. */
+/* Refuses while another transaction is interrupted or waits for its confirmation. */
 static int apply_check_newest(const struct tx_exec *r, struct err *e)
 {
 	struct tx last = {0};
@@ -160,7 +159,7 @@ static int apply_check_newest(const struct tx_exec *r, struct err *e)
 	return err == -ENOENT ? 0 : err;
 }
 
-/* What no apply takes: a minute, and for each port the time it has to come back, twice. */
+/* Upper limit of an apply: a minute, and twice the link timeout of each port. */
 static uint64_t apply_deadline_ms(const struct tx_exec *r)
 {
 	uint64_t seconds = (uint64_t)r->how->wait_link_s * r->tx.port_count * 2;
@@ -168,7 +167,7 @@ static uint64_t apply_deadline_ms(const struct tx_exec *r)
 	return journal_clock_ms() + (seconds + r->how->confirm_within_s + 60) * 1000;
 }
 
-/* Nothing of it is to be written. */
+/* Removes the configfs directories and records that nothing was written. */
 static void apply_abandon(struct tx_exec *r)
 {
 	for (unsigned int i = 0; r->tx.id[0] && i < r->tx.port_count; i++) {
@@ -182,7 +181,7 @@ static void apply_abandon(struct tx_exec *r)
 		(void)journal_append(&r->state, &r->tx, NULL);
 }
 
-/* Up to the record: nothing is written yet. */
+/* Prepares and records the transaction; writes no setting. */
 static int apply_prepare(struct tx_exec *r, const struct plan *plans, unsigned int n, struct err *e)
 {
 	int err = apply_check_newest(r, e);
@@ -206,7 +205,6 @@ static int apply_prepare(struct tx_exec *r, const struct plan *plans, unsigned i
 	return err;
 }
 
-/* From here on the host comes back by itself. */
 static int apply_arm_deadman(struct tx_exec *r, struct err *e)
 {
 	const struct deadman_start start = {
@@ -256,7 +254,7 @@ static int apply_write_steps(struct tx_exec *r, unsigned int port, const struct 
 	return 0;
 }
 
-/* One port at a time: the next is not disturbed before this one is back. */
+/* Waits for a flapped or reset port before the next port is written. */
 static int apply_write_port(struct tx_exec *r, unsigned int port, const struct signals_held *held,
 			    struct err *e)
 {
@@ -272,7 +270,7 @@ static int apply_write_port(struct tx_exec *r, unsigned int port, const struct s
 	return err ? err : port_wait(r->dcb, &names, &p->state_before, r->how->wait_link_s, e);
 }
 
-/* The dead-man learns it first: a tool that is stopped behind its record holds up no deadline. */
+/* Reports to the dead-man first: so a stopped apply cannot delay the deadline. */
 static int apply_finish(struct tx_exec *r, struct err *e)
 {
 	int err = tx_read_after(r->dcb, &r->tx, e);
@@ -287,7 +285,7 @@ static int apply_finish(struct tx_exec *r, struct err *e)
 	return err;
 }
 
-/* The settings are back, and yet somebody may miss the port. */
+/* Names ports that are still missing after the undo. */
 static void apply_report_missing(const struct tx *tx, int err, struct err *e)
 {
 	for (unsigned int i = 0; e && i < tx->port_count; i++)
@@ -296,28 +294,28 @@ static void apply_report_missing(const struct tx *tx, int err, struct err *e)
 				tx->port[i].ifname, tx->port[i].missing);
 }
 
-/* All or nothing. */
+/* Undoes everything after a failed step. */
 static int apply_undo_failed(struct tx_exec *r, int err, enum apply_outcome *outcome, struct err *e)
 {
 	struct err undo = {0};
 
 	if (tx_restore(r->dcb, &r->tx, r->how->wait_link_s, &undo)) {
 		*outcome = APPLY_LOST;
-		/* The first failure is the cause, this is what matters now. */
+		/* Keeps the first failure, the cause, in front. */
 		if (e)
 			err_set(e, err, "%.480s; and %.480s", e->text, undo.text);
 	} else if (err != -ETIMEDOUT) {
 		apply_report_missing(&r->tx, err, e);
 	}
 	r->tx.state = *outcome == APPLY_LOST ? TX_LOST : TX_UNDONE;
-	/* If this fails too, the journal says interrupted: a rollback finds everything in place. */
+	/* If this fails, too, the journal says interrupted, and a rollback finds no difference. */
 	(void)journal_append(&r->state, &r->tx, NULL);
 	if (r->tx.state == TX_UNDONE)
 		deadman_stop(r->how->at.run, r->tx.id);
 	return err;
 }
 
-/* The transaction between its record and its end. */
+/* Runs the recorded transaction. */
 static int apply_recorded(struct tx_exec *r, enum apply_outcome *outcome, struct err *e)
 {
 	struct signals_held held;
@@ -337,17 +335,17 @@ static int apply_recorded(struct tx_exec *r, enum apply_outcome *outcome, struct
 	return err;
 }
 
-/* Under the lock. */
+/* Needs the lock. */
 static int apply_locked(struct tx_exec *r, const struct plan *plans, unsigned int n, char tx_id[32],
 			enum apply_outcome *outcome, struct err *e)
 {
 	int err = apply_prepare(r, plans, n, e);
 
 	if (err || !r->tx.step_count) {
-		*outcome = err ? *outcome : APPLY_DONE; /* nothing to change or to remember */
+		*outcome = err ? *outcome : APPLY_DONE; /* nothing to change */
 		return err;
 	}
-	/* Without a dead-man that was asked for nothing is written. */
+	/* A transaction that needs a confirmation is not written without a dead-man. */
 	err = apply_arm_deadman(r, e);
 	if (err) {
 		apply_abandon(r);
@@ -374,7 +372,7 @@ int plan_apply(struct dcb *dcb, const struct plan *plans, unsigned int n,
 	err = r.plan && r.tx.port && r.tx.step ? 0 : err_sys(e, -ENOMEM, "apply");
 	if (!err)
 		err = state_make(&how->at, &r.state, e);
-	/* Not waited for: the plan would be an old one then. */
+	/* Does not wait for the lock: the plan would be outdated afterwards. */
 	if (!err)
 		err = state_lock(&how->at, STATE_LOCK, 0, &lock, e);
 	if (!err)

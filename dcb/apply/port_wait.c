@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads Documentation/ABI/stable/sysfs-class-infiniband and sysfs-class-net of linux. GIDs come
- * back in another order than they had, so they are compared as a set.
+ * Reads files of linux Documentation/ABI/stable/sysfs-class-infiniband and sysfs-class-net. GIDs
+ * may return in another order, so they are compared as a set.
  */
 #include "dcb/apply/port_wait.h"
 
@@ -29,7 +29,7 @@ static void port_read_gids(struct dcb *dcb, const struct dcb_port *port, struct 
 		if (!gid[0] || !strcmp(gid, NO_GID))
 			continue;
 		p->gids++;
-		/* A sum does not know their order. */
+		/* A sum is independent of their order. */
 		p->gid_mark += fnv1a(FNV1A_START, gid, strlen(gid));
 	}
 }

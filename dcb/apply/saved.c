@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeping the last profile: a JSON document a port (rocecheck.last/1). It is ours, but an older or
- * newer version may have written it, or a disk may have lost its end: every member is checked.
+ * Saves the last profile of each port as JSON (rocecheck.last/1). Each member is checked when it is
+ * read: another version may have written the file, or a disk may have truncated it.
  */
 #include "dcb/apply/saved.h"
 
@@ -21,7 +21,7 @@
 #define SUFFIX	  ".json"
 #define MARK	  ".undo"
 #define BYTES_MAX 65536
-#define LOCK_MS	  120000 /* others wait for their RDMA devices, half a minute each */
+#define LOCK_MS	  120000 /* each other process may wait 30 s for its RDMA device */
 
 static json_t *saved_to_json(const struct saved_profile *l)
 {
@@ -50,7 +50,7 @@ static int saved_parse(const json_t *o, const char *ifname, struct saved_profile
 	if (!err)
 		err = profile_from_json(json_object_get(o, "profile"), &l->profile, e);
 	l->profile.persist = l->persist;
-	/* It was confirmed once, and the file it came from may be another by now. */
+	/* It is already confirmed, and line numbers may be outdated. */
 	l->profile.confirm_within_s = 0;
 	memset(l->profile.line, 0, sizeof(l->profile.line));
 	return err;
@@ -65,7 +65,8 @@ static int saved_write_file(const struct folder *folder, const char *name,
 		    : err_sys(e, -ENOMEM, "%s/%s", folder->path, name);
 
 	if (!err) {
-		(void)json_dumpf(o, out.stream, JSON_INDENT(2)); /* file_close() looks */
+		(void)json_dumpf(o, out.stream,
+				 JSON_INDENT(2)); /* file_close() checks for errors */
 		(void)fputc('\n', out.stream);
 		err = file_close(&out, true, e);
 	}
@@ -73,7 +74,7 @@ static int saved_write_file(const struct folder *folder, const char *name,
 	return err;
 }
 
-/* The folder of a transaction. -ENOENT, without a text, when there is none. */
+/* Opens the folder of a transaction. -ENOENT, without a text, when there is none. */
 static int saved_find_tx(const struct state *s, const char *tx_id, struct folder *tx, struct err *e)
 {
 	return s->tx.path ? folder_find(&s->tx, tx_id, tx, e) : -ENOENT;
@@ -116,8 +117,8 @@ int saved_stage(const struct state_at *at, const char *tx_id, const struct profi
 	return err;
 }
 
-/* The port of a file's name, also of the one before: a crash of an older version may have left that
- * alone. -ENOENT for other files. */
+/* Parses the port out of a file name, also of IFACE.json~: a crash of an older version may have
+ * left only that. -ENOENT for other files. */
 static int saved_parse_name(const char *file, char name[16])
 {
 	size_t size = strlen(file), end = strlen(SUFFIX);
@@ -136,7 +137,7 @@ static bool saved_tx_is_undone(const struct state *s, const char *id)
 	struct tx tx;
 	bool undone;
 
-	/* A transaction that is no longer listed was not undone by us. */
+	/* A transaction without a journal counts as not undone. */
 	if (!id[0] || journal_read(s, id, &tx, NULL))
 		return false;
 	undone = tx.state == TX_UNDONE;
@@ -171,7 +172,7 @@ static int saved_load_file(const struct folder *folder, const char *file, const 
 	return err;
 }
 
-/* What a rollback would go back to: not one that was undone itself, nor one that cannot be read. */
+/* Returns true for a profile that can be loaded: readable, and its transaction not undone. */
 static bool saved_is_usable(const struct state *s, const char *name)
 {
 	struct saved_profile *l = malloc(sizeof(*l));
@@ -184,8 +185,8 @@ static bool saved_is_usable(const struct state *s, const char *name)
 	return good;
 }
 
-/* A copy of the kept one becomes the one before; then the name passes to the new one in one step.
- * So there is a kept one at any moment, and what was not finished is finished later. */
+/* Copies the saved profile to IFACE.json~, then renames the new one over it. So a saved profile
+ * exists at any moment, and an interrupted save is completed later. */
 static int saved_keep(const struct state *s, const struct folder *tx, const char *staged,
 		      struct err *e)
 {
@@ -203,7 +204,7 @@ static int saved_keep(const struct state *s, const struct folder *tx, const char
 	return err ? err : file_rename(tx, staged, &s->saved, name, e);
 }
 
-/* Does something with each file that was staged for a transaction; it may go meanwhile. */
+/* Calls a function for each file staged for a transaction; a file may disappear meanwhile. */
 static int saved_each_staged(const struct state *s, const char *tx_id,
 			     int (*act)(const struct state *s, const struct folder *tx,
 					const char *staged, struct err *e),
@@ -288,7 +289,7 @@ int saved_load(const struct state_at *at, const char *ifname, struct saved_profi
 	struct state s;
 	int err;
 
-	/* It becomes the name of a file, and a unit's instance can hold a '/'. */
+	/* The name becomes a file name, and the instance of a unit may contain a '/'. */
 	if (!sysfs_is_element(ifname) || strlen(ifname) >= sizeof(last->ifname))
 		return err_set(e, -EINVAL, "invalid port '%s': expected the name of a netdev",
 			       ifname);
@@ -302,7 +303,7 @@ int saved_load(const struct state_at *at, const char *ifname, struct saved_profi
 	return err;
 }
 
-/* Of a transaction that stands; one of a newer transaction stays. */
+/* Saves the profiles of a confirmed transaction; those of a newer one stay. */
 static int saved_keep_confirmed(const struct state *s, const struct folder *tx, const char *staged,
 				struct err *e)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening the state folder and its locks. A lock belongs to the open file and not to the device and
- * inode that stat(2) prints: on btrfs and overlayfs these are not what /proc/locks prints.
+ * Opens the state folder and its locks. state_busy() tests the open file with fcntl(2): on btrfs
+ * and overlayfs /proc/locks shows another device and inode than stat(2).
  */
 #include "dcb/apply/state.h"
 
@@ -25,8 +25,7 @@ static const struct {
 	{"last", offsetof(struct state, saved)},
 };
 
-/* Takes the rights of other users away. What belongs to root a user who only reads leaves as it is.
- */
+/* Removes the access of other users. A non-root reader leaves a folder of root unchanged. */
 static int state_make_private(int fd, unsigned int mode)
 {
 	struct stat st;
@@ -36,8 +35,8 @@ static int state_make_private(int fd, unsigned int mode)
 	return st.st_uid == geteuid() ? file_limit_mode(fd, mode) : 0;
 }
 
-/* make: what is missing is made, and all of it must become private. Else of one that only reads, or
- * of a file system that is read-only, it stays as it is. */
+/* make: creates missing folders, and fails unless all become private. Otherwise a non-root reader
+ * or a read-only file system leaves them unchanged. */
 static int state_open_parts(const struct folder *dir, bool make, struct state *s, struct err *e)
 {
 	int err = 0;
@@ -97,7 +96,7 @@ void state_close(struct state *s)
 	folder_close(&s->dir);
 }
 
-/* The holder writes its pid into the lock, for the message of those who wait. */
+/* The holder writes its pid into the lock file, for the error message of others. */
 static long state_read_holder(int fd)
 {
 	char text[16] = "";
@@ -113,7 +112,7 @@ static void state_write_holder(int fd)
 	int n = snprintf(text, sizeof(text), "%d\n", (int)getpid());
 
 	if (pwrite(fd, text, (size_t)n, 0) == n)
-		(void)!ftruncate(fd, n); /* the lock holds without it, too */
+		(void)!ftruncate(fd, n); /* the lock works without its pid */
 }
 
 static int state_lock_within(int fd, unsigned int wait_ms)
@@ -149,7 +148,7 @@ int state_lock(const struct state_at *at, const char *name, unsigned int wait_ms
 
 	if (err)
 		return state_open_error(err, e);
-	(void)state_make_private(run.fd, 0700); /* as systemd may have made it */
+	(void)state_make_private(run.fd, 0700); /* systemd may have created it */
 	err = file_descriptor(&run, name, O_RDWR | O_CREAT, 0600, &lock, e);
 	folder_close(&run);
 	if (err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What users do with a recorded transaction: roll it back, or confirm it; and what the boot undoes.
- * See decide.h for when.
+ * Rolls back or confirms a recorded transaction, for a user, apply or the boot, as decide.h
+ * decides.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -29,7 +29,7 @@ static void tx_drop_fields(struct tx *tx, unsigned int port, uint64_t fields)
 		p->cm_dir_made = false;
 }
 
-/* Leaves out of an undo what a newer transaction, which stands, has set since. */
+/* Removes the fields from an undo that a newer, done transaction has set. */
 static void tx_drop_newer(const struct state *s, struct tx *tx)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
@@ -204,7 +204,7 @@ static int tx_confirm_locked(struct dcb *dcb, const struct state_at *at, const s
 	tx->confirmed |= !err;
 	if (err != -ECONNREFUSED)
 		return err;
-	/* It may have ended meanwhile. */
+	/* The dead-man may have ended the transaction meanwhile. */
 	snprintf(asked, sizeof(asked), "%s", tx->id);
 	tx_clear(tx);
 	err = journal_read(s, asked, tx, e);

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Putting the former values back. First what was planned, last first. Then everything that still
- * differs, in the driver's own order, because a driver may want it (bnxt: ETS before PFC) and may
- * have changed more than it was told to (ice: the first DSCP entry resets ETS and PFC). Then all of
- * it is read once more, and that decides.
+ * Restores former values: first the planned fields, last first; then all that still differ, in the
+ * driver's order, because a driver may need it (bnxt: ETS before PFC) or may have changed more
+ * fields (ice: the first DSCP entry resets ETS and PFC). A final readback decides.
  */
 #include "dcb/apply/tx.h"
 
@@ -18,27 +17,25 @@
 #define LIVE_TRIES    15
 #define LIVE_PAUSE_MS 200
 
-/* Fields that have to be as before: what was planned and what went along with it. */
+/* Returns the fields to restore: the planned ones and those that drivers change with them. */
 static uint64_t tx_scope(const struct tx *tx, unsigned int port)
 {
 	const struct tx_port *p = &tx->port[port];
 	uint64_t fields = tx_planned(tx, port), along = 0;
 
-	/* mlx5 sizes its buffers by the MTU, too. */
+	/* mlx5 also derives its buffers from the MTU. */
 	if (fields & (dcb_dcbnl_fields() | QOS_BIT(QOS_MTU)))
 		along = dcb_dcbnl_fields();
 	if (fields & QOS_BIT(QOS_ROCE_ENABLE))
 		along |= driver_quirk_find(p->driver)->roce_resets;
-	/* Of a finished transaction it is known what changed; the rest may be somebody else's by
-	 * now. */
+	/* In a done transaction other fields may have been changed by another program since. */
 	for (int id = 0; p->has_after && id < QOS_FIELD_COUNT; id++)
 		if (qos_field_equal(&p->before, &p->after, id))
 			along &= ~QOS_BIT(id);
 	return fields | along;
 }
 
-/* What the port is now. An RDMA device that has gone takes its own fields with it, not the others.
- */
+/* Reads the current settings. A missing RDMA device removes only the RDMA fields. */
 static int tx_read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now, struct err *e)
 {
 	struct dcb_port port = tx_port_names(p), alone = {p->ifname, NULL, 0, p->lldp_agent};
@@ -75,7 +72,7 @@ static int tx_restore_object(struct dcb *dcb, const struct tx_port *p, uint64_t 
 	return diff ? dcb_restore(dcb, &port, &p->before, diff, e) : 0;
 }
 
-/* The second pass over a port; errors of single objects are left to the judgement at the end. */
+/* The second pass over a port; the final readback finds errors of single objects. */
 static void tx_restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scope)
 {
 	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
@@ -88,7 +85,7 @@ static void tx_restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t s
 	}
 }
 
-/* All fields that are not as before, each with the value it should have. */
+/* Names all fields that are not restored, each with its former value. */
 static int tx_verify_port(struct dcb *dcb, const struct tx_port *p, uint64_t scope, uint64_t steps,
 			  struct err *e)
 {
@@ -101,7 +98,7 @@ static int tx_verify_port(struct dcb *dcb, const struct tx_port *p, uint64_t sco
 	if (err)
 		return err;
 	diff = tx_differing(p, scope, &now);
-	/* What could not be read then and cannot be read now was not written. */
+	/* A field that is unreadable both before and now was not written. */
 	unknown = steps & ~p->before.has & now.has;
 	for (int id = 0; id < QOS_FIELD_COUNT && used < sizeof(list); id++) {
 		const char *separator = used ? "; " : "";

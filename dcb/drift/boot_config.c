@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Enabled units by their text: what is installed and not enabled is no conflict, and rocecheck's
- * own units name none of the tools. A timer or path unit starts another one, which names the tool.
+ * Searches the text of enabled units for QoS tools. Disabled units are no conflict, and rocecheck's
+ * own units name none of the tools. A timer or path unit starts another unit, which names the tool.
  * Scripts, hooks and cron jobs are not read.
  */
 #include "dcb/drift/boot_config.h"
@@ -23,7 +23,7 @@ static const char *const tools[] = {
 	"show_gids_qos", "tc_wrap.py",
 };
 
-/* Units that start another one, of their name unless they say which. */
+/* Units that start another one, by default the one of the same name. */
 static const char *const starters[] = {".timer", ".path"};
 
 struct walk {
@@ -47,8 +47,7 @@ static bool boot_names_tool(const char *text, const char *tool)
 	return false;
 }
 
-/* A comment says what a file does not do: a line that begins with '#' or ';', or what is behind "
- * #". */
+/* Cuts a comment: a line that begins with '#' or ';', or the text after " #". */
 static void boot_cut_comment(char *line)
 {
 	char *begin = line + strspn(line, " \t"), *end = strstr(line, " #");
@@ -76,7 +75,7 @@ const char *boot_config_tool(const char *text)
 	return NULL;
 }
 
-/* The text of a regular file, NULs as ends of lines. */
+/* Reads a regular file; NULs become ends of lines. */
 static bool boot_read_file(int root, const char *path, char text[TEXT_FILE_MAX + 1])
 {
 	unsigned int n = text_file_read(root, path, text);
@@ -87,7 +86,7 @@ static bool boot_read_file(int root, const char *path, char text[TEXT_FILE_MAX +
 	return n;
 }
 
-/* The unit that a timer or path unit starts. */
+/* Reads the name of the unit that a timer or path unit starts. */
 static bool boot_started_unit(const char *name, const char *text, char unit[256])
 {
 	static const char key[] = "Unit=";
@@ -111,7 +110,7 @@ static bool boot_started_unit(const char *name, const char *text, char unit[256]
 	return false;
 }
 
-/* A unit that is wanted: itself, or the one that it starts. */
+/* Checks an enabled unit, or the one that it starts. */
 static bool boot_check_unit(const char *link, const char *name, const char *file, void *arg)
 {
 	char text[TEXT_FILE_MAX + 1], unit[256], other[PATH_MAX] = "";

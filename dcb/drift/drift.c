@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Judging drift. A notice only says which port to read again: its own content lacks what drivers
- * hide or mis-report, and a state read afterwards is the one that counts. The plan of a repair is
- * plan_make()'s, so that order and refusals are those of an apply.
+ * A notification only names the port to read again: its content lacks values that drivers hide or
+ * misreport. A repair uses plan_make(), so order and refusals are those of an apply.
  */
 #include "dcb/drift/drift.h"
 
@@ -30,7 +29,7 @@ static bool drift_decode_link(uint16_t type, const uint8_t *payload, size_t size
 	if (size < sizeof(i))
 		return false;
 	memcpy(&i, payload, sizeof(i));
-	/* Bridges tell of their ports under the same type. */
+	/* Bridges send notifications of their ports with the same type. */
 	if (i.ifi_family != AF_UNSPEC)
 		return false;
 	n->kind = type == RTM_NEWLINK ? DRIFT_NETDEV : DRIFT_NETDEV_GONE;
@@ -80,7 +79,7 @@ uint64_t drift_changed_fields(const struct qos *before, const struct qos *now)
 	return changes;
 }
 
-/* A state that was has all entries of the tables: none that plan_make() finds may stay. */
+/* A former state has complete tables: clears the current ones, so that no other entry stays. */
 static void drift_clear_tables(const struct qos *wanted, uint64_t drift, struct qos *have)
 {
 	bool any = false;

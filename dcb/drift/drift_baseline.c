@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Baselines out of journals. A repair's transaction may leave drift that it must not touch, so its
- * folder holds a file "repair" and it is passed over; what it put back is in an older one.
+ * Reads baselines out of journals. The transaction of a repair is skipped (its folder has a file
+ * "repair"), because it may leave drift that it must not touch; an older one is the baseline.
  */
 #include "dcb/drift/drift_baseline.h"
 
@@ -45,7 +45,7 @@ static const struct tx_port *baseline_port_of(const struct tx *tx, const char *i
 	return NULL;
 }
 
-/* What has to be confirmed and was not may be gone at any moment. */
+/* A transaction that waits for its confirmation is no baseline: it may be undone at any moment. */
 static bool baseline_tx_stands(const struct tx *tx)
 {
 	return !tx->confirm_within_s || tx->confirmed;
@@ -54,7 +54,7 @@ static bool baseline_tx_stands(const struct tx *tx)
 static const struct tx_port *baseline_find_in_tx(const struct state *s, const char *id,
 						 const char *ifname, struct tx *tx)
 {
-	/* One that cannot be read says nothing of the others. */
+	/* Skips unreadable journals. */
 	if (baseline_is_repair(s, id) || journal_read(s, id, tx, NULL) || tx->state != TX_DONE ||
 	    !baseline_tx_stands(tx))
 		return NULL;

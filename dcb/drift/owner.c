@@ -48,7 +48,7 @@ static unsigned int owner_find_boot(const struct search *s, struct owner *found,
 	static const char *const units[] = {"lldpad.service", "lldpad.socket"};
 	char path[PATH_MAX];
 
-	/* It is told already. */
+	/* Already reported. */
 	if (!max || lldpad_find_pid(s->proc) || lldpad_socket_activated(s->proc))
 		return 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(units); i++)
@@ -59,7 +59,7 @@ static unsigned int owner_find_boot(const struct search *s, struct owner *found,
 	return 0;
 }
 
-/* Names of the files in a folder that fit the pattern, to fn until it says yes. */
+/* Calls fn for each file of a folder that matches the pattern, until it returns true. */
 typedef bool look(const struct search *s, const char *path, struct owner *found);
 
 static unsigned int owner_find_in_folder(const struct search *s, const char *folder,
@@ -83,7 +83,7 @@ static unsigned int owner_find_in_folder(const struct search *s, const char *fol
 	return count;
 }
 
-/* The next word of a line, "" at its end; commas and blanks part them. */
+/* Reads the next word of a line, separated by commas or blanks; "" at its end. */
 static const char *owner_next_word(const char **at, const char *end, char *buf, size_t size)
 {
 	const char *begin;
@@ -97,7 +97,7 @@ static const char *owner_next_word(const char **at, const char *end, char *buf, 
 	return buf;
 }
 
-/* lldpcli takes the beginning of a command for it. */
+/* lldpcli accepts abbreviated commands. */
 static bool owner_is_abbreviation(const char *token, const char *command)
 {
 	size_t length = strlen(token);
@@ -157,14 +157,14 @@ static unsigned int owner_find_lldpd(const struct search *s, struct owner *found
 	if (max && !count)
 		count = owner_find_in_folder(s, "etc/lldpd.d", "*.conf", owner_read_lldpd_conf,
 					     found, 1);
-	/* Processes are many, and mostly there is nothing to ask them for. */
+	/* Searches the processes only if a configuration matches. */
 	if (!count)
 		return 0;
 	found->pid = daemon_find(s->proc, "lldpd");
 	return found->pid || boot_unit_enabled(s->root, "lldpd.service", path);
 }
 
-/* What a keyfile says of the connection. */
+/* The connection of a keyfile. */
 struct connection {
 	bool dcb;
 	char id[64], interface[16];
@@ -216,7 +216,7 @@ static bool owner_read_connection(const struct search *s, const char *path, stru
 	if (!text_file_read(s->root, path, text))
 		return false;
 	owner_parse_keyfile(text, &c);
-	/* One without a device's name may be anybody's. */
+	/* A connection without an interface name may apply to any port. */
 	ours = !c.interface[0] || !s->port_count;
 	for (unsigned int i = 0; i < s->port_count; i++)
 		ours |= !strcmp(s->ports[i], c.interface);
@@ -224,7 +224,7 @@ static bool owner_read_connection(const struct search *s, const char *path, stru
 		return false;
 	snprintf(found->path, sizeof(found->path), "%s", path);
 	snprintf(found->name, sizeof(found->name), "%s", c.id);
-	/* It goes into a command for people to copy. */
+	/* The name becomes part of a command that users paste. */
 	for (char *at = found->name; *at; at++)
 		if (!isprint((unsigned char)*at) || strchr("'\"\\`$", *at))
 			*at = '?';

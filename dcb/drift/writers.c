@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Suspects by their process names (linux Documentation/filesystems/proc.rst: comm, stat field 22).
- * A script has the name of its file, so mlnx_qos, which is Python, is found too.
+ * Finds writers by their process names (linux Documentation/filesystems/proc.rst: comm, stat field
+ * 22). A script has the name of its file, so mlnx_qos, which is Python, is found, too.
  */
 #include "dcb/drift/writers.h"
 
@@ -22,10 +22,10 @@
 #define RDMA_CM	  (BIT(ROCE_VERSION) | BIT(CM_TOS))
 #define STARTTIME 22
 
-/* One row a program: what it can set. */
+/* One row per program: the fields that it can set. */
 static const struct program {
 	const char *name;
-	bool dcbnl;	 /* all that dcbnl serves */
+	bool dcbnl;	 /* all fields of dcbnl */
 	uint64_t fields; /* and these */
 	bool anything;
 } programs[] = {
@@ -47,7 +47,7 @@ static const struct program {
 	{"ifconfig", .fields = BIT(MTU) | BIT(IB_MTU)},
 	{"ifup", .fields = BIT(MTU) | BIT(IB_MTU)},
 	{"NetworkManager", .fields = BIT(MTU) | BIT(IB_MTU) | PAUSE},
-	{"systemd-network", .fields = BIT(MTU) | BIT(IB_MTU) | PAUSE}, /* -d is cut off */
+	{"systemd-network", .fields = BIT(MTU) | BIT(IB_MTU) | PAUSE}, /* truncated by the kernel */
 	{"cma_roce_mode", .fields = RDMA_CM},
 	{"cma_roce_tos", .fields = RDMA_CM},
 	{"rocecheck", .anything = true},
@@ -68,7 +68,7 @@ static uint64_t writer_program_fields(const struct program *p)
 	return p->fields | (p->dcbnl ? dcb_dcbnl_fields() : 0);
 }
 
-/* When the machine was booted; 0 = unknown. */
+/* Returns the boot time of the host; 0 = unknown. */
 static time_t writer_boot_time(const char *proc)
 {
 	char path[PATH_MAX], line[256];
@@ -85,7 +85,7 @@ static time_t writer_boot_time(const char *proc)
 	return when > 0 ? when : 0;
 }
 
-/* Fields are counted behind the name, which may hold blanks and brackets. */
+/* Counts fields after the name, which may contain blanks and brackets. */
 static time_t writer_start_time(const char *proc, const char *pid)
 {
 	long ticks = sysconf(_SC_CLK_TCK);

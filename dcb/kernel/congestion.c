@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading and writing the files of cc_files.c. Broadcom's configfs collects values until it is told
- * to apply them; parameters of a module are as it was loaded.
+ * Reads and writes the files of congestion_files.c. Broadcom's configfs collects values until a
+ * commit; module parameters show load-time values.
  */
 #include "dcb/kernel/congestion_priv.h"
 
@@ -25,7 +25,7 @@ uint64_t congestion_fields(void)
 	return fields;
 }
 
-/* Whether the RDMA device is one of the place's drivers. */
+/* Returns true when the RDMA device belongs to a driver of the folder. */
 static bool congestion_has_driver(const struct congestion_port *port,
 				  const struct congestion_folder *place)
 {
@@ -42,8 +42,8 @@ static bool congestion_has_driver(const struct congestion_port *port,
 	return false;
 }
 
-/* The path of a file of a place; sub: "" or the number of a priority. Returns the root it is below,
- * or -errno. */
+/* Builds the path of a file; sub: "" or the number of a priority. Returns the root of the path, or
+ * -errno. */
 static int congestion_path(const struct congestion_port *port,
 			   const struct congestion_folder *place, const char *file, const char *sub,
 			   char path[PATH_LENGTH])
@@ -84,7 +84,7 @@ static int congestion_read_text(const struct congestion_port *port,
 	return n < 0 ? (int)n : 0;
 }
 
-/* A whole number in any base C has, and nothing behind it. */
+/* Parses a whole number in C notation without trailing characters. */
 static int congestion_parse_number(const char *text, uint32_t *value)
 {
 	unsigned long long number;
@@ -141,7 +141,7 @@ static int congestion_read_file(const struct congestion_port *port,
 		return err;
 	if (row->form == CC_OFED_TOS)
 		return congestion_parse_tos(text, value);
-	/* Parameters of modules that are bool. */
+	/* Bool module parameters: Y or N. */
 	if (congestion_folders[row->folder].load_time && (text[0] == 'Y' || text[0] == 'N') &&
 	    (!text[1] || text[1] == '\n')) {
 		*value = text[0] == 'Y';
@@ -150,7 +150,7 @@ static int congestion_read_file(const struct congestion_port *port,
 	return congestion_parse_number(text, value);
 }
 
-/* Into the field's member, if it is in the field's range. */
+/* Stores the value in the field, if it is in the field's range. */
 static bool congestion_to_qos(struct qos *q, const struct congestion_file *row, uint32_t value)
 {
 	const struct qos_field *f = &qos_fields[row->field];
@@ -170,8 +170,8 @@ static bool congestion_to_qos(struct qos *q, const struct congestion_file *row, 
 	return true;
 }
 
-/* Whether an earlier row has given the value. Of switches the one that is on counts, and what the
- * module was loaded with only where nothing says what is now. */
+/* Returns true when an earlier row has the value. Of switches the one that is on counts; a
+ * load-time parameter counts only without a current value. */
 static bool congestion_is_known(const struct qos *q, const struct congestion_file *row)
 {
 	if (!qos_has(q, row->field))
@@ -221,7 +221,7 @@ static int congestion_write_number(const struct congestion_port *port,
 	return congestion_write_text(port, place, row->file, sub, text);
 }
 
-/* What q wants of a row's file; false: nothing. */
+/* Returns the value that q has for a row's file; false: none. */
 static bool congestion_wanted(const struct qos *q, const struct congestion_file *row,
 			      uint32_t *value)
 {
@@ -240,7 +240,7 @@ static bool congestion_wanted(const struct qos *q, const struct congestion_file 
 	return true;
 }
 
-/* Rules for single destinations stand in the same file, and a new value may end them. */
+/* The file may also have rules for single destinations, which a new value may delete. */
 static int congestion_check_tos_rules(const struct congestion_port *port,
 				      const struct congestion_file *row)
 {
@@ -271,7 +271,7 @@ static int congestion_write_file(const struct congestion_port *port,
 	return err;
 }
 
-/* The rows of one field; each value goes to the first file that has it. */
+/* Writes the rows of one field; each value goes to the first file that has it. */
 static int congestion_write_field(const struct congestion_port *port, const struct qos *q,
 				  enum qos_field_id field, struct err *e)
 {
@@ -314,7 +314,8 @@ int congestion_write(const struct congestion_port *port, const struct qos *q, ui
 	return err;
 }
 
-/* Whether the driver would show the files of the place, had somebody made the device's folder. */
+/* Returns true when the driver would show the files if the configfs folder of the device existed.
+ */
 static bool congestion_lacks_folder(const struct congestion_port *port,
 				    const struct congestion_folder *place)
 {
@@ -327,7 +328,7 @@ static bool congestion_lacks_folder(const struct congestion_port *port,
 	return faccessat(port->configfs, path, F_OK, 0) != 0;
 }
 
-/* "fw_service_prof_type_sup : 1" in bnxt_re's debugfs: priorities and DSCPs are the firmware's. */
+/* "fw_service_prof_type_sup : 1" in bnxt_re's debugfs: the firmware sets priorities and DSCPs. */
 static bool congestion_has_profile(const struct congestion_port *port)
 {
 	static const char key[] = "fw_service_prof_type_sup";
@@ -388,7 +389,7 @@ bool congestion_set_elsewhere(const struct congestion_port *port, const struct q
 	return false;
 }
 
-/* securityfs says "none [integrity] confidentiality"; any but none closes debugfs, lockdown(7). */
+/* securityfs: "none [integrity] confidentiality"; any but none blocks debugfs, lockdown(7). */
 static bool congestion_locked_down(int sysfs)
 {
 	char text[64];

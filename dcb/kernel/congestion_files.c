@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One row a file. Of two files for one value the first row that can be read counts: where
- * MLNX_OFED's sysfs and the kernel's debugfs are both there they show one device. Sources:
+ * One row per file. Of two files for one value the first readable row counts: MLNX_OFED's sysfs and
+ * the kernel's debugfs may both show the device. Sources:
  * MLNX_OFED's mlnx_qos and ecn files; linux infiniband/hw/mlx5/cong.c, hw/bnxt_re/debugfs.c,
  * hw/hns/hns_roce_debugfs.c; Broadcom's bnxt_setupcc.sh 236.1; README of Intel's irdma.
  */
@@ -11,7 +11,7 @@ enum {
 	OFED,
 	MLX5,
 	BNXT,
-	BNXT_OWN, /* Broadcom's driver, out of the tree */
+	BNXT_OWN, /* Broadcom's out-of-tree driver */
 	HNS,
 	IRDMA,
 	IRDMA_MODULE,

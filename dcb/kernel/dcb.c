@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct dcb: opening and closing, the public reads, and the write that is believed only when it
- * reads back. How the kernel is spoken to is in kernel.c, behind struct dcb_backend.
+ * struct dcb: open, close, reads, and verified writes. Requests to the kernel are in kernel.c,
+ * behind struct dcb_backend.
  */
 #include "dcb/kernel/dcb.h"
 
@@ -25,7 +25,7 @@ static int dcb_open_sockets(struct dcb *d, struct err *e)
 
 	if (err)
 		return err;
-	/* Without generic netlink there is no link pause to read, no more. */
+	/* Without generic netlink only link pause is missing. */
 	if (!nl_open(NETLINK_GENERIC, &d->generic, NULL))
 		d->ethtool_family = nl_family(d->generic, "ethtool", NULL);
 	d->ioctl_fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -121,7 +121,7 @@ int dcb_read_port(struct dcb *dcb, const struct dcb_port *port, struct qos *q, b
 	return 0;
 }
 
-/* Fields of mask that do not read back as the same value. */
+/* Returns the fields of mask with another readback. */
 static uint64_t dcb_restore_diff(const struct qos *q, const struct qos *now, uint64_t mask)
 {
 	uint64_t diff = 0;
@@ -132,8 +132,8 @@ static uint64_t dcb_restore_diff(const struct qos *q, const struct qos *now, uin
 	return diff;
 }
 
-/* As a wish: more than the equal value can do (see qos_diff()), but the APP table is always whole.
- */
+/* Returns the fields of mask that do not satisfy q, as qos_diff() has it; the APP table must be
+ * equal. */
 static uint64_t dcb_wanted_diff(const struct qos *q, const struct qos *now, uint64_t mask)
 {
 	uint64_t tables = QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP);
@@ -170,7 +170,7 @@ static int dcb_write_verified(struct dcb *dcb, const struct dcb_port *port, cons
 	for (int id = 0; !err && id < QOS_FIELD_COUNT; id++) {
 		uint64_t object = dcb_object_fields(id);
 
-		/* Each object once, at its first field. */
+		/* Writes each object once, at its first field. */
 		if (!(object & mask) || object & (QOS_BIT(id) - 1))
 			continue;
 		err = dcb->backend->write(dcb, port, q, object & mask, e);
@@ -219,7 +219,7 @@ int dcb_link_speed(struct dcb *dcb, const char *ifname, uint32_t *mbps, struct e
 
 	snprintf(path, sizeof(path), "class/net/%.20s/speed", ifname);
 	err = strchr(ifname, '/') ? -ENODEV : dcb_sysfs_read(dcb, path, text, sizeof(text));
-	/* A link that is down, or a driver without speed: EINVAL, or -1. */
+	/* EINVAL or -1: the link is down, or the driver has no speed. */
 	if (err == -EINVAL || err == -EOPNOTSUPP) {
 		*mbps = 0;
 		return 0;

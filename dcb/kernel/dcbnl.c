@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * dcbnl decoding and requests (linux dcbnl.h; net/dcb/dcbnl.c). libnl has no module for it. One
- * object a message: the kernel's own order in one message is wrong for some drivers, and it stops
- * at the first error without going back. The APP table is one object, too: its entries go together,
- * in our order. The pure parts of a set are in dcbnl_qos.c.
+ * object per message: the kernel's order within a message is wrong for some drivers, and it stops
+ * at the first error without undoing. The APP table is one object with its entries in our order.
+ * The pure parts of a set are in dcbnl_qos.c.
  */
 #include "dcb/kernel/dcbnl.h"
 
@@ -11,7 +11,7 @@
 #include <linux/rtnetlink.h>
 #include <string.h>
 
-/* The status of a set, as the kernel cuts it. */
+/* The status of a set, cut to 8 bits by the kernel. */
 #define CODE_ENOTSUPP 12 /* 524 & 0xff */
 #define CODE_NONE     0
 
@@ -32,7 +32,7 @@ static bool dcbnl_copy_attr(void *to, size_t size, const struct nl_attr *a)
 	return true;
 }
 
-/* The entries of a table. False when there are more than max. */
+/* Parses the entries of a table. Returns false for more than max. */
 static bool dcbnl_parse_entries(const struct nl_attr *table, struct dcb_app *list, unsigned int max,
 				unsigned int *count)
 {
@@ -61,7 +61,7 @@ static void dcbnl_parse_trust(struct dcbnl_state *s, const struct nl_attr *table
 		if (a.size < 1)
 			continue;
 		if (count == QOS_SELECTORS || !a.data[0])
-			s->has_trust = false; /* more than there are */
+			s->has_trust = false; /* more selectors than exist */
 		else
 			s->trust[count++] = a.data[0];
 	}
@@ -129,8 +129,6 @@ int dcbnl_decode(const uint8_t *payload, size_t size, struct dcbnl_state *s)
 	}
 	return err;
 }
-
-/* Requests. */
 
 static void dcbnl_request_start(struct nl_request *r, uint16_t type, uint8_t cmd,
 				const char *ifname)
@@ -208,8 +206,8 @@ static int dcbnl_talk_status(struct nl *nl, struct nl_request *r, const char *if
 	return err;
 }
 
-/* The kernel reports what the driver said as a u8 in the reply, not as an error. *code, which may
- * be NULL: that. */
+/* The kernel returns the driver's status as a u8 in the reply, not as an error. *code, which may be
+ * NULL: that status. */
 static int dcbnl_talk_ieee(struct nl *nl, struct nl_request *r, const char *ifname, uint8_t *code,
 			   struct err *e)
 {
@@ -262,8 +260,8 @@ int dcbnl_set_trust(struct nl *nl, const char *ifname, const uint8_t trust[QOS_S
 	return dcbnl_talk_ieee(nl, &r, ifname, NULL, e);
 }
 
-/* 1: not all of it may be done. A driver that says more than 0 has done this one, and the kernel
- * leaves the rest out. */
+/* Returns 1 when entries may be left: after a positive driver status, which is a success, the
+ * kernel skips the rest of the message. */
 static int dcbnl_change_entries(struct nl *nl, const char *ifname, uint16_t table_attr,
 				const struct app_change *change, unsigned int n, struct err *e)
 {
@@ -282,7 +280,7 @@ static int dcbnl_change_entries(struct nl *nl, const char *ifname, uint16_t tabl
 	nl_nest_end(&r, table);
 	nl_nest_end(&r, ieee);
 	err = dcbnl_talk_ieee(nl, &r, ifname, &code, e);
-	/* Another writer was faster, or the driver replaced it by itself: the readback judges. */
+	/* Another writer was faster, or the driver replaced it: the readback decides. */
 	if (err == (change->add ? -EEXIST : -ENOENT))
 		return 1;
 	return err ? err : code != CODE_NONE;
@@ -311,7 +309,7 @@ int dcbnl_change_rewr(struct nl *nl, const char *ifname, const struct app_change
 		err_prefix(e, "rewrite entry priority %u -> %s %u", change->app.priority,
 			   change->app.selector == QOS_APP_PCP ? "PCP" : "DSCP",
 			   change->app.protocol);
-	return err < 0 ? err : 0; /* one entry leaves nothing out */
+	return err < 0 ? err : 0; /* one entry: none is left */
 }
 
 int dcbnl_set_dcbx(struct nl *nl, const char *ifname, uint8_t mode, struct err *e)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Between the kernel's dcbnl structs and struct qos, both ways, and the changes of the APP table.
- * Pure: no socket here. ieee_ets and ieee_pfc carry more than struct qos has (recommendations, MBC,
- * counters); a set sends back what was read there.
+ * Converts between the kernel's dcbnl structs and struct qos, and makes the changes of the APP
+ * table. Pure. ieee_ets and ieee_pfc have more members than struct qos (recommendations, MBC,
+ * counters): a set sends them back as they were read.
  */
 #include "dcb/kernel/dcbnl.h"
 
@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Members of dcbnl's structs, each as large there as in struct qos. */
+/* Members of dcbnl's structs, with the same size as in struct qos. */
 static const struct member {
 	enum qos_field_id field;
 	uint16_t has, offset, size; /* in struct dcbnl_state */
@@ -33,7 +33,7 @@ static const struct member {
 	MEMBER(QOS_BUFFER_SIZE, has_buffer, buffer.buffer_size),
 };
 
-/* Whether each byte of a member is a value of the field. Of other kinds all values are. */
+/* Returns true when each byte of a member is in the field's range; other kinds have no range. */
 static bool dcbnl_in_range(const struct qos_field *f, const uint8_t *v, size_t size)
 {
 	bool number = f->kind == QOS_KIND_U8 || f->kind == QOS_KIND_PRIO_U8 ||
@@ -99,7 +99,7 @@ static const struct {
 	{QOS_APP_PCP, QOS_REWRITE_PCP},
 };
 
-/* Several values for one priority are none that a map has: then it is unknown. */
+/* A map holds one value per priority: with several the field is unknown. */
 static void rewr_to_qos(const struct dcbnl_state *s, struct qos *q)
 {
 	for (unsigned int k = 0; k < ARRAY_SIZE(rewrites); k++) {
@@ -172,7 +172,7 @@ void dcbnl_to_qos(const struct dcbnl_state *s, struct qos *q)
 		memcpy(q->app_trust, s->trust, sizeof(q->app_trust));
 		q->has |= QOS_BIT(QOS_APP_TRUST);
 	}
-	/* A driver without an order of trust has no rewriting: the kernel alone would keep it. */
+	/* A driver without APP trust has no rewriting: only the kernel would store it. */
 	if (s->has_trust && s->has_rewr)
 		rewr_to_qos(s, q);
 	if (s->has_dcbx) {
@@ -194,9 +194,7 @@ void dcbnl_fill(struct dcbnl_state *s, const struct qos *q, uint64_t mask)
 			       qos_member(q, &qos_fields[members[i].field]), members[i].size);
 }
 
-/* The APP table as a set of entries. */
-
-/* Entries as q wants them, of the selectors that mask covers. */
+/* Returns the entries of q, of the selectors that mask covers. */
 static unsigned int dcbnl_wanted_apps(const struct qos *q, uint64_t mask, struct dcb_app *out)
 {
 	unsigned int n = 0;
@@ -209,7 +207,7 @@ static unsigned int dcbnl_wanted_apps(const struct qos *q, uint64_t mask, struct
 	return n;
 }
 
-/* Whether an entry the device has is one that mask speaks about; others are left alone. */
+/* Returns true when mask covers an entry of the device; others stay. */
 static bool dcbnl_app_covered(const struct dcb_app *a, const struct qos *q, uint64_t mask)
 {
 	if (a->priority >= QOS_PRIOS)
@@ -236,8 +234,8 @@ static int dcbnl_add_change(struct change_list *l, bool add, const struct dcb_ap
 	return 0;
 }
 
-/* Deletes what the device has under the key of `want` (NULL: under no key of the list) and should
- * not. */
+/* Deletes other entries of the device with the key of `want` (NULL: with a key that the list has
+ * not). */
 static int dcbnl_add_deletes(struct change_list *l, const struct dcbnl_state *have,
 			     const struct qos *q, uint64_t mask, const struct dcb_app *want,
 			     const struct dcb_app *list, unsigned int n)
@@ -255,7 +253,7 @@ static int dcbnl_add_deletes(struct change_list *l, const struct dcbnl_state *ha
 	return err;
 }
 
-/* The change that adds a DSCP entry when the last one has just been deleted, else NULL. */
+/* Returns the change that adds a DSCP entry right after the last one is deleted, or NULL. */
 static const struct app_change *dcbnl_find_gap(const struct change_list *l,
 					       const struct dcbnl_state *have)
 {
@@ -277,7 +275,7 @@ static const struct app_change *dcbnl_find_gap(const struct change_list *l,
 	return NULL;
 }
 
-/* Then it was the only one, so that any other DSCP is free for a guard. */
+/* Adds a temporary entry of another DSCP, so that the table never is without one. */
 static int dcbnl_guard_gap(struct change_list *l, const struct dcbnl_state *have)
 {
 	const struct app_change *gap = dcbnl_find_gap(l, have);

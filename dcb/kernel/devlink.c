@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * uapi/linux/devlink.h. A bool is a flag that is there or not. A reload takes as long as the driver
- * needs to start, longer than a socket waits for its answer, so the netdev is what is waited for.
+ * devlink parameters (uapi/linux/devlink.h); a bool is a flag attribute. A reload may take longer
+ * than the timeout of an answer, so this waits for the netdev instead.
  */
 #include "dcb/kernel/devlink.h"
 
@@ -23,7 +23,7 @@
 #define LOOK_MS	  100
 
 struct answer {
-	int err; /* of the parameter; 1 = none came */
+	int err; /* of the parameter; 1 = no answer yet */
 	bool on;
 	uint8_t mode;
 };
@@ -100,7 +100,7 @@ static void devlink_request_start(struct nl_request *r, int family, uint8_t cmd,
 
 void devlink_request_set(struct nl_request *r, int family, const struct devlink_roce *roce, bool on)
 {
-	/* The type goes as that of a netlink attribute. */
+	/* The type is a netlink attribute type. */
 	const uint8_t type = 6; /* NLA_FLAG of linux/netlink.h: a bool */
 
 	devlink_request_start(r, family, DEVLINK_CMD_PARAM_SET, roce);
@@ -111,7 +111,7 @@ void devlink_request_set(struct nl_request *r, int family, const struct devlink_
 		nl_put_attr(r, DEVLINK_ATTR_PARAM_VALUE_DATA, NULL, 0);
 }
 
-/* The handle of the device below a netdev: the bus that sysfs names and its address there. */
+/* Reads the devlink handle of a netdev's device: bus and address out of sysfs. */
 static int devlink_find_device(struct dcb *dcb, const char *ifname, struct devlink_roce *roce)
 {
 	char path[96];
@@ -187,8 +187,7 @@ static int devlink_await_netdev(struct dcb *dcb, const char *ifname, struct err 
 	return -ETIMEDOUT;
 }
 
-/* Everybody who asks devlink of this device waits until the reload is over, so that its answer has
- * a socket of its own, on which nobody else waits for one. */
+/* Uses a socket of its own: all devlink requests for the device wait until the reload is over. */
 static int devlink_reload(struct dcb *dcb, const char *ifname, const struct devlink_roce *roce,
 			  struct err *e)
 {
@@ -209,7 +208,7 @@ static int devlink_reload(struct dcb *dcb, const char *ifname, const struct devl
 		return err;
 	}
 	err = devlink_await_netdev(dcb, ifname, e);
-	/* A new netdev is down, and who configures the host may only wait for a link. */
+	/* A new netdev is down, and network configuration may only wait for a link. */
 	return !err && up ? netdev_set_up(dcb->route, ifname, e) : err;
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is known of each driver: whether APP is written before ETS and PFC, what a change
- * disturbs, how far its readback can be trusted, and what it refuses. Read in the drivers' sources
- * at the version that `seen` names; none of it was run on their hardware. The last row is any other
- * driver: what linux dcbnl.h promises, with an MTU change taken to be harmless as on virtual
- * devices.
+ * The driver table and the checks of its limits. Taken from driver sources of the version in
+ * `seen`, not verified on hardware. The last row is any other driver: behaviour as in linux
+ * dcbnl.h; an MTU change does not disrupt, as on virtual devices.
  */
 #include "dcb/kernel/driver.h"
 
@@ -31,7 +29,7 @@
 #define APP_FIELDS (BIT(TRUST) | BIT(DSCP_PRIO) | BIT(APP))
 #define ETS_FIELDS (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
 #define PFC_FIELDS (BIT(PFC_ENABLED) | BIT(PFC_DELAY))
-/* What a driver has of a netdev, and has not any more when that is registered anew. */
+/* Fields that are lost when the netdev is created again. */
 #define NETDEV_FIELDS                                                                              \
 	(BIT(DCBX_MODE) | APP_FIELDS | ETS_FIELDS | BIT(TC_MAXRATE) | PFC_FIELDS |                 \
 	 BIT(PFC_STORM) | BIT(PRIO_BUFFER) | BIT(BUFFER_SIZE) | BIT(PAUSE_AUTONEG) |               \
@@ -176,12 +174,9 @@ void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q)
 	}
 }
 
-/* What a driver refuses although it offers the field, or takes without a word and does not do: rows
- * over the state that a plan would lead to. */
-
 #define SHARE_FIELDS (BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
 
-/* Classes in use: those that a priority has. */
+/* Returns the traffic classes that a priority maps to. */
 static uint8_t driver_tcs_in_use(const struct qos *q)
 {
 	uint8_t used = 0;
@@ -196,7 +191,7 @@ static bool driver_has_fields(const struct qos *q, uint64_t fields)
 	return (q->has & fields) == fields;
 }
 
-/* Sum of the shares, -1 where nothing is said of them. */
+/* Returns the sum of the shares, -1 if unknown. */
 static int driver_share_sum(const struct qos *q)
 {
 	int sum = -1;
@@ -222,7 +217,7 @@ static bool driver_shares_at_most_100(const struct qos *now, const struct qos *t
 	return driver_share_sum(then) <= 100;
 }
 
-/* The highest class that a priority has is the last one there is. */
+/* The driver derives the number of classes from the highest one that a priority maps to. */
 static bool driver_ets_in_use(const struct qos *now, const struct qos *then)
 {
 	unsigned int used = driver_tcs_in_use(then);
@@ -278,7 +273,7 @@ static bool driver_dscp_trusted(const struct qos *q)
 	return qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_DSCP;
 }
 
-/* With DSCP trust priorities are classes, see driver_tcs_are_prios(). */
+/* With DSCP trust priority n is TC n, see driver_tcs_are_prios(). */
 static bool driver_one_lossless_tc(const struct qos *now, const struct qos *then)
 {
 	uint8_t lossless = 0;
@@ -294,7 +289,7 @@ static bool driver_one_lossless_tc(const struct qos *now, const struct qos *then
 	return !(lossless & (lossless - 1));
 }
 
-/* PFC of a priority reads as that of all priorities of its class. */
+/* PFC of a priority reads back for all priorities of its class. */
 static bool driver_pfc_by_tc(const struct qos *now, const struct qos *then)
 {
 	uint8_t lossless = 0, lossy = 0;
@@ -335,8 +330,7 @@ static bool driver_apps_at_most_32(const struct qos *now, const struct qos *then
 	return count <= 32;
 }
 
-/* With DSCP trust the driver ties each priority to the class of its number, as many as there are.
- */
+/* With DSCP trust the driver maps priority n to TC n, for all existing classes. */
 static bool driver_tcs_are_prios(const struct qos *now, const struct qos *then)
 {
 	unsigned int cap = qos_has(now, QOS_ETS_CAP) ? now->ets_cap : QOS_TCS;
@@ -384,7 +378,7 @@ static bool driver_rates_in_steps(const struct qos *now, const struct qos *then)
 	return true;
 }
 
-/* Whether every APP entry of now is one of then, too. */
+/* Returns true when `then` has all APP entries of `now`. */
 static bool driver_keeps_apps(const struct qos *now, const struct qos *then)
 {
 	for (unsigned int d = 0; qos_has(now, QOS_DSCP_PRIO) && d < QOS_DSCPS; d++)

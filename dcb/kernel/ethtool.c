@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * ethtool requests (Linux Documentation/networking/ethtool-netlink.rst, linux ethtool.h). The
- * statistics ioctls write as many entries as the driver has at that moment, whatever the caller has
- * room for; so the room is larger than asked for and a count that moved is an error.
+ * statistics ioctls write as many entries as the driver has at that moment, regardless of the
+ * caller's buffer; so the buffer is larger than needed, and a changed count is an error.
  */
 #include "dcb/kernel/ethtool.h"
 
@@ -121,7 +121,7 @@ int dcb_driver(struct dcb *dcb, const char *ifname, struct dcb_driver_info *info
 
 	if (err)
 		return err_sys(e, err, "%s: driver information", ifname);
-	/* Members of 32 bytes, in which a driver may leave no room for the NUL. */
+	/* 32 bytes that may lack a NUL. */
 	snprintf(info->driver, sizeof(info->driver), "%.31s", d.driver);
 	snprintf(info->version, sizeof(info->version), "%.31s", d.version);
 	snprintf(info->firmware, sizeof(info->firmware), "%.32s", d.fw_version);
@@ -129,7 +129,7 @@ int dcb_driver(struct dcb *dcb, const char *ifname, struct dcb_driver_info *info
 	return 0;
 }
 
-/* How many strings the driver has in a set, 0 when it has no such set. */
+/* Returns the number of strings in a set, 0 without such a set. */
 static int ethtool_string_count(int fd, const char *ifname, enum ethtool_stringset set, uint32_t *n)
 {
 	struct {
@@ -214,12 +214,11 @@ fail:
 	return err_sys(e, err, "%s: statistics", ifname);
 }
 
-/* Private flags and tunables: small settings that drivers hand out by ioctl, in a table of names
- * each driver makes itself. A flag that nobody here knows is left as it is. */
+/* Private flags and tunables by ioctl; each driver has its own table of names. */
 
 #define FLAGS_MAX 32 /* they are bits of a u32 */
 
-/* Names of the flag, and whether it is set while the agent runs. */
+/* Names of the flag; true: the flag is set while the agent runs. */
 static const struct {
 	const char *name;
 	bool on;
@@ -228,7 +227,7 @@ static const struct {
 	{"disable-fw-lldp", false},
 };
 
-/* The bit of the agent's flag and the sense of it. -ENOENT: the driver has none. */
+/* Finds the bit of the agent's flag and its sense. -ENOENT: the driver has none. */
 static int ethtool_find_lldp_flag(int fd, const char *ifname, uint32_t *bit, bool *on)
 {
 	struct {
@@ -271,7 +270,7 @@ static void ethtool_storm_fill(struct tunable *t, uint32_t cmd, uint16_t ms)
 	memcpy(t->head.data, &ms, sizeof(ms));
 }
 
-/* A value that no profile can have, and no driver takes, is unknown. */
+/* A value out of the profile's range is unknown. */
 static bool ethtool_storm_known(uint16_t ms)
 {
 	const struct qos_field *f = &qos_fields[QOS_PFC_STORM];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel as the backend of struct dcb: which fields make one object, and who reads and writes
- * it. A set is read-modify-write of the whole object. An object that the device does not show is
- * never written: the kernel would say yes and do nothing.
+ * The kernel backend of struct dcb: a table of objects (fields that are written together) with
+ * their writers. A set is a read-modify-write of the whole object. An object that the device does
+ * not show is never written: the kernel would return success and do nothing.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -28,7 +28,7 @@
 #define CC_FIELDS                                                                                  \
 	(BIT(NP_ENABLE) | BIT(RP_ENABLE) | BIT(CNP_DSCP) | BIT(CNP_PRIO) | BIT(CNP_INTERVAL) |     \
 	 BIT(CC_PARAMS) | BIT(CC_ALGORITHM) | BIT(VERBS_TOS))
-/* What dcbnl does not have. */
+/* Fields outside dcbnl. */
 #define OTHER_FIELDS                                                                               \
 	(BIT(MTU) | PAUSE_FIELDS | CM_FIELDS | FLAG_FIELDS | BIT(VLAN_PRIO) | BIT(ROCE_ENABLE) |   \
 	 CC_FIELDS)
@@ -61,7 +61,7 @@ static int kernel_read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struc
 	return 0;
 }
 
-/* Of the drivers that have it, because it is a question more. */
+/* Asks only drivers that have the parameter, to save a request. */
 static void kernel_read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
 {
 	static const char *const drivers[] = {"mlx5_core", "ice", "bnxt_en"};
@@ -76,7 +76,7 @@ static void kernel_read_roce(struct dcb *dcb, const struct dcb_port *port, struc
 	}
 }
 
-/* The port in the driver's own files; info holds the bus address, which is a name in debugfs. */
+/* Returns the port for congestion.h; info holds the bus address, a name in debugfs. */
 static struct congestion_port kernel_congestion_port(struct dcb *dcb, const struct dcb_port *port,
 						     struct dcb_driver_info *info)
 {
@@ -93,8 +93,8 @@ static struct congestion_port kernel_congestion_port(struct dcb *dcb, const stru
 	};
 }
 
-/* Adds these fields at least: each interface of the kernel is asked for all that it has. The MTU
- * comes first: it shows that there is such a netdev. */
+/* Adds at least these fields: each kernel interface is read as a whole. The MTU comes first: it
+ * shows that the netdev exists. */
 static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
 			    struct qos *q, bool *has_dcb, struct err *e)
 {
@@ -144,7 +144,7 @@ static int kernel_read_back(struct dcb *dcb, const struct dcb_port *port, uint64
 {
 	bool has_dcb = false;
 
-	/* What an agent has is seen beside what the kernel has. */
+	/* The agent's configuration replaces values of a full read. */
 	if (port->lldp_agent == LLDP_AGENT_LLDPAD)
 		return kernel_read(dcb, port, q, &has_dcb, e);
 	return kernel_read_some(dcb, port, fields, q, &has_dcb, e);
@@ -166,7 +166,7 @@ static int kernel_write_dcbx(struct dcb *dcb, const struct dcb_port *port, const
 	return dcbnl_set_dcbx(dcb->route, port->ifname, mode, e);
 }
 
-/* Objects that are one struct in one attribute: the whole of it is read, filled and sent back. */
+/* Objects that are one struct in one attribute: read, changed and sent back as a whole. */
 static const struct sent_struct {
 	uint64_t fields;
 	uint16_t attr;
@@ -200,9 +200,8 @@ static int kernel_write_struct(struct dcb *dcb, const struct dcb_port *port, con
 				(const uint8_t *)&s + row->offset, row->size, e);
 }
 
-/* Sends the changes of an APP table in the order in which they must happen: all of one kind in one
- * message, or one by one for drivers that do not get along with that (ice ends a message behind an
- * entry that changed something). */
+/* Sends the changes of an APP table in order: consecutive ones of a kind in one message, or one by
+ * one for drivers that end a message after a changed entry (ice). */
 static int kernel_send_apps(struct dcb *dcb, const struct dcb_port *port,
 			    const struct app_change *change, unsigned int n, bool at_once,
 			    struct err *e)
@@ -216,13 +215,13 @@ static int kernel_send_apps(struct dcb *dcb, const struct dcb_port *port,
 		err = dcbnl_change_apps(dcb->route, port->ifname, &change[i], 1, e);
 	if (err >= 0)
 		return at_once ? err : 0;
-	/* The kernel stops at the one that is refused. */
+	/* The kernel stops at the refused entry. */
 	if (!dcbnl_get(dcb->route, port->ifname, &now, NULL))
 		dcbnl_app_error(&now, change, n, e);
 	return err;
 }
 
-/* 1: not all of it is done. */
+/* Returns 1 when changes are left. */
 static int kernel_change_apps(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			      uint64_t mask, unsigned int quirks, bool at_once, struct err *e)
 {
@@ -240,8 +239,8 @@ static int kernel_change_apps(struct dcb *dcb, const struct dcb_port *port, cons
 	return kernel_send_apps(dcb, port, change, (unsigned int)n, at_once, e);
 }
 
-/* Makes the entries that mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP) covers what q says.
- * -EOPNOTSUPP without an APP table; an entry that is refused is named in e. */
+/* Writes the entries of q that mask (QOS_TRUST, QOS_DSCP_PRIO, QOS_APP) covers. -EOPNOTSUPP without
+ * an APP table; a refused entry is named in e. */
 static int kernel_write_apps(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			     uint64_t mask, struct err *e)
 {
@@ -252,7 +251,7 @@ static int kernel_write_apps(struct dcb *dcb, const struct dcb_port *port, const
 
 	if (err > 0)
 		err = kernel_change_apps(dcb, port, q, mask, quirks, false, e);
-	/* What the driver did not replace after all. */
+	/* Deletes entries that the driver did not replace. */
 	if (!err && quirk->app_replaces)
 		err = kernel_change_apps(dcb, port, q, mask, 0, false, e);
 	return err;
@@ -316,12 +315,12 @@ static int kernel_write_value(struct dcb *dcb, const struct dcb_port *port, cons
 		return vlan_write(dcb, port->ifname, q, e);
 	case QOS_PFC_STORM:
 		return ethtool_storm_write(dcb->ioctl_fd, port->ifname, q->pfc_storm_ms, e);
-	default: /* no interface of the kernel has it */
+	default: /* no kernel interface */
 		return err_set(e, -EOPNOTSUPP, "%s: only an LLDP agent can set this", port->ifname);
 	}
 }
 
-/* One row an object: the fields that are written together. */
+/* One row per object: the fields that are written together. */
 static const struct object {
 	uint64_t fields;
 	int (*write)(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,

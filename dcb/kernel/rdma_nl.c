@@ -44,9 +44,9 @@ static const struct {
 	{DRIVER_ID_MANA, "mana_ib"},
 };
 
-/* One answer as a stream of attributes: the attribute asked for, copied out. */
+/* The requested attributes of an answer. */
 struct wanted {
-	const char *name; /* of the device, when looking for its index */
+	const char *name; /* of the device, to find its index */
 	uint32_t index;
 	uint64_t driver;
 	char netdev[16];
@@ -253,7 +253,7 @@ static int rdma_parse_stat(const struct nl_attr *entry, struct wanted *w)
 	while (nl_attr_next(&pos, entry->data + entry->size, &a)) {
 		if (a.type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_NAME)
 			(void)rdma_attr_text(&a, name,
-					     sizeof(name)); /* too long a name is not ours */
+					     sizeof(name)); /* a longer name matches no device */
 		else if (a.type == RDMA_NLDEV_ATTR_STAT_HWCOUNTER_ENTRY_VALUE)
 			has_value = rdma_attr_u64(&a, &value);
 	}
@@ -278,7 +278,7 @@ static int rdma_parse_stats(uint16_t type, const uint8_t *payload, size_t size, 
 	return err;
 }
 
-/* A folder of sysfs with one number a file. "lifespan" is the age of the kernel's cache, no
+/* Reads a sysfs folder with one number per file. "lifespan" is the age of the kernel's cache, no
  * counter. */
 static int rdma_sysfs_stats(struct dcb *dcb, const char *folder, struct wanted *w)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * See sysfs.h. A name that is cut is another name, so what does not fit is not there.
+ * See sysfs.h. A name that does not fit counts as missing: truncated it would be another name.
  */
 #include "dcb/kernel/sysfs.h"
 
@@ -94,7 +94,7 @@ bool sysfs_first_name(int root, const char *path, char *name, size_t size)
 
 static const char *const stacked[] = {"DEVTYPE=bond", "DEVTYPE=vlan", "DEVTYPE=bridge"};
 
-/* Which of stacked[] it is, NULL for none. */
+/* Returns the row of stacked[], or NULL. */
 static const char *sysfs_stacked_type(struct dcb *dcb, const char *netdev)
 {
 	char path[64], text[512], *at = text;
@@ -117,7 +117,7 @@ static DIR *sysfs_open_netdev(struct dcb *dcb, const char *netdev)
 	return small_file_opendir(dcb_sysfs_fd(dcb), path);
 }
 
-/* The next netdev that is linked as "lower_NAME" or "upper_NAME". NULL at the end. */
+/* Returns the next netdev linked as "lower_NAME" or "upper_NAME", NULL at the end. */
 static const char *sysfs_next_layer(DIR *dir, const char *prefix)
 {
 	struct dirent *d;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Everything of one TLV is one message, so that lldpad never builds a frame from half of it. APP
- * entries are single: of a key whose priority changes the old one goes first, lldpad would keep
- * both.
+ * Writes each TLV in one message, so that lldpad never sends a frame with half of it. APP entries
+ * are single messages: an entry with a new priority deletes the old one first, else lldpad would
+ * keep both.
  */
 #include "dcb/lldpad/lldp_agent.h"
 
@@ -19,7 +19,7 @@
 #define REC_FIELDS (BIT(RECO_PRIO_TC) | BIT(RECO_TSA) | BIT(RECO_BW))
 #define APPS_MAX   (QOS_DSCPS + QOS_APPS_MAX)
 
-/* What the port is, and who does it, last: it starts or ends the sending of the others. */
+/* adminStatus comes last: it starts or stops sending the other TLVs. */
 static const enum lldpad_tlv tlvs[] = {LLDPAD_ETS_CFG, LLDPAD_ETS_REC, LLDPAD_PFC, LLDPAD_APP,
 				       LLDPAD_NO_TLV};
 
@@ -28,7 +28,7 @@ uint64_t lldp_agent_own_fields(void)
 	return BIT(ADMIN_STATUS) | BIT(ADVERTISE) | BIT(PFC_WILLING) | REC_FIELDS;
 }
 
-/* The file of the lldpad that runs, or of one that would. */
+/* Returns the configuration file of the running lldpad, else the default one. */
 static const char *lldp_agent_conf_path(struct lldpad_options *options)
 {
 	pid_t pid = lldpad_find_pid(NULL);
@@ -118,7 +118,7 @@ static int lldp_agent_write(const char *ifname, const struct qos *q, uint64_t ma
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		if (mask & QOS_BIT(id))
 			qos_copy_field(&to, q, id);
-	/* These belong together: shares must sum up, classes must exist. */
+	/* ETS fields depend on each other: shares sum to 100, classes must exist. */
 	mask |= mask & ETS_FIELDS ? ETS_FIELDS : 0;
 	mask |= mask & REC_FIELDS ? REC_FIELDS : 0;
 	if (mask & LLDPAD_APP_FIELDS && lldpad_app_count(&to) > LLDPAD_APPS_MAX)
@@ -128,7 +128,7 @@ static int lldp_agent_write(const char *ifname, const struct qos *q, uint64_t ma
 	if (pid)
 		return lldp_agent_set_running(pid, ifname, &now, &to, mask, e);
 	err = lldpad_conf_write(path, ifname, &to, mask, e);
-	/* Started meanwhile, it has read the file of before, and will overwrite ours. */
+	/* An lldpad started meanwhile has read the old file and will overwrite the new one. */
 	pid = err ? 0 : lldpad_find_pid(NULL);
 	if (pid)
 		err = lldp_agent_set_running(pid, ifname, &now, &to, mask, e);

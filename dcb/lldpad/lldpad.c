@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The answers are as hostile as any other input: another process may have taken the name of the
- * socket. The kernel names the sender of each (unix(7), SCM_CREDENTIALS), with its real uid; those
- * of anybody but lldpad are dropped. Lengths inside of them are not relied on, because lldpad
- * itself writes some of them wrongly (the value of "enabled"); what is needed stands at the end.
+ * Answers are hostile input: another process may hold the socket name. The kernel names the sender
+ * of each (unix(7), SCM_CREDENTIALS) with its real uid; answers of other processes are dropped.
+ * Lengths in the answers are ignored, because lldpad writes some of them wrongly (the value of
+ * "enabled"); the data stands at the end.
  */
 #include "dcb/lldpad/lldpad.h"
 
@@ -34,7 +34,7 @@ struct lldpad {
 	int fd;
 	pid_t pid;
 	uid_t uid;
-	struct ucred other; /* the last one whose answer was dropped; pid 0: none */
+	struct ucred other; /* sender of the last dropped answer; pid 0: none */
 };
 
 static const struct status {
@@ -68,7 +68,7 @@ int lldpad_open(pid_t pid, uid_t uid, struct lldpad **l, struct err *e)
 	made->uid = uid;
 	memcpy(to.sun_path + 1, SOCKET_NAME, strlen(SOCKET_NAME));
 	made->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	/* A name of the kernel's choice (unix(7), autobind): it has to answer somewhere. */
+	/* Autobind (unix(7)): lldpad needs an address to answer to. */
 	if (made->fd < 0 || setsockopt(made->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ||
 	    bind(made->fd, (struct sockaddr *)&from, sizeof(sa_family_t)) ||
 	    connect(made->fd, (struct sockaddr *)&to, to_len) ||
@@ -91,7 +91,7 @@ void lldpad_close(struct lldpad *l)
 	free(l);
 }
 
-/* Adds to a text; its new length, or beyond size when it did not fit. */
+/* Appends to a text. Returns its new length, above size when it does not fit. */
 static size_t lldpad_append(char *buf, size_t size, size_t used, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
 
@@ -167,8 +167,8 @@ static int lldpad_status_error(unsigned int code, struct err *e)
 }
 
 /*
- * lldpad repeats the command up to the name, without module and agent, and after it the TLV. Of
- * a set its answer goes on with words for people.
+ * lldpad repeats the command up to the name, without module and agent, and then the TLV. The answer
+ * to a set continues with text for people.
  */
 int lldpad_parse_answer(const char *answer, size_t len, const char *request, const char **rest,
 			struct err *e)
@@ -192,8 +192,8 @@ int lldpad_parse_answer(const char *answer, size_t len, const char *request, con
 	return 0;
 }
 
-/* Whether lldpad has sent it. Descriptors that came with it are closed by the kernel: there is no
- * room for them. */
+/* Returns true for a message of lldpad. The kernel closes descriptors sent with it: the control
+ * buffer has no room for them. */
 static bool is_from_lldpad(struct lldpad *l, struct msghdr *m)
 {
 	struct ucred sender;
@@ -210,7 +210,8 @@ static bool is_from_lldpad(struct lldpad *l, struct msghdr *m)
 	return false;
 }
 
-/* The length of lldpad's next datagram, or -errno. Others' do not lengthen the time for it. */
+/* Returns the length of lldpad's next datagram, or -errno. Those of others do not extend the
+ * timeout. */
 static ssize_t lldpad_receive(struct lldpad *l, char *buf, size_t size)
 {
 	const int64_t end = (int64_t)monotonic_ms() + TIMEOUT_MS;
@@ -289,7 +290,7 @@ int lldpad_neighbour(struct lldpad *l, const char *ifname, uint8_t *tlvs, size_t
 		return 0;
 	if (err)
 		return err;
-	if (left < 8) /* the TLV that was asked for comes first */
+	if (left < 8) /* the requested TLV comes first */
 		return err_set(e, -EPROTO, "lldpad: truncated reply");
 	n = lldpad_bytes(rest + 8, left - 8, tlvs, size);
 	if (n < 0)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libconfig, as lldpad itself uses it (openlldp config.c): section "lldp", in it a group for each
- * port with adminStatus and a group for each TLV, "tlvid0080c209"; what a port does not state is
- * looked up in the group "common".
+ * Reads and writes lldpad's libconfig file (openlldp config.c): section "lldp" with a group per
+ * port, which has adminStatus and a group per TLV, "tlvid0080c209"; the group "common" has the
+ * values that a port group lacks.
  */
 
 #include "dcb/lldpad/lldpad.h"
@@ -41,15 +41,14 @@ static int conf_folder_exists(const char *path, struct err *e)
 	return err;
 }
 
-/* Of root or of the process that asks, and nobody else may write to it. */
+/* Owned by root or this user, and not writable by others. */
 static bool conf_is_trusted(const struct stat *st)
 {
 	return (!st->st_uid || st->st_uid == geteuid()) && !(st->st_mode & S_IWOTH) &&
 	       (!(st->st_mode & S_IWGRP) || !st->st_gid);
 }
 
-/* lldpad's command line can name any file. A FIFO is opened without waiting for a writer, and no
- * link is followed. */
+/* The command line of lldpad may name any file: does not block on a FIFO, and follows no link. */
 static int conf_open(const char *path, FILE **f, struct stat *st, struct err *e)
 {
 	int fd = open(path, O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY | O_CLOEXEC), err;
@@ -79,7 +78,7 @@ static int conf_load_once(const char *path, config_t *config, bool *whole, struc
 	FILE *f = NULL;
 	int err = conf_open(path, &f, st, e);
 
-	*whole = true; /* without a file all is default */
+	*whole = true; /* no file: all defaults */
 	if (err)
 		return err == -ENOENT ? conf_folder_exists(path, e) : err;
 	*whole = config_read(config, f) == CONFIG_TRUE &&
@@ -94,7 +93,7 @@ static bool conf_unchanged(const struct stat *a, const struct stat *b)
 	       a->st_mtim.tv_nsec == b->st_mtim.tv_nsec;
 }
 
-/* lldpad does not replace its file, it writes over it: while it changes, a half may be seen. */
+/* lldpad overwrites its file in place, so a read may see half of it: tries again. */
 static int conf_load(const char *path, config_t *config, struct err *e)
 {
 	struct stat st = {0}, before;
@@ -137,7 +136,7 @@ static void conf_to_arg(const config_setting_t *s, struct lldpad_arg *arg)
 	}
 }
 
-/* The scalars of a group. */
+/* Reads the scalars of a group. */
 static int conf_read_group(const config_setting_t *group, enum lldpad_tlv tlv, struct qos *q,
 			   struct err *e)
 {
@@ -155,7 +154,7 @@ static int conf_read_group(const config_setting_t *group, enum lldpad_tlv tlv, s
 	return err;
 }
 
-/* A port's group, or that of all ports. */
+/* Reads the group of a port, or "common". */
 static int conf_read_port(config_setting_t *port, struct qos *q, struct err *e)
 {
 	int err = conf_read_group(port, LLDPAD_NO_TLV, q, e);
@@ -206,7 +205,7 @@ static config_setting_t *conf_make_setting(config_setting_t *in, const char *nam
 {
 	config_setting_t *s = config_setting_get_member(in, name);
 
-	/* One of another type would keep it. */
+	/* A setting keeps its type: deletes one of another type. */
 	if (s && config_setting_type(s) != type) {
 		config_setting_remove(in, name);
 		s = NULL;
@@ -232,7 +231,7 @@ static bool conf_set_arg(config_setting_t *group, const struct lldpad_arg *arg)
 	return config_setting_set_int(s, arg->number) == CONFIG_TRUE;
 }
 
-/* All entries anew, numbered from 0. */
+/* Writes all entries, numbered from 0. */
 static bool conf_set_apps(config_setting_t *group, const struct qos *q)
 {
 	static const struct qos none = {.dscp_prio = {[0 ... QOS_DSCPS - 1] = QOS_UNMAPPED}};
@@ -285,8 +284,8 @@ static bool conf_set_port(config_t *config, const char *ifname, const struct qos
 	return good;
 }
 
-/* As it would be in the file. libconfig writes what it cannot read, infinity for one: lldpad would
- * then begin without its file. */
+/* Formats the file and parses it again: libconfig writes values that it cannot read, e.g. infinity,
+ * and lldpad would then start without its file. */
 static int conf_format(const char *path, config_t *config, char **text, struct err *e)
 {
 	config_t again;
@@ -319,7 +318,7 @@ static int conf_store(const char *path, config_t *config, struct err *e)
 	if (!err)
 		err = file_open(path, stat(path, &st) ? FILE_PRIVATE : 0, &f, e);
 	if (!err) {
-		fputs(text, f.stream); /* file_close() looks for its error */
+		fputs(text, f.stream); /* file_close() checks for errors */
 		err = file_close(&f, true, e);
 	}
 	free(text);

@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * lldpad's control socket is the abstract name "/com/intel/lldpad", one a network namespace. The
- * name alone proves nothing: systemd has it for socket activation, and any user may take it while
- * it is free. Only a datagram would bring credentials, and it would start the lldpad that systemd
- * listens for, so the kernel is asked who made the socket: NETLINK_SOCK_DIAG (linux unix_diag.h),
- * which is not deceived by a name with a newline, which makes a line of its own in /proc/net/unix,
- * nor by a descriptor that was passed on or is in flight.
+ * Identifies the owner of lldpad's control socket, the abstract name "/com/intel/lldpad" of a
+ * network namespace. The name alone is no proof: systemd holds it for socket activation, and any
+ * user can bind it while it is free. A datagram would return credentials, but start lldpad by
+ * socket activation. So this asks NETLINK_SOCK_DIAG (linux unix_diag.h) for the uid of the socket,
+ * which a newline in a name cannot fake, as in /proc/net/unix, nor a passed descriptor.
  */
 #include "dcb/lldpad/lldpad_process.h"
 
@@ -21,7 +20,7 @@
 
 #define SOCKET_NAME "/com/intel/lldpad"
 
-/* Who made the socket of the name. */
+/* The creator of the socket. */
 struct holder {
 	bool held, uid_known;
 	uid_t uid;
@@ -47,7 +46,7 @@ static int lldpad_parse_holder(uint16_t type, const uint8_t *payload, size_t siz
 			one.uid_known = true;
 		}
 	}
-	/* A name is one's of each type: a stream socket may have it as well. */
+	/* Each socket type has its own names: a stream socket may have the same. */
 	if (one.held && m.udiag_type == SOCK_DGRAM)
 		*found = one;
 	return 0;
@@ -94,8 +93,8 @@ static bool lldpad_name_is_listed(const char *proc)
 	return found;
 }
 
-/* The question makes the kernel load its module unix_diag, so it is asked only when somebody has
- * the name, or pretends to. A /proc of a test's has sockets of its own. */
+/* The request makes the kernel load the module unix_diag, so it is sent only when /proc/net/unix
+ * lists the name. A test's /proc has its own sockets. */
 static struct holder lldpad_find_holder(const char *proc)
 {
 	struct holder asked = {0}, listed = {.held = lldpad_name_is_listed(proc ? proc : "/proc")};
@@ -105,7 +104,7 @@ static struct holder lldpad_find_holder(const char *proc)
 	return listed;
 }
 
-/* Where the maker is not known, a daemon of root's is believed. */
+/* If the creator is unknown, a daemon of root counts as lldpad. */
 pid_t lldpad_find_pid(const char *proc)
 {
 	const struct holder h = lldpad_find_holder(proc);
@@ -130,7 +129,7 @@ bool lldpad_socket_foreign(const char *proc, uid_t *uid)
 	return true;
 }
 
-/* Its file, which may be named from where it was started: it does not leave that folder. */
+/* A relative -f FILE is below lldpad's working directory, which it does not leave. */
 static void lldpad_set_conf(const char *proc, pid_t pid, const char *file,
 			    struct lldpad_options *options)
 {
@@ -141,8 +140,8 @@ static void lldpad_set_conf(const char *proc, pid_t pid, const char *file,
 			 file);
 }
 
-/* The options of a word, which getopt(3) lets stand together ("-tR"); true when the last of them
- * took the next word, too. */
+/* Parses the options of a word, which getopt(3) lets combine ("-tR"). Returns true when the last
+ * one consumed the next word. */
 static bool lldpad_parse_options(const char *proc, pid_t pid, const char *word, const char *next,
 				 struct lldpad_options *options)
 {

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One row an argument: which field, in which TLV, in which form. The file has numbers where the
- * socket has words.
+ * One row per argument: field, TLV and format. The file has numbers where the socket has words.
  */
 #include "dcb/lldpad/lldpad.h"
 
@@ -79,7 +78,7 @@ void lldpad_defaults(struct qos *q)
 	q->has |= lldp_agent_fields();
 }
 
-/* A number at *at, which is moved behind it and its separator. False at anything else. */
+/* Parses a number at *at and moves behind it and its separator. Returns false for anything else. */
 static bool lldpad_next_number(const char **at, const char *separators, unsigned int max,
 			       unsigned int *value)
 {
@@ -98,7 +97,7 @@ static bool lldpad_next_number(const char **at, const char *separators, unsigned
 	return true;
 }
 
-/* "0:1,3:2": pairs; those that are not listed are 0. */
+/* Parses pairs "0:1,3:2"; missing ones are 0. */
 static bool lldpad_parse_pairs(const char *text, uint8_t v[QOS_TCS])
 {
 	unsigned int key, value;
@@ -263,7 +262,7 @@ static void lldpad_pairs_text(const uint8_t v[QOS_TCS], bool tsa, char *text)
 	}
 }
 
-/* lldpad takes shares that sum up to 100 and no others, also where no TC has one. */
+/* lldpad accepts only shares that sum to 100, also without any ETS class. */
 static void lldpad_shares_text(const uint8_t v[QOS_TCS], char *text)
 {
 	unsigned int sum = 0;
@@ -337,7 +336,8 @@ static void lldpad_app_arg(unsigned int prio, unsigned int selector, unsigned in
 			   struct lldpad_arg *arg)
 {
 	*arg = (struct lldpad_arg){.name = "APP", .type = LLDPAD_TEXT};
-	/* To the blank as lldpad writes it: what it deletes it finds by its text. */
+	/* Exactly as lldpad writes it, with the blanks: it finds entries to delete by their text.
+	 */
 	snprintf(arg->text, sizeof(arg->text), "%u,%u,%5u", prio, selector, protocol);
 }
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From what is to what is wanted: qos_diff() says which fields, the driver's quirk in which order,
- * and the rules here whether a step can be run at all and what exactly it writes. Pure; what this
- * host adds is in plan_host.c.
+ * Makes a plan: qos_diff() gives the fields, the driver quirk their order, and the rules here check
+ * each step and complete its values. Pure; plan_host.c adds the checks of this host.
  */
 #include "dcb/plan/plan.h"
 
@@ -16,10 +15,10 @@
 #include "dcb/lldpad/lldpad.h"
 #include "profiles/base/json.h"
 
-/* What stands behind the IB header and its payload in one frame: iboe_get_mtu(). */
+/* Bytes of a frame beside the IB payload, by linux iboe_get_mtu(). */
 #define IB_OVERHEAD_BYTES 96
 
-/* What the rules of a field look at. */
+/* Input of the rules. */
 struct context {
 	const struct qos *want, *have;
 	const struct driver_quirk *quirk;
@@ -31,7 +30,7 @@ static bool plan_wants_pcp(const struct qos *want)
 	return qos_has(want, QOS_TRUST) && want->trust == QOS_TRUST_PCP;
 }
 
-/* The whole DSCP map: entries nobody asked about stay, unless PCP trust means that none may. */
+/* Makes the whole DSCP map: other entries stay, except with PCP trust, which allows none. */
 static void plan_target_dscp(const struct context *c, struct qos *to)
 {
 	const struct qos *want = c->want, *have = c->have;
@@ -85,16 +84,16 @@ static uint8_t plan_highest_tc(const uint8_t *v, unsigned int count)
 	return max;
 }
 
-/* The rules of single fields. They run after from and to are filled. False: no step at all. */
+/* Rules of single fields: run after from and to are filled; false: no step. */
 
-/* Whether the plan turns the firmware's agent off, with which DCBX comes to the host. */
+/* Returns true when the plan turns the firmware's agent off, which hands DCBX to the host. */
 static bool plan_frees_dcbx(const struct qos *want, const struct qos *have)
 {
 	return qos_has(want, QOS_FIRMWARE_AGENT) && !want->firmware_agent &&
 	       qos_has(have, QOS_FIRMWARE_AGENT) && have->firmware_agent;
 }
 
-/* Only an agent has this. */
+/* Only an agent has the field admin_status. */
 static bool plan_has_lldp_agent(const struct qos *have)
 {
 	return qos_has(have, QOS_ADMIN_STATUS);
@@ -162,7 +161,7 @@ static bool plan_rule_prio_tc(const struct context *c, struct plan_step *s)
 	return true;
 }
 
-/* 802.1Q D.2.10.4: PFC cap counts traffic classes; where they are unknown each priority is one. */
+/* 802.1Q D.2.10.4: PFC cap counts traffic classes; unknown classes: one per priority. */
 static bool plan_rule_pfc(const struct context *c, struct plan_step *s)
 {
 	const struct qos *map = qos_has(c->want, QOS_PRIO_TC) ? c->want : c->have;
@@ -184,7 +183,7 @@ static bool plan_rule_lldp_agent(const struct context *c, struct plan_step *s)
 	return true;
 }
 
-/* dcbnl has no such attribute: willing is the agent, and where none runs nobody is willing. */
+/* dcbnl has no such attribute: only an LLDP agent can be willing, so without one it is off. */
 static bool plan_rule_pfc_willing(const struct context *c, struct plan_step *s)
 {
 	if (!qos_has(c->have, QOS_PFC_WILLING) && !c->want->pfc_willing)
@@ -226,7 +225,7 @@ static enum plan_disruption plan_disruption_of(const struct driver_quirk *quirk,
 	return quirk->flaps & QOS_BIT(id) ? DISRUPT_LINK_FLAP : DISRUPT_NONE;
 }
 
-/* What the port would have after all that is wanted. */
+/* Returns the settings of the port after the plan. */
 static struct qos plan_outcome(const struct context *c)
 {
 	struct qos then = *c->have;
@@ -237,9 +236,9 @@ static struct qos plan_outcome(const struct context *c)
 	plan_target_dscp(c, &then);
 	if (qos_has(c->want, QOS_APP)) {
 		then.has &= ~QOS_BIT(QOS_APP);
-		(void)plan_target_app(c, &then); /* too many: the step says so */
+		(void)plan_target_app(c, &then); /* too many: the step is refused */
 	}
-	/* Trust is no wish of its own: it follows from the entries. */
+	/* Trust follows from the entries. */
 	if (qos_has(c->want, QOS_DSCP_PRIO) || qos_has(c->have, QOS_DSCP_PRIO)) {
 		then.has |= QOS_BIT(QOS_TRUST);
 		then.trust = plan_any_dscp(&then) ? QOS_TRUST_DSCP : QOS_TRUST_PCP;
@@ -247,8 +246,8 @@ static struct qos plan_outcome(const struct context *c)
 	return then;
 }
 
-/* Fields that the driver resets because the first DSCP entry comes, or the last one goes, or
- * because its firmware's agent comes or goes, or it is loaded anew. */
+/* Returns the fields that the driver resets during the plan: when the first DSCP entry is added or
+ * the last deleted, the firmware's agent is switched, or the driver is reloaded. */
 static uint64_t plan_reset_fields(const struct context *c, const struct qos *then)
 {
 	bool before = qos_has(c->have, QOS_DSCP_PRIO) && plan_any_dscp(c->have);
@@ -261,7 +260,7 @@ static uint64_t plan_reset_fields(const struct context *c, const struct qos *the
 	return resets;
 }
 
-/* DSCP trust comes with the first entry, for all 64. */
+/* The first entry switches all 64 DSCPs to DSCP trust. */
 static uint8_t plan_unmapped_dscps(const struct context *c, const struct qos *then)
 {
 	uint8_t count = 0;
@@ -303,7 +302,7 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	plan->tier = c.quirk->tier;
 	plan->firmware_owned = have->dcbx_mode & QOS_DCBX_LLD_MANAGED &&
 			       qos_has(have, QOS_DCBX_MODE) && !plan_frees_dcbx(want, have);
-	/* The entries that make DSCP trust have to go. */
+	/* PCP trust needs all DSCP entries deleted. */
 	if (plan_wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && plan_any_dscp(have))
 		diff |= QOS_BIT(QOS_DSCP_PRIO);
 	again = plan_reset_fields(&c, &then);
@@ -379,8 +378,6 @@ bool plan_disrupts(const struct plan *plan)
 			return true;
 	return false;
 }
-
-/* A plan as JSON (rocecheck.plan/1), and the words of its enums, which the text output shares. */
 
 static const char *const disruption_words[] = {
 	[DISRUPT_NONE] = "none",

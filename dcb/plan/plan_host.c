@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The plan of a port of this host: what the pure plan cannot know of its kernel, its mounts, its
- * bond and its platform, and who sets instead.
+ * Checks a plan against this host: kernel version, mounts, bond, driver files and platform.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -24,8 +23,8 @@ static bool plan_has_pcp_apps(const struct qos *q)
 }
 
 /*
- * Kernels before 6.2 skip PCP entries without a word (net/dcb/dcbnl.c). A driver that shows an
- * order of trust runs on one that knows them, whatever its version says.
+ * Kernels before 6.2 silently ignore PCP entries (net/dcb/dcbnl.c). A driver with an APP trust
+ * order runs on a kernel with PCP entries, whatever its version is.
  */
 static void plan_check_pcp_apps(const struct dcb *dcb, const struct qos *have, struct plan_step *s)
 {
@@ -39,7 +38,7 @@ static void plan_check_pcp_apps(const struct dcb *dcb, const struct qos *have, s
 			 dcb->release);
 }
 
-/* What stands in files of the driver: not to be written from here, or there and nobody sees it. */
+/* Fields in driver files: hidden, or not writable by rocecheck. */
 static void plan_check_files(const struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
 	const struct congestion_port port = {
@@ -66,7 +65,7 @@ static void plan_check_files(const struct dcb *dcb, const struct plan *plan, str
 		plan_step_refuse(s, "the device does not offer it, or %s", why);
 }
 
-/* In a bond some drivers refuse every setting, with a bare -EINVAL. */
+/* Some drivers refuse every setting in a bond, with a bare -EINVAL. */
 static void plan_check_bond(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
 	char path[64], text[32];
@@ -80,7 +79,7 @@ static void plan_check_bond(struct dcb *dcb, const struct plan *plan, struct pla
 				 plan->driver);
 }
 
-/* What is kept in the device's memory counts after its next reset. */
+/* A permanent devlink parameter takes effect only after a device reset. */
 static void plan_check_devlink(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
 	struct devlink_roce roce;
@@ -94,7 +93,6 @@ static void plan_check_devlink(struct dcb *dcb, const struct plan *plan, struct 
 			 roce.bus, roce.device, s->to.roce_enable ? "true" : "false");
 }
 
-/* What of a step only this host can tell. */
 static void plan_check_step(struct dcb *dcb, const struct qos *have, const struct plan *plan,
 			    struct plan_step *s)
 {
@@ -127,7 +125,7 @@ int plan_port(struct dcb *dcb, const struct profile *profile, const char *ifname
 	struct platform_facts facts;
 	int err = dcb_driver(dcb, ifname, &info, e);
 
-	/* A netdev without ethtool has no driver to know. */
+	/* A netdev without ethtool has no driver name. */
 	if (err && err != -EOPNOTSUPP)
 		return err;
 	plan_make(&profile->qos, profile->line, have, info.driver, plan);

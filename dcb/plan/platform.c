@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Rows in the order in which they are asked: what a function is in its host comes before what its
- * vendor's tools are, because a VF of such a NIC is set on its physical function all the same. A
- * guest sees no physfn, so a VF is known by its driver or PCI id, too.
+ * Rows in matching order: the kind of function comes before the vendor's tools, because a VF of
+ * such a NIC is set on its physical function, too. A guest sees no physfn, so a VF is also
+ * identified by its driver or PCI id.
  */
 #include "dcb/plan/platform.h"
 
@@ -41,7 +41,7 @@ struct pci_id {
 	uint16_t vendor, device;
 };
 
-/* Virtual functions that have the driver of their physical one: linux 7.2 mlx5/core/main.c,
+/* Virtual functions with the driver of their physical one: linux 7.2 mlx5/core/main.c,
  * bnxt/bnxt.c, hns3/hnae3.h. */
 static const struct pci_id virtual_functions[] = {
 	{PCI_MELLANOX, 0x1014}, {PCI_MELLANOX, 0x1016}, {PCI_MELLANOX, 0x1018},
@@ -110,7 +110,7 @@ static bool platform_is_subfunction(const struct platform_facts *facts)
 	return !strcmp(facts->driver, "mlx5_core.sf");
 }
 
-/* linux net/devlink: names of ports that stand for a function: "pf0vf1", "c1pf0sf88", "pf0". */
+/* linux net/devlink: port names of representors: "pf0vf1", "c1pf0sf88", "pf0". */
 static bool platform_is_representor(const struct platform_facts *facts)
 {
 	static const char *const patterns[] = {"pf[0-9]*", "c[0-9]*pf[0-9]*"};
@@ -121,8 +121,8 @@ static bool platform_is_representor(const struct platform_facts *facts)
 	return false;
 }
 
-/* The DPU owns the port where the host's function is no vport group manager: then mlx5 has no
- * dcbnl. */
+/* The DPU owns the port if the host's function is no vport group manager: mlx5 then has no dcbnl.
+ */
 static bool platform_is_dpu_host(const struct platform_facts *facts)
 {
 	return !facts->has_dcb && !strcmp(facts->driver, "mlx5_core") &&
@@ -298,7 +298,7 @@ static bool platform_refuses(const struct platform_facts *facts, enum qos_field_
 	return false;
 }
 
-/* The fields that platform_refuses() refuses. */
+/* Returns the fields that platform_refuses() refuses. */
 static uint64_t platform_refused_fields(const struct platform_facts *facts)
 {
 	uint64_t fields = 0;
@@ -316,7 +316,7 @@ void platform_judge(const struct platform_facts *facts, struct plan *plan)
 	if (!p)
 		return;
 	snprintf(plan->platform, sizeof(plan->platform), "%s", p->word);
-	/* Whose firmware owns DCBX is a question of the place where DCB is set. */
+	/* DCBX ownership of the firmware matters only where DCB can be set. */
 	if (platform_refused_fields(facts) & QOS_BIT(QOS_DCBX_MODE))
 		plan->firmware_owned = false;
 	for (unsigned int i = 0; i < plan->count; i++) {
@@ -362,9 +362,6 @@ json_t *platform_json(const struct platform_facts *facts)
 	return NULL;
 }
 
-/* The facts of struct platform_facts out of sysfs. A VF's device has a link to
- * its physical function, and below that is the netdev of it, while both are on one host. */
-
 #define PATH_LENGTH 192
 
 static uint16_t platform_read_id(struct dcb *dcb, const char *device, const char *file)
@@ -379,7 +376,7 @@ static uint16_t platform_read_id(struct dcb *dcb, const char *device, const char
 	return end == text || *end || id > UINT16_MAX ? 0 : (uint16_t)id;
 }
 
-/* The first netdev of the physical function; of several ports it is the one that was first. */
+/* Reads the first netdev of a VF's physical function, if it is on this host. */
 static void platform_read_physfn(struct dcb *dcb, const char *device, struct platform_facts *facts)
 {
 	char path[PATH_LENGTH + 16];
