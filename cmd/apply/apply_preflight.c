@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What speaks against an apply, all of it looked at before anything is written: first what no
- * answer can change, then what a person has to accept, by an option or at the terminal.
+ * Checks before an apply: first those that no consent overrides, then the consent, by an option or
+ * at the terminal.
  */
 #include "cmd/apply/apply_preflight.h"
 
@@ -64,7 +64,7 @@ int apply_check_possible(const struct plans *plans, const struct profile *profil
 	return EXIT_OK;
 }
 
-/* A port in use is not disturbed on a mere yes: whoever says so must have known of it before. */
+/* Disrupting a port in use needs the option: answering the prompt is not enough. */
 static int preflight_check_users(const struct plans *plans)
 {
 	for (unsigned int i = 0; i < plans->count; i++) {

@@ -60,7 +60,7 @@ struct watcher {
 	const struct deadman_start *d;
 	struct state state;
 	struct tx tx;
-	int sock, listener; /* talk -1: the tool has gone */
+	int sock, listener; /* sock -1: apply has ended */
 	pid_t tool;
 	unsigned int tries;
 	uint64_t retry_ms;
@@ -258,7 +258,7 @@ static void deadman_answer(struct watcher *w, int fd, const struct question *q)
 		break;
 	}
 	e.code = err; /* clears the text of an earlier failure */
-	(void)send(fd, &e, sizeof(e), MSG_NOSIGNAL | MSG_DONTWAIT); /* it may have gone */
+	(void)send(fd, &e, sizeof(e), MSG_NOSIGNAL | MSG_DONTWAIT); /* the client may have ended */
 }
 
 static void deadman_answer_tool(struct watcher *w)

@@ -119,8 +119,8 @@ static int tx_verify_port(struct dcb *dcb, const struct tx_port *p, uint64_t sco
 	return err_set(e, unknown ? -ENODATA : -EREMOTEIO, "%s: %s", p->ifname, list);
 }
 
-/* An earlier rollback may have died behind its tx_remove_cm_dir(). Errors show when the values are
- * judged. */
+/* An earlier rollback may have been killed after its tx_remove_cm_dir(). The final readback finds
+ * errors. */
 static void tx_create_cm_dir(struct dcb *dcb, const struct tx_port *p)
 {
 	struct dcb_port port = tx_port_names(p);
@@ -147,8 +147,8 @@ static unsigned int tx_last_step(const struct tx *tx, unsigned int port, uint64_
 }
 
 /*
- * Where APP entries were written after PFC they go back before it, and what they bring to a
- * priority on the way would be paused. So PFC of priorities that get it no more goes off first.
+ * If APP entries were written after PFC, an undo restores them before PFC, and traffic of a
+ * priority could be paused meanwhile. So PFC of priorities that lose it is switched off first.
  */
 static void tx_clear_pfc(struct dcb *dcb, const struct tx *tx, unsigned int port)
 {
@@ -166,7 +166,7 @@ static void tx_clear_pfc(struct dcb *dcb, const struct tx *tx, unsigned int port
 	(void)dcb->backend->write(dcb, &names, &now, QOS_BIT(QOS_PFC_ENABLED), NULL);
 }
 
-/* Whether what was written flaps or resets the port, and so does putting it back. */
+/* Returns true when writing or restoring these fields flaps or resets the port. */
 static bool tx_disrupts(const struct tx_port *p, uint64_t fields)
 {
 	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
@@ -187,9 +187,10 @@ static void tx_await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_
 }
 
 /*
- * What the agent had put into the kernel goes back by dcbnl, too: an agent that has died, or that
- * sends nothing, does not do it. One that is about to may come in between. Told to speak, or to be
- * willing, it sets fields that it was told nothing about: so it is all that it can set.
+ * Restores the kernel settings of the agent's fields by dcbnl, too: an agent that has ended, or
+ * sends nothing, does not restore them. All its fields, because an agent that is switched to
+ * sending or willing also sets fields that were not written. A running agent may write at the same
+ * time.
  */
 static int tx_restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t written,
 			   struct err *e)
@@ -222,19 +223,19 @@ static int tx_restore_port(struct dcb *dcb, struct tx *tx, unsigned int port, un
 	struct dcb_port names = tx_port_names(p);
 	int err;
 
-	if (!steps) /* a port that may have gone */
+	if (!steps) /* the port may be missing */
 		return tx_remove_cm_dir(dcb, p, e);
 	if (tx_disrupts(p, steps) && !p->has_state_before)
 		port_state_read(dcb, &names, &p->state_before);
 	tx_clear_pfc(dcb, tx, port);
 	for (unsigned int i = tx->step_count; i-- > 0;)
-		if (tx->step[i].port == port) /* judged below */
+		if (tx->step[i].port == port) /* errors are found below */
 			(void)tx_restore_object(dcb, p, tx->step[i].fields, NULL);
 	tx_restore_rest(dcb, p, scope);
 	if (tx_disrupts(p, steps))
 		tx_await_port(dcb, p, wait_s);
 	err = tx_verify_port(dcb, p, scope, steps, e);
-	/* Also where what the agent was told is not back. */
+	/* Also when the agent's configuration is not restored. */
 	if (p->lldp_agent != LLDP_AGENT_NONE) {
 		int live = tx_restore_live(dcb, p, scope, err ? NULL : e);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RTM_GETLINK and RTM_NEWLINK for the MTU and IFF_UP alone. A change is addressed by index, so that
- * a rename between the two does not hit another netdev.
+ * RTM_GETLINK and RTM_NEWLINK for MTU, IFF_UP and VLAN egress maps. A change uses the ifindex, so
+ * that a rename meanwhile does not hit another netdev.
  */
 #include "dcb/kernel/netdev.h"
 
@@ -131,9 +131,9 @@ int netdev_set_up(struct nl *nl, const char *ifname, struct err *e)
 	return err;
 }
 
-/* IFLA_VLAN_EGRESS_QOS of linux uapi/if_link.h. The kernel lists mappings to priorities other than
- * 0, and takes one to 0 as the end of it (net/8021q/vlan_dev.c); socket priorities above 15, which
- * no ToS leads to, are left as they are. */
+/* IFLA_VLAN_EGRESS_QOS of linux uapi/if_link.h. The kernel lists only mappings to other priorities
+ * than 0; setting one to 0 deletes it (net/8021q/vlan_dev.c). Socket priorities above 15, which no
+ * ToS maps to, stay unchanged. */
 
 struct vlan {
 	bool found;
@@ -181,7 +181,7 @@ int vlan_parse(const uint8_t *payload, size_t size, int *index, uint8_t map[QOS_
 	if (!nl_attr_find(payload + sizeof(link), size - sizeof(link), IFLA_LINKINFO, &info) ||
 	    !netdev_is_vlan(&info))
 		return -ENOTTY;
-	/* Without mappings there is no attribute of them. */
+	/* Without mappings the attribute is missing. */
 	if (nl_attr_find(info.data, info.size, IFLA_INFO_DATA, &data) &&
 	    nl_attr_find(data.data, data.size, IFLA_VLAN_EGRESS_QOS, &info)) {
 		pos = info.data;
@@ -218,7 +218,7 @@ static int netdev_read_vlan(struct dcb *dcb, const char *vlan, struct vlan *v, s
 	return err ? err_sys(e, err, "%s: VLAN egress map", vlan) : 0;
 }
 
-/* The map of all; agree: it is. count 0: there are none. */
+/* Reads the maps of all VLAN devices; agree: they are equal. count 0: no VLAN device. */
 static int netdev_read_vlans(struct dcb *dcb, const char *ifname, struct sysfs_netdevs *vlans,
 			     struct vlan *all, bool *agree, struct err *e)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Netlink over libnl-3: socket, receive buffer, messages and attributes are libnl's. The exchange
- * is here, because a set is judged by its reply and its ACK together (RFC 3549 s2.3.2.1) and
- * libnl's error codes lose the errno; so is a request of fixed storage, which needs no release.
- * Every length from the socket is checked before it is used.
+ * Netlink over libnl-3, which provides socket, receive buffer, messages and attributes. The
+ * exchange is done here, because a set needs both its reply and its ACK (RFC 3549 s2.3.2.1), and
+ * libnl's error codes lose the errno. Requests have fixed storage, so nothing has to be freed. Each
+ * length from the socket is checked before it is used.
  */
 #include "dcb/kernel/nl.h"
 
@@ -24,14 +24,14 @@
 #define ANSWER_MS  5000
 #define EXTACK_MAX 200
 
-#define NOTICE_BYTES 65536 /* more than the kernel puts into one datagram of a notice */
-#define NOTICES_MAX  1000  /* datagrams a call, so that a flood does not keep the caller */
+#define NOTICE_BYTES 65536 /* more than the kernel puts into one datagram of notifications */
+#define NOTICES_MAX  1000  /* datagrams per call, so that a flood does not block the caller */
 
 struct nl {
 	struct nl_sock *socket;
 };
 
-/* libnl's codes, which are no errno. */
+/* libnl's error codes as errno. */
 static const int nle_errno[] = {
 	[NLE_INTR] = EINTR,	      [NLE_BAD_SOCK] = EBADF,
 	[NLE_AGAIN] = EAGAIN,	      [NLE_NOMEM] = ENOMEM,
@@ -79,7 +79,7 @@ int nl_open(int protocol, struct nl **nl, struct err *e)
 		return err_sys(e, from_nle(nle), "netlink protocol %d", protocol);
 	}
 	nl_socket_enable_msg_peek(n->socket);
-	/* Kernels without these give the errno alone: no reason to fail. */
+	/* Optional: older kernels return only the errno. */
 	(void)nl_set_option(n, NETLINK_EXT_ACK);
 	(void)nl_set_option(n, NETLINK_CAP_ACK);
 	*nl = n;
@@ -103,8 +103,6 @@ int nl_join(struct nl *nl, int group, struct err *e)
 	return 0;
 }
 
-/* Building. */
-
 void nl_request_init(struct nl_request *r, uint16_t type, uint16_t flags)
 {
 	memset(r, 0, sizeof(*r));
@@ -127,7 +125,6 @@ void nl_put_attr(struct nl_request *r, uint16_t type, const void *data, size_t s
 {
 	struct nlattr a = {.nla_len = nla_attr_size((int)size), .nla_type = type};
 
-	/* The whole of it or nothing. */
 	r->overflow |= size > sizeof(r->bytes) ||
 		       r->used + nla_total_size((int)size) > sizeof(r->bytes);
 	if (r->overflow)
@@ -148,13 +145,11 @@ void nl_nest_end(struct nl_request *r, size_t start)
 {
 	uint16_t size = r->used - start;
 
-	/* Also when nl_nest_start() itself did not fit: then there is no header to fill. */
+	/* After an overflow in nl_nest_start() there is no header to fill. */
 	if (r->overflow)
 		return;
 	memcpy(r->bytes + start, &size, sizeof(size));
 }
-
-/* Reading. */
 
 bool nl_attr_next(const uint8_t **pos, const uint8_t *end, struct nl_attr *a)
 {
@@ -166,7 +161,7 @@ bool nl_attr_next(const uint8_t **pos, const uint8_t *end, struct nl_attr *a)
 	a->type = (uint16_t)nla_type(h);
 	a->data = nla_data(h);
 	a->size = nla_len(h);
-	/* The last attribute need not be padded. */
+	/* The last attribute may lack padding. */
 	h = nla_next(h, &left);
 	*pos = left < 0 ? end : (const uint8_t *)h;
 	return true;
@@ -182,7 +177,7 @@ bool nl_attr_find(const uint8_t *pos, size_t size, uint16_t type, struct nl_attr
 	return false;
 }
 
-/* What nl_talk() knows of the running exchange. */
+/* State of nl_talk(). */
 struct exchange {
 	uint32_t seq, port;
 	nl_answer *fn;
@@ -193,7 +188,7 @@ struct exchange {
 	bool done;
 };
 
-/* The kernel's own words, in the attributes behind struct nlmsgerr or the code of NLMSG_DONE. */
+/* Parses the extended ACK: attributes after struct nlmsgerr or after the code of NLMSG_DONE. */
 static void nl_parse_extack(struct exchange *x, const uint8_t *pos, const uint8_t *end)
 {
 	struct nl_attr a;
@@ -216,7 +211,7 @@ static void nl_parse_extack(struct exchange *x, const uint8_t *pos, const uint8_
  * +--------+--------------------+----------------------+------------+
  * | -errno | nlmsghdr of request | payload, if uncapped | attributes |
  * +--------+--------------------+----------------------+------------+
- * NLMSG_DONE has the code and the attributes alone.
+ * NLMSG_DONE has only the code and the attributes.
  */
 static void nl_parse_ack(struct exchange *x, const struct nlmsghdr *h)
 {
@@ -280,7 +275,7 @@ static int nl_wait_readable(const struct nl *nl)
 	return n ? 0 : -ETIMEDOUT;
 }
 
-/* One datagram of the kernel, all messages in it. */
+/* Receives one datagram of the kernel and parses all its messages. */
 static int nl_receive(struct nl *nl, struct exchange *x)
 {
 	struct sockaddr_nl from = {0};
@@ -335,14 +330,12 @@ int nl_talk(struct nl *nl, struct nl_request *r, nl_answer *fn, void *arg, struc
 	return 0;
 }
 
-/* Notices. */
-
 int nl_fd(const struct nl *nl)
 {
 	return nl_socket_get_fd(nl->socket);
 }
 
-/* One datagram. -EAGAIN: there is none; -ENOBUFS: some were lost, or this one is cut. */
+/* Receives one datagram. -EAGAIN: none; -ENOBUFS: some were lost, or this one is truncated. */
 static int nl_receive_notice(const struct nl *nl, uint8_t *buf, nl_notice *fn, void *arg)
 {
 	struct sockaddr_nl from = {0};
@@ -360,7 +353,7 @@ static int nl_receive_notice(const struct nl *nl, uint8_t *buf, nl_notice *fn, v
 	if (m.msg_flags & MSG_TRUNC)
 		return -ENOBUFS;
 	if (from.nl_pid)
-		return 0; /* not of the kernel */
+		return 0; /* not from the kernel */
 	for (h = (struct nlmsghdr *)buf; nlmsg_ok(h, size); h = nlmsg_next(h, &size))
 		if (h->nlmsg_type >= NLMSG_MIN_TYPE)
 			fn(h->nlmsg_type, nlmsg_data(h), nlmsg_datalen(h), arg);
@@ -384,8 +377,6 @@ int nl_notices(struct nl *nl, nl_notice *fn, void *arg, struct err *e)
 		return err_sys(e, err, "netlink notices");
 	return lost ? err_set(e, -ENOBUFS, "netlink notices were lost") : 0;
 }
-
-/* Generic netlink: the id of a family. */
 
 static int nl_parse_family(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
