@@ -216,7 +216,7 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 	qos_field_text(&s->from, s->field, from, sizeof(from));
 	qos_field_text(&s->to, s->field, to, sizeof(to));
 	if (s->rewrite && qos_field_equal(&s->from, &s->to, s->field))
-		snprintf(buf, size, "%s, rewritten", to);
+		snprintf(buf, size, "%s, rewritten (the driver resets it)", to);
 	else
 		snprintf(buf, size, "%s -> %s", from, to);
 }

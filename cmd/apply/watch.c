@@ -147,7 +147,7 @@ static void watch_print_writers(const struct drift_writers *s)
 	for (unsigned int i = 0; i < s->count; i++) {
 		const struct drift_writer *one = &s->writer[i];
 
-		printf("%s%s (pid %d", i ? ", " : " [running then: ", one->name, (int)one->pid);
+		printf("%s%s (pid %d", i ? ", " : " [running at that time: ", one->name, (int)one->pid);
 		watch_time_text(one->started, when, sizeof(when));
 		printf("%s%s)", one->started ? ", since " : "", one->started ? when : "");
 	}

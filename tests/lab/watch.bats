@@ -59,7 +59,7 @@ ended()
 	# One that is still there when it is looked for: it waits for its next line.
 	on h1 bash -c '{ echo "pfc set dev roce0 prio-pfc 3:off"; sleep 3; } | /usr/sbin/dcb -b - || true'
 	run -0 told 10 'roce0 drift'
-	[[ $output == *"pfc.enabled [3] -> []"*"[running then: dcb (pid "* ]]
+	[[ $output == *"pfc.enabled [3] -> []"*"[running at that time: dcb (pid "* ]]
 	run -1 on h1 rocecheck watch --once --json
 	jq -se '.[1] | .schema == "rocecheck.watch/1" and .event == "drift" and .port == "roce0" and
 		.fields[0] == {key: "pfc.enabled", from: [3], to: [], want: [3]}' <<<"$output"
