@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The list of findings: written by checks, weighed into an exit code. Knows nothing of any rule but
- * the two whose failure means "incomplete" and not "wrong": a host missing, and nothing to judge.
+ * Keeps the list of findings that checks write, and turns it into an exit code. The only rules it
+ * knows are those whose failure makes a run incomplete: a missing host, and nothing to check.
  */
 #include "reports/engine/findings.h"
 
@@ -22,6 +22,16 @@ static const char *const severity_words[] = {
 	[SEVERITY_ERROR] = "error",
 };
 
+const struct evidence_word evidence_words[] = {
+	{EVIDENCE_HOST, "host settings"},
+	{EVIDENCE_ACROSS, "hosts compared"},
+	{EVIDENCE_LLDP, "LLDP of the link partner"},
+	{EVIDENCE_COUNTER, "counters"},
+	{EVIDENCE_CAPTURE, "captured packets"},
+	{EVIDENCE_TRAFFIC, "rocecheck's own traffic"},
+	{.meaning = NULL},
+};
+
 const char *verdict_word(enum verdict v)
 {
 	return verdict_words[v];
@@ -37,7 +47,7 @@ static struct finding *finding_last(struct findings *out)
 	return out->err || !out->count ? NULL : &out->list[out->count - 1];
 }
 
-/* Doubles at powers of two: the count alone says how much room there is. */
+/* Doubles at powers of two, so that the count implies the capacity. */
 static int findings_grow(struct findings *out)
 {
 	struct finding *list;
@@ -71,7 +81,7 @@ void finding_begin(struct findings *out, const struct rule *rule, const char *ho
 	snprintf(f->port, sizeof(f->port), "%s", port);
 }
 
-/* The caller's to free; NULL when memory ran out, which the list remembers. */
+/* Returns a string that the caller frees; on NULL the list keeps -ENOMEM. */
 static char *__attribute__((format(printf, 2, 0)))
 finding_format(struct findings *out, const char *fmt, va_list args)
 {
@@ -214,8 +224,7 @@ bool finding_blocks(const struct finding *f, const char *const *allow, unsigned 
 	return !finding_id_listed(f->rule->id, allow, allow_count);
 }
 
-/* The run is incomplete, which is another answer than wrong. */
-static bool finding_is_incomplete(const struct finding *f)
+bool finding_is_incomplete(const struct finding *f)
 {
 	static const char *const ids[] = {"RC-META-007", "RC-META-010", "RC-CAP-002"};
 

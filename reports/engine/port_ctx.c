@@ -273,8 +273,8 @@ void evidence_field(struct findings *out, const struct port_ctx *s, enum qos_fie
 static const char *port_counter_tier(const struct counters *c, enum metric m)
 {
 	static const char *const words[] = {
-		[TIER_SOURCE] = ", known by the driver's source",
-		[TIER_RECORDED] = ", known by a recording",
+		[TIER_SOURCE] = ", known from driver source",
+		[TIER_RECORDED] = ", known from a recording",
 		[TIER_HARDWARE] = "",
 	};
 
@@ -317,7 +317,8 @@ void port_ctx_unreadable(const struct port_ctx *s, struct findings *out, const c
 {
 	if (s->profile->on_unsupported == CHOICE_SKIP)
 		finding_set(out, VERDICT_SKIP,
-			    "%s cannot be read on this port, and the profile says to skip that",
+			    "%s cannot be read on this port, and the profile skips unsupported "
+			    "settings",
 			    what);
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE, "%s cannot be read on this port", what);

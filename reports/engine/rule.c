@@ -79,7 +79,7 @@ static bool rule_profile_ready(const struct port_ctx *s, struct findings *out)
 {
 	if (port_ctx_has_profile(s))
 		return true;
-	finding_set(out, VERDICT_SKIP, "no profile was given: nothing says what it should be");
+	finding_set(out, VERDICT_SKIP, "no profile given: no expected value");
 	return false;
 }
 
@@ -87,7 +87,8 @@ static bool rule_lldp_peer_ready(const struct port_ctx *s, struct findings *out)
 {
 	if (!s->c->alone || s->c->listened)
 		return true;
-	finding_set(out, VERDICT_SKIP, "the link partner was not listened for (--listen)");
+	finding_set(out, VERDICT_SKIP,
+		    "did not listen for the link partner (use --listen SECONDS)");
 	return false;
 }
 
@@ -98,7 +99,7 @@ static bool rule_prio_ready(const struct port_ctx *s, struct findings *out)
 	finding_set(out, VERDICT_SKIP,
 		    port_ctx_has_profile(s)
 			    ? "the profile does not say which priority carries RoCE"
-			    : "no profile was given, and not exactly one priority is lossless");
+			    : "no profile given, and not exactly one priority is lossless");
 	return false;
 }
 
@@ -115,7 +116,7 @@ static bool rule_traffic_ready(const struct port_ctx *s, struct findings *out)
 {
 	if (s->c->run->traffic)
 		return true;
-	finding_set(out, VERDICT_SKIP, "no traffic in this run: configuration alone is judged");
+	finding_set(out, VERDICT_SKIP, "no traffic in this run: only settings are checked");
 	return false;
 }
 

@@ -27,6 +27,12 @@ enum evidence_kind {
 	EVIDENCE_TRAFFIC = 'T', /* result of our own traffic */
 };
 
+struct evidence_word {
+	enum evidence_kind kind;
+	const char *meaning; /* "host settings" */
+};
+extern const struct evidence_word evidence_words[]; /* ends with a row without meaning */
+
 enum verdict {
 	VERDICT_PASS,
 	VERDICT_SKIP,	      /* does not apply here */
@@ -154,7 +160,11 @@ bool finding_violated(const struct finding *f);
 /* Severity by verdict: FAIL is error; WARN is the rule's, at most warn. */
 enum severity finding_severity(const struct finding *f);
 
-/* Whether this INCONCLUSIVE makes the run incomplete: severity error and not in allow. */
+/* True for the FAIL of a missing host (RC-META-007) or of nothing to check (RC-META-010,
+ * RC-CAP-002): the run is incomplete, exit code 4. */
+bool finding_is_incomplete(const struct finding *f);
+
+/* True when this INCONCLUSIVE makes the run incomplete: severity error and not in allow. */
 bool finding_blocks(const struct finding *f, const char *const *allow, unsigned int allow_count);
 
 /* Exit code as `validate` gives it: 0, 1 or 4. fail_on: WARN verdicts count when SEVERITY_WARN.

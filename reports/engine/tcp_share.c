@@ -55,15 +55,17 @@ static bool tcp_share_short(const struct traffic_tcp *asked, unsigned int number
 	uint64_t rate = rate_per_s(r->arrived_bytes, r->duration_ns);
 
 	if (!r->arrived_bytes)
-		snprintf(buf, size, "nothing arrived of TCP %u: the port was not tested with it",
+		snprintf(buf, size,
+			 "no data of TCP background %u arrived: the port was not tested with it",
 			 number);
 	else if (r->duration_ns && rate < asked->rate_bytes_per_s / 100 * RATE_PC)
 		snprintf(buf, size,
-			 "%.1f of %.1f MB/s asked arrived of TCP %u: the port was not tested with "
-			 "it",
+			 "%.1f of %.1f MB/s requested arrived of TCP background %u: the port was "
+			 "not tested with it",
 			 (double)rate / 1e6, (double)asked->rate_bytes_per_s / 1e6, number);
 	else if (tcp_fell_silent(&r->goodput))
-		snprintf(buf, size, "nothing arrived of TCP %u in the second half of the run",
+		snprintf(buf, size,
+			 "no data of TCP background %u arrived in the second half of the run",
 			 number);
 	else
 		return false;
@@ -78,7 +80,7 @@ bool tcp_share_missing(const struct traffic_tcp *asked, unsigned int number, boo
 
 	if (!r->broken)
 		return receives && tcp_share_short(asked, number, r, buf, size);
-	snprintf(buf, size, "%u of %u streams of TCP %u broke: %s", r->broken, asked->streams,
-		 number, r->detail);
+	snprintf(buf, size, "%u of %u streams of TCP background %u broke: %s", r->broken,
+		 asked->streams, number, r->detail);
 	return true;
 }

@@ -107,7 +107,7 @@ static bool env_is_usable(const struct port_ctx *s, struct app_env *env)
 	if (!p || !p->ibdev[0] || p->kind == PORT_ETHERNET || p->kind == PORT_IWARP)
 		return false;
 	if (!env_is_plain(p->ibdev)) {
-		env_note(env, "a device is left out: its name would not be safe in a shell");
+		env_note(env, "a device is left out: its name is not safe in a shell");
 		return false;
 	}
 	if (p->up && p->ib_active)
@@ -165,15 +165,16 @@ static void env_gather(const struct rule_context *c, struct app_env_values *f, s
 
 static void env_note_tos(const struct app_env_values *f, struct app_env *env)
 {
-	static const char *const ecn[] = {"no ECN bits: a switch drops it where it could mark it",
-					  "ECT(1)", "ECT(0)", "CE"};
+	static const char *const ecn[] = {
+		"no ECN bits: switches drop such packets instead of marking them", "ECT(1)",
+		"ECT(0)", "CE"};
 
 	if (f->tos >= 0)
 		env_note(env, "traffic class %d: DSCP %d << 2 = %d, and %s", f->tos, f->tos >> 2,
 			 f->tos & 0xfc, ecn[f->tos & 3]);
 	else if (f->count && !f->tos_differ)
 		env_note(env,
-			 "no traffic class: neither a profile nor rdma_cm says the DSCP of RoCE");
+			 "no traffic class: neither a profile nor rdma_cm states the DSCP of RoCE");
 	for (unsigned int i = 0; i < f->count; i++)
 		if (qos_has(&f->port[i]->qos, QOS_VERBS_TOS))
 			env_note(env, "the driver of %s forces ToS %u on every connection",

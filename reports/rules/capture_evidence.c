@@ -163,7 +163,8 @@ void capture_report_pass(const struct capture_summary *s, struct findings *out, 
 	va_end(args);
 	finding_set(out, forgotten ? VERDICT_INCONCLUSIVE : VERDICT_PASS, "%s", text);
 	if (forgotten)
-		finding_append(out, ", but %llu flow%s had to be forgotten: see --max-flows",
+		finding_append(out,
+			       "; the flow table was too small for %llu flow%s: see --max-flows",
 			       (count_t)forgotten, plural(forgotten));
 }
 
@@ -178,29 +179,30 @@ void capture_report_none(const struct rule_context *c, const struct noun *what, 
 	if (answers)
 		o = capture_count_directions(s, out);
 	if (answers && capture_is_unacknowledged(&o))
-		finding_set(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
+		finding_set(out, VERDICT_SKIP,
+			    "only UC and UD packets, which are never acknowledged");
 	else if (drops == DROPS_SOME)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no %s, but %llu packet%s did not reach the capture", what->one,
 			    (count_t)dropped, plural(dropped));
 	else if (o.unanswered)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "no %s, but of %u of %u flow%s only one direction was captured",
+			    "no %s, but only one direction was captured in %u of %u flow%s",
 			    what->one, o.unanswered, o.acknowledged, plural(o.acknowledged));
 	else if (o.answering && !o.acknowledged)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "no %s, but answers alone were captured, of %u flow%s", what->one,
+			    "no %s, but only responses were captured in %u flow%s", what->one,
 			    o.answering, plural(o.answering));
 	else if (s->totals.evicted_flows)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "no %s in %u flow%s, but %llu that were idle longest had to be "
-			    "forgotten: see --max-flows",
+			    "no %s in %u flow%s, but the flow table was too small for %llu more: "
+			    "see --max-flows",
 			    what->one, s->flow_count, plural(s->flow_count),
 			    (count_t)s->totals.evicted_flows);
 	else
 		finding_set(out, VERDICT_PASS, "no %s in %llu RoCE packet%s%s", what->one,
 			    (count_t)s->totals.roce, plural(s->totals.roce),
-			    drops == DROPS_UNKNOWN ? " of a capture without drop counters" : "");
+			    drops == DROPS_UNKNOWN ? " (the capture has no drop counters)" : "");
 }
 
 /* "frames 3, 9 and later" */

@@ -14,12 +14,6 @@ struct noun {
 	const char *one, *many;
 };
 
-/* Behind a number: "s", or nothing when it is 1. */
-static inline const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
-
 static inline const char *noun_for(const struct noun *noun, uint64_t n)
 {
 	return n == 1 ? noun->one : noun->many;

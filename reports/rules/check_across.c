@@ -199,7 +199,8 @@ static void across_report_alone(const struct rule *rule, const struct rule_conte
 
 	finding_begin(out, rule, "", "", 0);
 	finding_set(out, skip ? VERDICT_SKIP : VERDICT_INCONCLUSIVE,
-		    "%s is known on %zu port: nothing to compare", what->noun, count);
+		    "%s was read on %zu port%s: nothing to compare", what->noun, count,
+		    plural(count));
 }
 
 FABRIC_CHECK(check_across)

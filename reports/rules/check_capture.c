@@ -22,7 +22,7 @@ static const struct tally {
 #define NO_COUNTER SIZE_MAX
 #define EVENT(bit) EVIDENCE_EVENT(bit)
 	{"RC-CAP-007", offsetof(struct flow, duplicates), EVENT(FLOW_DUPLICATE),
-	 {"packet sent again", "packets sent again"}, false},
+	 {"retransmitted packet", "retransmitted packets"}, false},
 	{"RC-CAP-008", offsetof(struct flow, timeouts), EVENT(FLOW_TIMEOUT),
 	 {"timeout", "timeouts"}, true},
 	{"RC-CAP-009", offsetof(struct flow, rnr), EVENT(FLOW_RNR), {"RNR NAK", "RNR NAKs"}, true},
@@ -130,24 +130,25 @@ FABRIC_CHECK(check_cap_drops)
 	for (unsigned int i = 0; i < s->flow_count; i++)
 		paired += s->flow[i].paired && s->flow[i].requests;
 	if (s->drops == DROPS_SOME)
-		finding_set(out, VERDICT_FAIL, "the capture lost %llu packet%s, as it says itself",
+		finding_set(out, VERDICT_FAIL,
+			    "the capture lost %llu packet%s (its own drop counter)",
 			    (count_t)s->dropped, plural(s->dropped));
 	else if (missed)
 		finding_set(out, VERDICT_FAIL,
-			    "%llu PSN%s of %u flow%s acknowledged, but not in the capture",
+			    "%llu PSN%s of %u flow%s acknowledged by the receiver, but missing in "
+			    "the capture",
 			    (count_t)missed, plural(missed), flows, plural(flows));
 	else if (s->drops == DROPS_ZERO)
-		finding_set(out, VERDICT_PASS, "the capture lost nothing, as it says itself");
+		finding_set(out, VERDICT_PASS, "the capture lost no packet (its own drop counter)");
 	else if (paired)
-		capture_report_pass(
-			s, out,
-			"no drop counters in this file, but nothing that was acknowledged "
-			"in %u flow%s is missing",
-			paired, plural(paired));
+		capture_report_pass(s, out,
+				    "no drop counters in this file, but it has every acknowledged "
+				    "PSN of %u flow%s",
+				    paired, plural(paired));
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "no drop counters in this file, and no flow with both directions: what "
-			    "the capture lost is not known");
+			    "no drop counters in this file, and no flow with both directions: "
+			    "losses of the capture are unknown");
 	if (missed) {
 		evidence_worst(out, s, offsetof(struct flow, missed_psns), &missed_noun);
 		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_MISSED)]);
@@ -155,13 +156,13 @@ FABRIC_CHECK(check_cap_drops)
 }
 
 const char *const capture_methods[] = {
-	"a mirror port of the switch (SPAN, or ERSPAN towards this host): rocecheck takes "
-	"the tunnel off",
-	"an inline tap between NIC and switch; it alone shows PFC frames",
-	"on ConnectX the RDMA device instead of the interface (mlx5_0), with a libpcap "
-	"built with libibverbs",
-	"Soft-RoCE, whose packets pass the interface; not between two QPs of one host",
-	"the NIC's counters in place of packets: rocecheck top, rocecheck validate",
+	"a mirror port of the switch (SPAN, or ERSPAN towards this host); rocecheck removes the "
+	"tunnel headers",
+	"an inline tap between NIC and switch, the only method that shows PFC frames",
+	"on ConnectX, the RDMA device (mlx5_0) instead of the netdev, with a libpcap built with "
+	"libibverbs",
+	"Soft-RoCE (visible to libpcap, except between two QPs on the same host)",
+	"the NIC's counters instead of packets: rocecheck top, rocecheck validate",
 	NULL,
 };
 
@@ -177,11 +178,11 @@ FABRIC_CHECK(check_cap_visible)
 		return;
 	}
 	finding_set(out, VERDICT_FAIL,
-		    "no RoCE in %llu frame%s: where RDMA counters grow all the same, the NIC "
-		    "bypasses the kernel, and with it the capture",
+		    "no RoCE in %llu frame%s: if RDMA counters still increase, the NIC bypasses "
+		    "the kernel and this capture cannot see RoCE",
 		    (count_t)t->frames, plural(t->frames));
 	for (unsigned int i = 0; capture_methods[i]; i++)
-		finding_evidence(out, EVIDENCE_CAPTURE, "way out: %s", capture_methods[i]);
+		finding_evidence(out, EVIDENCE_CAPTURE, "alternative: %s", capture_methods[i]);
 }
 
 FABRIC_CHECK(check_cap_both)
@@ -193,16 +194,16 @@ FABRIC_CHECK(check_cap_both)
 		return;
 	o = capture_count_directions(c->capture->summary, out);
 	if (capture_is_unacknowledged(&o))
-		finding_set(out, VERDICT_SKIP, "UC and UD alone, which nothing acknowledges");
+		finding_set(out, VERDICT_SKIP,
+			    "only UC and UD packets, which are never acknowledged");
 	else if (!o.acknowledged)
 		finding_set(out, VERDICT_FAIL,
-			    "answers alone: no request that they answer was captured");
+			    "only responses were captured, without their requests");
 	else if (o.unanswered)
-		finding_set(
-			out, VERDICT_FAIL,
-			"nothing came back in %u of %u flow%s: losses, refusals and timeouts are "
-			"not judged there",
-			o.unanswered, o.acknowledged, plural(o.acknowledged));
+		finding_set(out, VERDICT_FAIL,
+			    "no packet in the reverse direction in %u of %u flow%s: loss, NAKs and "
+			    "timeouts cannot be checked there",
+			    o.unanswered, o.acknowledged, plural(o.acknowledged));
 	else
 		capture_report_pass(c->capture->summary, out, "both directions of %u flow%s",
 				    o.acknowledged, plural(o.acknowledged));
@@ -255,15 +256,15 @@ FABRIC_CHECK(check_cap_missing)
 						 used ? " and " : "", (count_t)sum[i],
 						 noun_for(&missing_nouns[i].sum, sum[i]));
 	if (drops == DROPS_ZERO)
-		finding_set(out, VERDICT_FAIL, "%s of %u flow%s never came", text, flows,
+		finding_set(out, VERDICT_FAIL, "%s of %u flow%s never arrived", text, flows,
 			    plural(flows));
 	else
-		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "%s of %u flow%s never came: lost in the network, or by the "
-			    "capture, %s",
-			    text, flows, plural(flows),
-			    drops == DROPS_SOME ? "which did not get all packets"
-						: "whose drops are not recorded");
+		finding_set(
+			out, VERDICT_INCONCLUSIVE,
+			"%s of %u flow%s never arrived: lost by the network or by the capture (%s)",
+			text, flows, plural(flows),
+			drops == DROPS_SOME ? "the capture missed packets"
+					    : "its drops are unknown");
 	for (unsigned int i = 0; i < MISSING_KINDS; i++)
 		if (sum[i])
 			evidence_most(out, s, capture_missing_count, i, &missing_nouns[i].most);
@@ -288,19 +289,18 @@ FABRIC_CHECK(check_cap_icrc)
 		rewritten += all ? f->icrc_bad : 0;
 	}
 	if (bad)
-		finding_set(out, VERDICT_FAIL, "%llu bad ICRC%s beside %llu good one%s",
-			    (count_t)bad, plural(bad), (count_t)good, plural(good));
+		finding_set(out, VERDICT_FAIL, "%llu bad ICRC%s, %llu good one%s", (count_t)bad,
+			    plural(bad), (count_t)good, plural(good));
 	else if (rewritten)
-		finding_set(
-			out, VERDICT_INCONCLUSIVE,
-			"%llu bad ICRCs, in flows without a good one: the capture or a rewritten "
-			"header, rather than corruption",
-			(count_t)rewritten);
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "%llu bad ICRCs, all in flows without a good one: probably the capture "
+			    "or a rewritten header, not corruption",
+			    (count_t)rewritten);
 	else if (good)
 		capture_report_pass(s, out, "no bad ICRC, %llu good", (count_t)good);
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "the packets were cut by the capture: no ICRC can be verified");
+			    "the capture truncated the packets: no ICRC can be verified");
 	if (bad || rewritten)
 		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_ICRC_BAD)]);
 }
@@ -312,17 +312,17 @@ FABRIC_CHECK(check_cap_pause)
 	finding_begin(out, rule, c->capture->name, "", 0);
 	if (!t->pause_frames && !t->pfc_frames) {
 		finding_set(out, VERDICT_SKIP,
-			    "neither was captured: NICs and mirrors keep such frames to "
-			    "themselves");
+			    "no pause and no PFC frame in the capture: NICs and mirrors rarely "
+			    "pass them on");
 		return;
 	}
 	if (!t->pause_frames || !t->pfc_frames) {
-		finding_set(out, VERDICT_PASS, "%llu PFC, %llu pause", (count_t)t->pfc_frames,
-			    (count_t)t->pause_frames);
+		finding_set(out, VERDICT_PASS, "%llu PFC, %llu global pause frames",
+			    (count_t)t->pfc_frames, (count_t)t->pause_frames);
 		return;
 	}
-	finding_set(out, VERDICT_FAIL, "%llu PFC and %llu pause frame%s", (count_t)t->pfc_frames,
-		    (count_t)t->pause_frames, plural(t->pause_frames));
+	finding_set(out, VERDICT_FAIL, "%llu PFC and %llu global pause frame%s",
+		    (count_t)t->pfc_frames, (count_t)t->pause_frames, plural(t->pause_frames));
 	for (unsigned int kind = SAMPLE_PAUSE; kind <= SAMPLE_PFC; kind++)
 		finding_evidence(out, EVIDENCE_CAPTURE, "%s: first in frame %llu",
 				 kind == SAMPLE_PFC ? "PFC" : "pause",
@@ -398,18 +398,19 @@ static const struct {
 	struct noun what;
 } loss_signs[LOSS_SIGNS] = {
 	[LOSS_RESENT] = {EVENT(FLOW_PSN_FILLED),
-			 {"PSN lost and sent again", "PSNs lost and sent again"}},
+			 {"PSN lost and retransmitted", "PSNs lost and retransmitted"}},
 	[LOSS_BEHIND] = {EVENT(FLOW_NAK_SEQ),
-			 {"refusal of what was lost behind the capture",
-			  "refusals of what was lost behind the capture"}},
+			 {"sequence NAK for a packet lost after the capture point",
+			  "sequence NAKs for packets lost after the capture point"}},
 	[LOSS_OPEN] = {EVENT(FLOW_NAK_SEQ),
-		       {"refusal of what never came", "refusals of what never came"}},
+		       {"sequence NAK for a packet that never arrived",
+			"sequence NAKs for packets that never arrived"}},
 	[LOSS_UNSEEN] = {EVENT(FLOW_NAK_SEQ),
-			 {"sequence NAK whose request is not known",
-			  "sequence NAKs whose requests are not known"}},
+			 {"sequence NAK without its request in the capture",
+			  "sequence NAKs without their requests in the capture"}},
 	[LOSS_ANSWERS] = {EVENT(FLOW_READ_RETRY),
-			  {"READ sent again from a lost answer on",
-			   "READs sent again from a lost answer on"}},
+			  {"READ restarted after a lost response",
+			   "READs restarted after lost responses"}},
 };
 
 static uint64_t capture_excess(uint64_t count, uint64_t excused)
@@ -448,8 +449,8 @@ enum loss_ambiguity {
 };
 
 static const char *const ambiguity_texts[LOSS_AMBIGUITIES] = {
-	[AMBIGUOUS_ORDER] = "perhaps of what came out of order (see RC-CAP-006)",
-	[AMBIGUOUS_RNR] = "perhaps by receivers that were not ready (see RC-CAP-009)",
+	[AMBIGUOUS_ORDER] = "possibly because of reordering (see RC-CAP-006)",
+	[AMBIGUOUS_RNR] = "possibly because a receiver was not ready (see RC-CAP-009)",
 };
 
 static uint64_t capture_ambiguous_count(const struct flow *f, size_t kind)
@@ -465,7 +466,7 @@ static uint64_t capture_ambiguous_count(const struct flow *f, size_t kind)
 static void capture_report_no_loss(const struct rule_context *c, struct findings *out)
 {
 	const struct capture_summary *s = c->capture->summary;
-	const struct noun *what = &loss_signs[LOSS_RESENT].what;
+	static const struct noun lost = {"lost PSN", "lost PSNs"};
 	uint64_t sum[LOSS_AMBIGUITIES];
 	char text[256] = "";
 	size_t used = 0;
@@ -474,14 +475,14 @@ static void capture_report_no_loss(const struct rule_context *c, struct findings
 	for (unsigned int i = 0; i < LOSS_AMBIGUITIES; i++)
 		if (sum[i] && used < sizeof(text))
 			used += (size_t)snprintf(text + used, sizeof(text) - used,
-						 "%s%llu refusal%s, %s", used ? "; " : "",
+						 "%s%llu sequence NAK%s, %s", used ? "; " : "",
 						 (count_t)sum[i], plural(sum[i]),
 						 ambiguity_texts[i]);
 	if (!used) {
-		capture_report_none(c, what, true, out);
+		capture_report_none(c, &lost, true, out);
 		return;
 	}
-	finding_set(out, VERDICT_INCONCLUSIVE, "no %s for certain: %s", what->one, text);
+	finding_set(out, VERDICT_INCONCLUSIVE, "no certain loss: %s", text);
 	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_NAK_SEQ)]);
 }
 

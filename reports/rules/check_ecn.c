@@ -43,7 +43,8 @@ static bool ecn_tos_lacks_ect(const struct port_ctx *s, struct findings *out)
 	}
 	if (want < 0 || want & 3)
 		return false;
-	finding_set(out, VERDICT_FAIL, "the profile itself asks for Not-ECT data: ToS %d", want);
+	finding_set(out, VERDICT_FAIL, "the profile itself sets Not-ECT: ToS %d has no ECN bits",
+		    want);
 	return true;
 }
 
@@ -63,14 +64,14 @@ PORT_CHECK(check_ecn_ect)
 		return;
 	if (not_ect)
 		finding_set(out, VERDICT_FAIL,
-			    "data leaves Not-ECT: it cannot be marked, only dropped");
+			    "data is sent Not-ECT: switches cannot mark it, only drop it");
 	else if (packets || by_tos)
-		finding_set(out, VERDICT_PASS, "data is ECN capable by %s%s%s",
-			    packets ? "what was captured" : "", packets && by_tos ? " and by " : "",
+		finding_set(out, VERDICT_PASS, "data is ECN capable, shown by %s%s%s",
+			    packets ? "the capture" : "", packets && by_tos ? " and by " : "",
 			    by_tos ? "rdma_cm's default ToS" : "");
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "neither a capture nor rdma_cm's default ToS is there");
+			    "neither a capture nor rdma_cm's default ToS is available");
 }
 
 /* CE packets that came in and CNPs that went out, by the capture. */
@@ -101,7 +102,7 @@ static bool ecn_count_marks(const struct port_ctx *s, struct findings *out, uint
 	if (!s->run_port->has_capture || !s->run_port->capture.totals.roce)
 		return false;
 	ecn_captured_marks(s, ce, cnp);
-	finding_evidence(out, EVIDENCE_CAPTURE, "%llu packets came with CE, %llu CNPs were sent",
+	finding_evidence(out, EVIDENCE_CAPTURE, "%llu packets received with CE, %llu CNPs sent",
 			 (count_t)*ce, (count_t)*cnp);
 	return true;
 }
@@ -112,13 +113,12 @@ PORT_CHECK(check_ecn_cnp)
 
 	if (!ecn_count_marks(s, out, &ce, &cnp))
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "CE and CNP are not counted here and nothing was captured");
+			    "this port counts neither CE nor CNPs, and nothing was captured");
 	else if (!ce)
-		finding_set(out, VERDICT_SKIP,
-			    "no packet came with CE: there was nothing to answer");
+		finding_set(out, VERDICT_SKIP, "no packet was received with CE, so no CNP was due");
 	else if (!cnp)
-		finding_set(out, VERDICT_FAIL, "%llu packets came with CE and no CNP was sent",
-			    (count_t)ce);
+		finding_set(out, VERDICT_FAIL,
+			    "%llu packets were received with CE and no CNP was sent", (count_t)ce);
 	else
 		finding_set(out, VERDICT_PASS, "%llu CE packets were answered with %llu CNPs",
 			    (count_t)ce, (count_t)cnp);
@@ -133,13 +133,13 @@ PORT_CHECK(check_ecn_cnp)
 static const struct {
 	const char *driver, *reason;
 } without_dcqcn[] = {
-	{"irdma", "the kernel's irdma leaves DCQCN off, Intel's own driver has it"},
-	{"erdma", "erdma has a congestion control of its own, without settings"},
+	{"irdma", "the kernel's irdma keeps DCQCN off, Intel's own driver supports it"},
+	{"erdma", "erdma has its own congestion control, without settings"},
 	{"mana", "mana has no settings of congestion control"},
 	{"mana_ib", "mana has no settings of congestion control"},
-	{"efa", "efa has a transport of its own"},
+	{"efa", "efa has its own transport"},
 	{"qedr", "qedr shows no settings of congestion control"},
-	{"rxe", "Soft-RoCE answers no mark with a slower rate"},
+	{"rxe", "Soft-RoCE does not slow down for congestion marks"},
 };
 
 PORT_CHECK(check_ecn_driver)
@@ -150,7 +150,7 @@ PORT_CHECK(check_ecn_driver)
 			 s->port->rdma_driver[0] ? s->port->rdma_driver : "none",
 			 q->has & CC_FIELDS ? "shows" : "shows no");
 	if (q->has & CC_FIELDS) {
-		finding_set(out, VERDICT_PASS, "the driver has congestion control to set");
+		finding_set(out, VERDICT_PASS, "the driver has congestion control settings");
 		return;
 	}
 	for (unsigned int i = 0; i < ARRAY_SIZE(without_dcqcn); i++) {
@@ -159,7 +159,7 @@ PORT_CHECK(check_ecn_driver)
 		finding_set(out, VERDICT_FAIL, "%s", without_dcqcn[i].reason);
 		return;
 	}
-	finding_set(out, VERDICT_INCONCLUSIVE, "nothing tells what congestion control is on");
+	finding_set(out, VERDICT_INCONCLUSIVE, "this port does not show its congestion control");
 }
 
 /* NP or RP on the RoCE priority: on unless the profile turns it off. */
@@ -176,7 +176,7 @@ static void ecn_check_point(const struct port_ctx *s, struct findings *out, enum
 	}
 	evidence_field(out, s, id);
 	if (!asked)
-		finding_set(out, VERDICT_SKIP, "the profile does not want it on RoCE's priority");
+		finding_set(out, VERDICT_SKIP, "the profile does not enable it on RoCE's priority");
 	else if (have & s->prio_set)
 		finding_set(out, VERDICT_PASS, "%s is on for priority %d", point, s->roce_prio);
 	else
@@ -186,13 +186,13 @@ static void ecn_check_point(const struct port_ctx *s, struct findings *out, enum
 PORT_CHECK(check_ecn_np)
 {
 	ecn_check_point(s, out, QOS_NP_ENABLE, s->port->qos.np_enable, s->want->np_enable,
-			"answering marks (NP)");
+			"sending CNPs (NP)");
 }
 
 PORT_CHECK(check_ecn_rp)
 {
 	ecn_check_point(s, out, QOS_RP_ENABLE, s->port->qos.rp_enable, s->want->rp_enable,
-			"slowing down (RP)");
+			"slowing down on CNPs (RP)");
 }
 
 PORT_CHECK(check_ecn_params)
@@ -221,5 +221,6 @@ PORT_CHECK(check_ecn_params)
 	if (known == asked)
 		finding_set(out, VERDICT_PASS, "congestion control is as the profile wants");
 	else
-		finding_set(out, VERDICT_INCONCLUSIVE, "not all of it can be read on this port");
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "some parameters cannot be read on this port");
 }

@@ -42,10 +42,8 @@ static void env_platform_facts(const struct port *p, struct platform_facts *f)
 	f->device = p->pci_slot.device > 0 ? (uint16_t)p->pci_slot.device : 0;
 }
 
-/* What of the port is decided elsewhere, and where. On one host alone also on the line itself: a
- * report lists what does not apply without its evidence. */
-static void env_report_elsewhere(const struct port_ctx *s, const struct platform_facts *facts,
-				 struct findings *out)
+/* Adds the settings of the port that are made elsewhere, and the place. */
+static void env_report_elsewhere(const struct platform_facts *facts, struct findings *out)
 {
 	for (unsigned int i = 0; i < platform_count; i++) {
 		const struct platform_place *place = platforms[i].place;
@@ -59,8 +57,6 @@ static void env_report_elsewhere(const struct port_ctx *s, const struct platform
 			platform_where(&place[k], facts, where, sizeof(where));
 			finding_evidence(out, EVIDENCE_HOST, "not set here: %s%s: %s", key,
 					 more ? " and the like" : "", where);
-			if (s->c->alone)
-				finding_append(out, "; %s and the like: %s", key, where);
 		}
 	}
 }
@@ -73,16 +69,18 @@ PORT_CHECK(check_env_guest)
 	env_platform_facts(s->port, &facts);
 	platform = platform_find(&facts);
 	env_evidence_kind(s, out);
-	if (s->port->kind == PORT_ROCE_VF || s->port->kind == PORT_GUEST)
-		finding_set(out, VERDICT_SKIP,
-			    "%s: QoS is set by its host, and has to be validated there",
-			    kind_words[s->port->kind]);
+	if (s->port->kind == PORT_ROCE_VF)
+		finding_set(out, VERDICT_WARN,
+			    "QoS of this virtual function (VF) is set on its PF%s%s",
+			    facts.physical[0] ? " " : "", facts.physical);
+	else if (s->port->kind == PORT_GUEST)
+		finding_set(out, VERDICT_WARN, "QoS of this guest's port is set on its host");
 	else if (platform)
-		finding_set(out, VERDICT_SKIP, "%s: some of its QoS is set elsewhere",
+		finding_set(out, VERDICT_WARN, "%s: some of its QoS is set elsewhere",
 			    platform->name);
 	else
 		finding_set(out, VERDICT_PASS, "the host owns the QoS of this port");
-	env_report_elsewhere(s, &facts, out);
+	env_report_elsewhere(&facts, out);
 }
 
 PORT_CHECK(check_env_iwarp)
@@ -95,7 +93,7 @@ PORT_CHECK(check_env_iwarp)
 	else if (demands)
 		finding_set(out, VERDICT_FAIL, "an iWARP port, but the profile is for RoCE");
 	else
-		finding_set(out, VERDICT_SKIP, "an iWARP port: nothing of RoCE applies");
+		finding_set(out, VERDICT_SKIP, "an iWARP port: RoCE checks do not apply");
 }
 
 PORT_CHECK(check_env_device)
@@ -103,8 +101,7 @@ PORT_CHECK(check_env_device)
 	const struct fabric_port *entry = port_ctx_entry(s);
 
 	if (!s->port) {
-		finding_set(out, VERDICT_FAIL, "the inventory names %s, the host has no such port",
-			    s->name);
+		finding_set(out, VERDICT_FAIL, "the host has no port %s", s->name);
 		finding_evidence(out, EVIDENCE_HOST, "%s is not among the %u ports of the snapshot",
 				 s->name, s->host->before.port_count);
 		return;
@@ -113,7 +110,7 @@ PORT_CHECK(check_env_device)
 	if (!s->port->ibdev[0])
 		finding_set(out, VERDICT_FAIL, "%s has no RDMA device", s->name);
 	else if (entry && entry->rdma[0] && strcmp(entry->rdma, s->port->ibdev))
-		finding_set(out, VERDICT_FAIL, "%s has the RDMA device %s, the inventory says %s",
+		finding_set(out, VERDICT_FAIL, "%s has RDMA device %s, the inventory says %s",
 			    s->name, s->port->ibdev, entry->rdma);
 	else
 		finding_set(out, VERDICT_PASS, "RDMA device %s port %u", s->port->ibdev,

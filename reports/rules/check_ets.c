@@ -151,7 +151,7 @@ PORT_CHECK(check_ets_cap)
 	if (!port_ctx_has(s, out, QOS_BIT(QOS_PRIO_TC), "ETS"))
 		return;
 	if (!qos_has(q, QOS_ETS_CAP) || !q->ets_cap) {
-		finding_set(out, VERDICT_SKIP, "the port does not say how many classes it has");
+		finding_set(out, VERDICT_SKIP, "the port does not report how many classes it has");
 		return;
 	}
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
@@ -160,7 +160,7 @@ PORT_CHECK(check_ets_cap)
 	evidence_field(out, s, QOS_PRIO_TC);
 	evidence_field(out, s, QOS_ETS_CAP);
 	if (used > q->ets_cap)
-		finding_set(out, VERDICT_FAIL, "traffic class %u is used, the port has %u",
+		finding_set(out, VERDICT_FAIL, "traffic class %u is used, but the port has only %u",
 			    used - 1, q->ets_cap);
 	else
 		finding_set(out, VERDICT_PASS, "the port has the %u traffic classes that are used",

@@ -69,9 +69,9 @@ PORT_CHECK(check_gid_version)
 				 text);
 	}
 	if (gid_has_v1_only(s->port))
-		finding_set(out, VERDICT_FAIL, "the port has GIDs of RoCE v1 alone");
+		finding_set(out, VERDICT_FAIL, "the port has only RoCE v1 GIDs");
 	else if (qos_has(q, QOS_ROCE_VERSION) && q->roce_version == 1)
-		finding_set(out, VERDICT_FAIL, "rdma_cm connects by RoCE v1 here");
+		finding_set(out, VERDICT_FAIL, "rdma_cm connects with RoCE v1");
 	else if (gid)
 		finding_set(out, VERDICT_PASS, "traffic uses RoCE v2");
 	else
@@ -84,18 +84,19 @@ PORT_CHECK(check_gid_address)
 	const struct gid *gid = port_gid(s->port, address);
 	char text[64];
 
-	finding_evidence(out, EVIDENCE_HOST, "%u GIDs, %u addresses, the first is %s",
-			 s->port->gid_count, s->port->address_count,
+	finding_evidence(out, EVIDENCE_HOST, "%u GID%s, %u address%s, the first is %s",
+			 s->port->gid_count, plural(s->port->gid_count), s->port->address_count,
+			 s->port->address_count == 1 ? "" : "es",
 			 s->port->address_count ? s->port->address[0] : "none");
 	if (gid) {
 		gid_text(gid, text, sizeof(text));
 		finding_set(out, VERDICT_PASS, "GID %u is %s", gid->index, text);
 	} else if (address[0]) {
 		finding_set(out, VERDICT_FAIL,
-			    "no RoCE v2 GID for %s, the address the inventory gives", address);
+			    "no RoCE v2 GID for %s, the address in the inventory", address);
 	} else {
 		finding_set(out, VERDICT_FAIL,
-			    "no RoCE v2 GID but link-local ones: the port has no address");
+			    "only link-local RoCE v2 GIDs: the port has no IP address");
 	}
 }
 
@@ -170,9 +171,9 @@ static void gid_report_odd(const struct rule *rule, const struct gid_place *p,
 
 	finding_begin(out, rule, p->s.host->name, p->s.name, p->s.prio_set);
 	finding_set(out, VERDICT_FAIL,
-		    "GID index %u is RoCE v2 over %s on %s %s, and something else here",
-		    usual->index, family, usual->s.host->name, usual->s.name);
-	finding_evidence(out, EVIDENCE_ACROSS, "here GID %u is %s%s, traffic uses GID %u",
+		    "GID index %u is RoCE v2 over %s on %s %s, but not on this port", usual->index,
+		    family, usual->s.host->name, usual->s.name);
+	finding_evidence(out, EVIDENCE_ACROSS, "GID %u of this port is %s%s, traffic uses GID %u",
 			 usual->index, gid ? type_words[gid->type] : "empty",
 			 gid && gid_is_ipv4(gid->raw) ? " over IPv4" : "", p->index);
 }
@@ -191,7 +192,7 @@ static void gid_report_places(const struct rule *rule, struct gid_place *list, s
 	if (odd)
 		return;
 	finding_begin(out, rule, "", "", list[0].s.prio_set);
-	finding_set(out, VERDICT_PASS, "GID index %u means the same on all %zu ports",
+	finding_set(out, VERDICT_PASS, "GID index %u has the same type on all %zu ports",
 		    list[best].index, count);
 	finding_evidence(out, EVIDENCE_ACROSS, "GID %u is RoCE v2 over %s on %zu ports",
 			 list[best].index, list[best].ipv4 ? "IPv4" : "IPv6", count);
@@ -212,7 +213,8 @@ FABRIC_CHECK(check_gid_index)
 	} else {
 		finding_begin(out, rule, "", "", 0);
 		finding_set(out, c->run->host_count > 1 ? VERDICT_INCONCLUSIVE : VERDICT_SKIP,
-			    "%zu port has a GID for traffic: nothing to compare", count);
+			    "%zu port%s with a GID for traffic: nothing to compare", count,
+			    plural(count));
 	}
 	free(list);
 }
@@ -273,7 +275,7 @@ static size_t gid_report_duplicates(const struct rule *rule, const struct identi
 		if (strcmp(list[i - 1].text, list[i].text) || a->port == b->port)
 			continue;
 		finding_begin(out, rule, b->host->name, b->name, b->prio_set);
-		finding_set(out, VERDICT_FAIL, "%s is on %s %s too", list[i].text, a->host->name,
+		finding_set(out, VERDICT_FAIL, "%s is also on %s %s", list[i].text, a->host->name,
 			    a->name);
 		finding_evidence(out, EVIDENCE_ACROSS, "%s %s and %s %s both have %s",
 				 a->host->name, a->name, b->host->name, b->name, list[i].text);
@@ -299,7 +301,7 @@ FABRIC_CHECK(check_gid_duplicate)
 		if (count)
 			finding_set(out, VERDICT_PASS, "every address and MAC is unique");
 		else
-			finding_set(out, VERDICT_INCONCLUSIVE, "no address and no MAC is known");
+			finding_set(out, VERDICT_INCONCLUSIVE, "no address or MAC is known");
 	}
 	free(list);
 }
@@ -312,13 +314,13 @@ PORT_CHECK(check_gid_cm)
 	finding_expected_by(out, s->profile, QOS_ROCE_VERSION);
 	if (!qos_has(q, QOS_ROCE_VERSION)) {
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "rdma_cm's RoCE version shows only in a configfs directory that is not "
-			    "there");
+			    "rdma_cm's RoCE version cannot be read: its configfs directory does "
+			    "not exist");
 		return;
 	}
 	evidence_field(out, s, QOS_ROCE_VERSION);
 	if (q->roce_version == 2 || v1)
-		finding_set(out, VERDICT_PASS, "rdma_cm connects by RoCE v%u", q->roce_version);
+		finding_set(out, VERDICT_PASS, "rdma_cm connects with RoCE v%u", q->roce_version);
 	else
-		finding_set(out, VERDICT_FAIL, "rdma_cm connects by RoCE v1");
+		finding_set(out, VERDICT_FAIL, "rdma_cm connects with RoCE v1");
 }

@@ -21,7 +21,8 @@ static const struct host_state *host_begin(const struct rule *rule, const struct
 	finding_begin(out, rule, h->name, "", 0);
 	if (h->before.host_state.known)
 		return &h->before.host_state;
-	finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
+	finding_set(out, VERDICT_INCONCLUSIVE,
+		    "snapshot has no machine data (collected by an older version)");
 	return NULL;
 }
 
@@ -30,7 +31,8 @@ static const struct pci_slot *host_pci_slot(const struct port_ctx *s, struct fin
 {
 	if (s->port->pci_slot.known)
 		return &s->port->pci_slot;
-	finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the port's place");
+	finding_set(out, VERDICT_INCONCLUSIVE,
+		    "snapshot has no PCI data of the port (collected by an older version)");
 	return NULL;
 }
 
@@ -54,18 +56,17 @@ FABRIC_CHECK(check_host_governor)
 	if (!m)
 		return;
 	finding_evidence(out, EVIDENCE_HOST,
-			 "%d of %d governed CPUs are not on performance (cpufreq)", m->cpus_saving,
-			 m->cpus);
+			 "%d of %d CPUs do not use the governor performance (cpufreq)",
+			 m->cpus_saving, m->cpus);
 	if (m->cpus == HOST_UNKNOWN || m->cpus_saving == HOST_UNKNOWN)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the governors cannot be read");
 	else if (!m->cpus)
-		finding_set(out, VERDICT_SKIP, "the clocks of the CPUs are not governed here");
+		finding_set(out, VERDICT_SKIP, "no CPU has a frequency governor");
 	else if (m->cpus_saving > 0)
-		finding_set(out, VERDICT_FAIL, "%d of %d CPUs run by the governor %s",
-			    m->cpus_saving, m->cpus, m->governor);
+		finding_set(out, VERDICT_FAIL, "%d of %d CPUs use the governor %s", m->cpus_saving,
+			    m->cpus, m->governor);
 	else
-		finding_set(out, VERDICT_PASS, "all %d CPUs run by the governor performance",
-			    m->cpus);
+		finding_set(out, VERDICT_PASS, "all %d CPUs use the governor performance", m->cpus);
 }
 
 FABRIC_CHECK(check_host_memlock)
@@ -76,21 +77,23 @@ FABRIC_CHECK(check_host_memlock)
 	if (!m)
 		return;
 	if (m->memlock_bytes == HOST_UNKNOWN) {
-		finding_set(out, VERDICT_INCONCLUSIVE, "the limit cannot be read");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the locked-memory limit cannot be read");
 		return;
 	}
 	if (m->memlock_bytes != HOST_UNLIMITED)
 		snprintf(limit, sizeof(limit), "%lld KiB", (long long)m->memlock_bytes / 1024);
-	finding_evidence(out, EVIDENCE_HOST, "the limit of locked memory is %s%s (proc)", limit,
-			 m->ipc_lock == 1 ? ", and CAP_IPC_LOCK lifts it here" : "");
+	finding_evidence(out, EVIDENCE_HOST, "the locked-memory limit is %s%s (proc)", limit,
+			 m->ipc_lock == 1 ? ", not enforced for this process (CAP_IPC_LOCK)" : "");
 	if (m->memlock_bytes >= MEMLOCK_GOOD)
 		finding_set(out, VERDICT_PASS, "%s of memory can be locked", limit);
 	else if (m->memlock_bytes < MEMLOCK_LEAST && m->ipc_lock != 1)
-		finding_set(out, VERDICT_FAIL, "only %s can be locked: queues and buffers fail",
-			    limit);
+		finding_set(out, VERDICT_FAIL,
+			    "only %s can be locked: queues and buffers cannot be created", limit);
 	else
 		finding_set(out, VERDICT_WARN,
-			    "%s can be locked without CAP_IPC_LOCK: large buffers fail", limit);
+			    "only %s can be locked without CAP_IPC_LOCK: large buffers cannot be "
+			    "registered",
+			    limit);
 }
 
 FABRIC_CHECK(check_host_balancing)
@@ -119,14 +122,14 @@ FABRIC_CHECK(check_host_modules)
 	if (!m)
 		return;
 	finding_evidence(out, EVIDENCE_HOST, "rdma_cm is %s (sysfs class/misc)",
-			 m->rdma_cm == 1 ? "there" : "not there");
+			 m->rdma_cm == 1 ? "present" : "absent");
 	if (m->rdma_cm == HOST_UNKNOWN)
-		finding_set(out, VERDICT_INCONCLUSIVE, "whether rdma_cm is offered is not known");
+		finding_set(out, VERDICT_INCONCLUSIVE, "cannot read whether rdma_cm is available");
 	else if (m->rdma_cm)
-		finding_set(out, VERDICT_PASS, "programs can connect by rdma_cm");
+		finding_set(out, VERDICT_PASS, "programs can connect with rdma_cm");
 	else
 		finding_set(out, VERDICT_FAIL,
-			    "rdma_cm is not offered: the module rdma_ucm is not loaded");
+			    "rdma_cm is not available: the module rdma_ucm is not loaded");
 }
 
 /* RDMA over MANA is in kernels from 6.8 on: an older one is why there is no device. */
@@ -160,12 +163,11 @@ FABRIC_CHECK(check_host_idle)
 		}
 	}
 	if (m->nic_count)
-		finding_set(out, VERDICT_FAIL, "%s (%s)%s could do RoCE and has no RDMA device",
+		finding_set(out, VERDICT_FAIL, "%s (%s)%s: RoCE-capable NIC without RDMA device",
 			    m->nic[0].netdev, m->nic[0].driver,
 			    m->nic_count > 1 ? " and others" : "");
 	else
-		finding_set(out, VERDICT_PASS,
-			    "every NIC that is known to do RoCE has an RDMA device");
+		finding_set(out, VERDICT_PASS, "every RoCE-capable NIC has an RDMA device");
 }
 
 FABRIC_CHECK(check_host_privilege)
@@ -174,7 +176,7 @@ FABRIC_CHECK(check_host_privilege)
 
 	finding_begin(out, rule, h->name, "", 0);
 	finding_evidence(out, EVIDENCE_HOST, "CAP_NET_ADMIN is %s",
-			 h->before.privileged ? "there" : "not there");
+			 h->before.privileged ? "present" : "absent");
 	if (h->before.privileged)
 		finding_set(out, VERDICT_PASS, "apply may set QoS here");
 	else
@@ -192,15 +194,16 @@ PORT_CHECK(check_host_verbs)
 	else if (p->active_mtu)
 		finding_set(out, VERDICT_PASS, "verbs can open %s", p->ibdev);
 	else
-		finding_set(out, VERDICT_FAIL,
-			    "verbs cannot open %s: no provider library, or no right to uverbs",
-			    p->ibdev);
+		finding_set(
+			out, VERDICT_FAIL,
+			"verbs cannot open %s: no provider library, or no permission for uverbs",
+			p->ibdev);
 }
 
 PORT_CHECK(check_host_roce)
 {
 	if (!qos_has(&s->port->qos, QOS_ROCE_ENABLE)) {
-		finding_set(out, VERDICT_SKIP, "the device has no such switch");
+		finding_set(out, VERDICT_SKIP, "the device has no setting enable_roce");
 		return;
 	}
 	evidence_field(out, s, QOS_ROCE_ENABLE);
@@ -223,8 +226,7 @@ PORT_CHECK(check_host_node)
 	else if (host_numa_nodes(s) == HOST_UNKNOWN)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the NUMA nodes cannot be counted");
 	else if (slot->numa_node == HOST_UNKNOWN)
-		finding_set(out, VERDICT_FAIL,
-			    "the firmware does not say which NUMA node it is on");
+		finding_set(out, VERDICT_FAIL, "the firmware does not report its NUMA node");
 	else
 		finding_set(out, VERDICT_PASS,
 			    "on NUMA node %d: bind programs there (numactl -N %d)", slot->numa_node,
@@ -237,7 +239,7 @@ PORT_CHECK(check_host_irqs)
 
 	if (!slot)
 		return;
-	finding_evidence(out, EVIDENCE_HOST, "%d of %d interrupts go to other nodes' CPUs alone%s",
+	finding_evidence(out, EVIDENCE_HOST, "%d of %d interrupts go only to CPUs of other nodes%s",
 			 slot->irqs_remote, slot->irqs,
 			 s->host->before.host_state.irqbalance > 0 ? "; irqbalance runs" : "");
 	if (host_numa_nodes(s) == 1)
@@ -292,12 +294,12 @@ PORT_CHECK(check_host_pcie)
 	host_pcie_text(slot, at, sizeof(at));
 	if (!mbps) {
 		finding_set(out, VERDICT_SKIP,
-			    slot->bdf[0] ? "a PCI device that shows no link" : "not a PCI device");
+			    slot->bdf[0] ? "a PCI device without link data" : "not a PCI device");
 		return;
 	}
 	finding_evidence(
 		out, EVIDENCE_HOST,
-		"%s runs at %s (%llu Mb/s), can do %d.%d GT/s x%d, its slot %d.%d GT/s x%d",
+		"%s runs at %s (%llu Mb/s), supports %d.%d GT/s x%d, its slot %d.%d GT/s x%d",
 		slot->bdf, at, (count_t)mbps, slot->pcie_speed_max / 1000,
 		slot->pcie_speed_max % 1000 / 100, slot->pcie_width_max,
 		slot->slot_speed_max / 1000, slot->slot_speed_max % 1000 / 100,
@@ -306,9 +308,9 @@ PORT_CHECK(check_host_pcie)
 		finding_set(out, VERDICT_FAIL, "PCIe at %s carries %llu Mb/s, the port %u Mb/s", at,
 			    (count_t)mbps, s->port->speed_mbps);
 	else if (slot->pcie_speed < slot->pcie_speed_max || slot->pcie_width < slot->pcie_width_max)
-		finding_set(out, VERDICT_WARN, "PCIe runs at %s, the NIC could do more", at);
+		finding_set(out, VERDICT_WARN, "PCIe runs at %s, below the NIC's maximum", at);
 	else
-		finding_set(out, VERDICT_PASS, "PCIe runs at %s, all the NIC can do", at);
+		finding_set(out, VERDICT_PASS, "PCIe runs at %s, the NIC's maximum", at);
 }
 
 static bool host_is_driver(const struct port *p, const char *rdma, const char *net)
@@ -336,9 +338,9 @@ PORT_CHECK(check_env_mana)
 			    host->rdma_core);
 	else if (!major || !core)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "the version of kernel or rdma-core is not known");
+			    "the version of kernel or rdma-core is unknown");
 	else
-		finding_set(out, VERDICT_PASS, "kernel %u.%u and rdma-core %u know MANA", major,
+		finding_set(out, VERDICT_PASS, "kernel %u.%u and rdma-core %u support MANA", major,
 			    minor, core);
 }
 
@@ -357,9 +359,10 @@ PORT_CHECK(check_env_pvrdma)
 	if (!s->port->gid_count)
 		finding_set(out, VERDICT_INCONCLUSIVE, "its GIDs cannot be read");
 	else if (!v2)
-		finding_set(out, VERDICT_FAIL, "a PVRDMA device of before RoCE v2 (version 18)");
+		finding_set(out, VERDICT_FAIL,
+			    "the PVRDMA device has no RoCE v2 (added in version 18)");
 	else
 		finding_set(out, VERDICT_PASS,
-			    "a PVRDMA device with RoCE v2; whether vSphere falls back to TCP "
-			    "cannot be seen from here");
+			    "a PVRDMA device with RoCE v2; a fallback of vSphere to TCP is not "
+			    "visible here");
 }

@@ -33,7 +33,7 @@ PORT_CHECK(check_lldp_peer_pfc)
 		finding_set(out, VERDICT_PASS, "the link partner advertises PFC");
 	else
 		finding_set(out, VERDICT_FAIL,
-			    "the link partner advertises no PFC: whether it pauses is not known");
+			    "the link partner advertises no PFC: its PFC state is unknown");
 }
 
 PORT_CHECK(check_lldp_peer_dialect)
@@ -78,7 +78,7 @@ PORT_CHECK(check_lldp_peer_ets)
 		return;
 	}
 	if (known)
-		finding_set(out, VERDICT_PASS, "ETS is that of the link partner");
+		finding_set(out, VERDICT_PASS, "ETS is the same as the link partner's");
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE, "the link partner advertises no ETS");
 }
@@ -109,7 +109,7 @@ PORT_CHECK(check_lldp_peer_app)
 		return;
 	prio = lldp_peer_prio(&s->port->lldp_qos, port_ctx_roce_tos(s));
 	if (prio < 0) {
-		finding_set(out, VERDICT_SKIP, "the link partner says nothing of RoCE");
+		finding_set(out, VERDICT_SKIP, "the link partner advertises no priority for RoCE");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_LLDP, "the link partner has RoCE on priority %d", prio);

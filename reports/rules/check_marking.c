@@ -53,7 +53,7 @@ static void marking_report_wrong(const struct port_ctx *s, const struct marks *m
 	bool by_cm = qos_has(q, QOS_CM_TOS) && q->cm_tos >> 2 == got;
 
 	finding_set(out, VERDICT_FAIL, "traffic leaves with DSCP %u, the profile wants %u%s", got,
-		    want, by_cm ? ": rdma_cm of this host hands it out" : "");
+		    want, by_cm ? ": rdma_cm of this host sets it" : "");
 	finding_evidence(out, EVIDENCE_CAPTURE, "%llu of %llu packets sent have DSCP %u",
 			 (count_t)m->by_dscp[got], (count_t)m->packets, got);
 	if (by_cm)
@@ -195,8 +195,9 @@ PORT_CHECK(check_qos_rewritten)
 			 "DSCP than they were sent with",
 			 (count_t)t.changed, (count_t)t.packets, t.flows);
 	if (t.changed)
-		finding_set(out, VERDICT_FAIL, "DSCP %u of %s arrives as %u: rewritten on the way",
-			    t.sent, t.sender, t.got);
+		finding_set(out, VERDICT_FAIL,
+			    "DSCP %u from %s arrives as %u: rewritten on the path", t.sent,
+			    t.sender, t.got);
 	else
 		finding_set(out, VERDICT_PASS, "DSCPs arrive as they were sent");
 }
@@ -217,7 +218,7 @@ PORT_CHECK(check_qos_ecn_cleared)
 			 "%llu of %llu packets of %u flows were sent ECT and arrived Not-ECT",
 			 (count_t)t.changed, (count_t)t.packets, t.flows - t.unmarked);
 	if (t.changed)
-		finding_set(out, VERDICT_FAIL, "ECT of packets from %s is cleared on the way",
+		finding_set(out, VERDICT_FAIL, "ECT of packets from %s is cleared on the path",
 			    t.sender);
 	else
 		finding_set(out, VERDICT_PASS, "ECN bits arrive as they were sent");
@@ -265,7 +266,7 @@ static void marking_subtract_tcp(const struct port_ctx *s, struct counters *delt
 	if (!prios)
 		return;
 	finding_evidence(out, EVIDENCE_TRAFFIC,
-			 "TCP of ours brought at most %llu bytes to this port", (count_t)most);
+			 "rocecheck's own TCP sent at most %llu bytes to this port", (count_t)most);
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		uint64_t *bytes = &delta->value[METRIC_PRIO_RX_BYTES][prio];
 
@@ -334,12 +335,12 @@ PORT_CHECK(check_qos_arrival)
 	else if (elsewhere < ours / 10 * 9 &&
 		 whole.value[METRIC_PRIO_RX_BYTES][wanted] >= ours / 10 * 9)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "RoCE and TCP of ours may both be in priority %u: whose bytes it "
-			    "counted cannot be told",
+			    "RoCE and rocecheck's own TCP may share priority %u: its byte counter "
+			    "cannot separate them",
 			    wanted);
 	else if (elsewhere > there || there + elsewhere >= ours / 10 * 9)
 		marking_report_stray(s, stray, other, out);
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "the port's byte counters by priority did not see the traffic");
+			    "the port's byte counters by priority did not count the traffic");
 }

@@ -42,7 +42,7 @@ PORT_CHECK(check_meta_counters)
 					 source);
 			continue;
 		}
-		finding_evidence(out, EVIDENCE_COUNTER, "%s: absent, wanted by %s",
+		finding_evidence(out, EVIDENCE_COUNTER, "%s: absent, needed by %s",
 				 metric_table[m].name, needed[i].rules);
 		absent++;
 	}
@@ -50,7 +50,7 @@ PORT_CHECK(check_meta_counters)
 		finding_set(out, VERDICT_INCONCLUSIVE, "%u of %zu counters are absent on this port",
 			    absent, ARRAY_SIZE(needed));
 	else
-		finding_set(out, VERDICT_PASS, "all %zu counters are there", ARRAY_SIZE(needed));
+		finding_set(out, VERDICT_PASS, "all %zu counters are present", ARRAY_SIZE(needed));
 }
 
 /* Delivered bytes a second, as the server saw them where it says. In floating point, as all that is
@@ -121,8 +121,8 @@ static bool meta_tcp_missing(const struct port_ctx *s, const struct run_pair *pa
 		const struct run_tcp *tcp = &pair->tcp[i];
 
 		run_tcp_text(tcp, i, text, sizeof(text));
-		finding_evidence(out, EVIDENCE_TRAFFIC, "%s -> %s: beside it %s", client, server,
-				 text);
+		finding_evidence(out, EVIDENCE_TRAFFIC, "%s -> %s: TCP background: %s", client,
+				 server, text);
 		if (!tcp_share_missing(&tcp->asked, i, true, &tcp->client, text, sizeof(text)) &&
 		    !tcp_share_missing(&tcp->asked, i, false, &tcp->server, text, sizeof(text)))
 			continue;
@@ -161,8 +161,8 @@ PORT_CHECK(check_meta_load)
 	else if (short_of)
 		finding_set(out, VERDICT_FAIL, "the load was not reached: %s", worst);
 	else
-		finding_set(out, VERDICT_PASS, "the load was reached in %u of %u directions", pairs,
-			    pairs);
+		finding_set(out, VERDICT_PASS, "the load was reached in %u of %u direction%s",
+			    pairs, pairs, plural(pairs));
 }
 
 /* Counters of one phase: compared, and smaller after it than before. */
@@ -196,7 +196,8 @@ PORT_CHECK(check_meta_reset)
 	meta_report_resets(s, READ_LOAD_BEFORE, "load", &r, out);
 	finding_evidence(out, EVIDENCE_COUNTER, "%u pairs of readings compared", r.compared);
 	if (r.count)
-		finding_set(out, VERDICT_FAIL, "%u counters were reset during the run", r.count);
+		finding_set(out, VERDICT_FAIL, "%u counter%s reset during the run", r.count,
+			    plural(r.count));
 	else if (!r.compared)
 		finding_set(out, VERDICT_INCONCLUSIVE, "this port has no counters");
 	else
@@ -215,10 +216,10 @@ PORT_CHECK(check_meta_capture)
 		finding_set(out, VERDICT_FAIL, "the capture dropped %llu packets",
 			    (count_t)k->dropped);
 	else if (k->totals.evicted_flows)
-		finding_set(out, VERDICT_FAIL, "%llu flows were dropped from the flow table",
+		finding_set(out, VERDICT_FAIL, "the flow table was too small for %llu flows",
 			    (count_t)k->totals.evicted_flows);
 	else if (k->drops == DROPS_UNKNOWN)
-		finding_set(out, VERDICT_INCONCLUSIVE, "the source does not tell its drops");
+		finding_set(out, VERDICT_INCONCLUSIVE, "the capture source does not report drops");
 	else
 		finding_set(out, VERDICT_PASS, "the capture dropped nothing");
 }
@@ -232,9 +233,9 @@ PORT_CHECK(check_meta_visible)
 	if (t->roce)
 		finding_set(out, VERDICT_PASS, "the capture point sees RoCE");
 	else
-		finding_set(
-			out, VERDICT_FAIL,
-			"the capture saw no RoCE though traffic ran: it bypasses the kernel here");
+		finding_set(out, VERDICT_FAIL,
+			    "the capture saw no RoCE although traffic ran: RoCE bypasses the "
+			    "kernel here");
 }
 
 /* Bytes a second of which foreign_percent is too much: the link's, else the load's. */
@@ -269,13 +270,15 @@ PORT_CHECK(check_meta_foreign)
 	evidence_counter(out, s, &delta, METRIC_TX_BYTES, 0);
 	if (!reference)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "neither the link's speed nor the load's is known");
+			    "neither the link speed nor the load rate is known");
 	else if (rate * 100 > reference * s->c->fabric->foreign_percent)
-		finding_set(out, VERDICT_FAIL,
-			    "%llu bytes/s of foreign traffic while quiet, more than %u %%",
-			    (count_t)rate, s->c->fabric->foreign_percent);
+		finding_set(
+			out, VERDICT_FAIL,
+			"%llu bytes/s of foreign traffic in the quiet baseline, more than %u %%",
+			(count_t)rate, s->c->fabric->foreign_percent);
 	else
-		finding_set(out, VERDICT_PASS, "%llu bytes/s while quiet, at most %u %% of %llu",
+		finding_set(out, VERDICT_PASS,
+			    "%llu bytes/s in the quiet baseline, at most %u %% of %llu",
 			    (count_t)rate, s->c->fabric->foreign_percent, (count_t)reference);
 }
 
@@ -303,7 +306,7 @@ static void meta_report_absent(const struct rule *rule, const struct rule_contex
 		if (meta_in_run(c->run, c->fabric->host[i].name))
 			continue;
 		finding_begin(out, rule, c->fabric->host[i].name, "", 0);
-		finding_set(out, VERDICT_FAIL, "the run has nothing of this host");
+		finding_set(out, VERDICT_FAIL, "the run has no data of this host");
 	}
 }
 
@@ -329,8 +332,9 @@ FABRIC_CHECK(check_meta_hosts)
 		else
 			finding_set(out, VERDICT_PASS, "the host answered");
 		if (h->has_before)
-			finding_evidence(out, EVIDENCE_HOST, "snapshot of %u ports, kernel %s",
-					 h->before.port_count, h->before.kernel);
+			finding_evidence(out, EVIDENCE_HOST, "snapshot of %u port%s, kernel %s",
+					 h->before.port_count, plural(h->before.port_count),
+					 h->before.kernel);
 	}
 }
 
@@ -361,7 +365,7 @@ PORT_CHECK(check_meta_changed)
 	int known;
 
 	if (!s->c->run->traffic && !s->host->has_after) {
-		finding_set(out, VERDICT_SKIP, "one snapshot of the host: nothing ran in between");
+		finding_set(out, VERDICT_SKIP, "only one snapshot of the host: nothing to compare");
 		return;
 	}
 	after = s->host->has_after ? snapshot_port(&s->host->after, s->name) : NULL;
@@ -373,7 +377,8 @@ PORT_CHECK(check_meta_changed)
 	known = __builtin_popcountll(s->port->qos.has & after->qos.has);
 	finding_evidence(out, EVIDENCE_HOST, "%d settings read before and after the run", known);
 	if (count)
-		finding_set(out, VERDICT_FAIL, "%u settings changed during the run", count);
+		finding_set(out, VERDICT_FAIL, "%u setting%s changed during the run", count,
+			    plural(count));
 	else if (!known)
 		finding_set(out, VERDICT_INCONCLUSIVE, "no setting of this port can be read");
 	else
@@ -389,11 +394,12 @@ FABRIC_CHECK(check_meta_ports)
 	while (port_walk_next(&walk, &s))
 		ports += s.port != NULL;
 	finding_begin(out, rule, c->alone ? c->run->host[0].name : "", "", 0);
-	finding_evidence(out, EVIDENCE_HOST, "%u ports on %u hosts", ports, c->run->host_count);
+	finding_evidence(out, EVIDENCE_HOST, "%u RoCE port%s on %u host%s", ports, plural(ports),
+			 c->run->host_count, plural(c->run->host_count));
 	if (ports)
-		finding_set(out, VERDICT_PASS, "%u ports are judged", ports);
+		finding_set(out, VERDICT_PASS, "%u port%s checked", ports, plural(ports));
 	else
 		finding_set(out, VERDICT_FAIL,
-			    c->alone ? "this host has no RoCE port that could be judged"
-				     : "no port of the inventory was found: nothing is judged");
+			    c->alone ? "no RoCE port was found on this host"
+				     : "no port of the inventory was found: nothing was checked");
 }

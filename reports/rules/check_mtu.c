@@ -61,9 +61,10 @@ static bool mtu_path_failed(const struct port_ctx *s, const struct run_pair *pai
 	if (!port_ctx_partner(s, pair, &to) || !mtu_lost_by_size(s, &to, &sent, &came))
 		return false;
 	finding_evidence(out, EVIDENCE_TRAFFIC, "to %s: %s", to.host->name, pair->client.detail);
-	finding_evidence(out, EVIDENCE_CAPTURE,
-			 "%u bytes of payload left, at most %u arrived at %s", sent, came,
-			 to.host->name);
+	finding_evidence(
+		out, EVIDENCE_CAPTURE,
+		"packets with %u bytes of payload were sent, at most %u bytes arrived at %s", sent,
+		came, to.host->name);
 	finding_set(out, VERDICT_FAIL,
 		    "packets of %u bytes do not reach %s: the path's MTU is smaller", sent,
 		    to.host->name);
@@ -102,8 +103,8 @@ PORT_CHECK(check_mtu_path)
 			    size);
 	else if (through < sending)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "nothing arrived in %u of %u directions, and nothing tells whether "
-			    "size is why",
+			    "nothing arrived in %u of %u directions, and whether the packet size "
+			    "is the reason is unknown",
 			    sending - through, sending);
 	else
 		finding_set(out, VERDICT_PASS, "full-size packets get through in %u directions",
@@ -119,7 +120,7 @@ PORT_CHECK(check_mtu_jumbo)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the RDMA MTU cannot be read");
 		return;
 	}
-	finding_evidence(out, EVIDENCE_HOST, "RDMA MTU is %u, the device can do %u (verbs)",
+	finding_evidence(out, EVIDENCE_HOST, "RDMA MTU is %u, the device supports %u (verbs)",
 			 p->active_mtu, p->max_mtu);
 	if (qos_has(&p->qos, QOS_MTU))
 		evidence_field(out, s, QOS_MTU);
@@ -127,6 +128,6 @@ PORT_CHECK(check_mtu_jumbo)
 		finding_set(out, VERDICT_PASS, "RDMA uses the largest MTU, %u", p->active_mtu);
 	else
 		finding_set(out, VERDICT_FAIL,
-			    "RDMA MTU %u of %u: the netdev's MTU has to be %u at least",
+			    "RDMA MTU %u of %u: the netdev's MTU must be at least %u",
 			    p->active_mtu, p->max_mtu, p->max_mtu + 96);
 }

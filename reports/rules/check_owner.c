@@ -37,15 +37,14 @@ PORT_CHECK(check_top_firmware)
 	if (qos_has(q, QOS_DCBX_MODE))
 		evidence_field(out, s, QOS_DCBX_MODE);
 	if ((runs || owns) && agent)
-		finding_set(out, VERDICT_FAIL, "the firmware's LLDP agent runs, and %s as well",
-			    agent);
+		finding_set(out, VERDICT_FAIL, "both the firmware's LLDP agent and %s run", agent);
 	else if (runs || owns)
 		finding_set(out, asks ? VERDICT_FAIL : VERDICT_WARN,
-			    "the firmware's agent owns DCBX: what the host sets is refused or "
-			    "overwritten");
+			    "the firmware's LLDP agent owns DCBX: it refuses or overwrites the "
+			    "host's settings");
 	else if (qos_has(q, QOS_DCBX_MODE) && !host)
 		finding_set(out, VERDICT_WARN,
-			    "DCBX is not the host's: the firmware may overwrite what is set");
+			    "the host does not own DCBX: the firmware may overwrite its settings");
 	else
 		finding_set(out, VERDICT_PASS, "the firmware leaves DCBX to the host");
 }
@@ -83,13 +82,13 @@ static unsigned int owner_count_conflicts(const struct host_state *m, bool wants
 }
 
 static const char *const owner_lines[OWNER_KIND_COUNT] = {
-	[OWNER_LLDPAD] = "lldpad runs: it writes ETS and PFC again with every LLDPDU",
+	[OWNER_LLDPAD] = "lldpad runs: it rewrites ETS and PFC with every LLDPDU",
 	[OWNER_LLDPAD_SOCKET] = "systemd starts lldpad at the first call of lldptool",
 	[OWNER_LLDPAD_BOOT] = "lldpad is started at the next boot",
-	[OWNER_LLDPD] = "lldpd sends DCBX of its own",
+	[OWNER_LLDPD] = "lldpd sends its own DCBX",
 	[OWNER_NETWORKMANAGER] = "NetworkManager sets DCB with a connection",
-	[OWNER_BOOT_CONFIG] = "a service or hook of others sets QoS as well",
-	[OWNER_FOREIGN_SOCKET] = "a process that is not lldpad has the name of its socket",
+	[OWNER_BOOT_CONFIG] = "another service or hook also sets QoS",
+	[OWNER_FOREIGN_SOCKET] = "a process other than lldpad uses the name of lldpad's socket",
 };
 
 FABRIC_CHECK(check_top_setters)
@@ -101,7 +100,8 @@ FABRIC_CHECK(check_top_setters)
 
 	finding_begin(out, rule, c->run->host[0].name, "", 0);
 	if (!m->known) {
-		finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "snapshot has no machine data (collected by an older version)");
 		return;
 	}
 	n = owner_count_conflicts(m, want->agent != AGENT_NONE, out, &worst);
@@ -113,11 +113,11 @@ FABRIC_CHECK(check_top_setters)
 	else if (!n)
 		finding_set(out, VERDICT_PASS, "%s",
 			    want->agent == AGENT_LLDPAD
-				    ? "lldpad alone sets DCB, as the profile wants"
-				    : "nothing else on this host sets DCB");
+				    ? "only lldpad sets DCB, as the profile wants"
+				    : "no other program on this host sets DCB");
 	else if (worst == OWNER_LLDPAD && n > 1)
 		finding_set(out, VERDICT_FAIL,
-			    "lldpad runs and others set DCB: they undo each other");
+			    "lldpad runs and another program sets DCB: they overwrite each other");
 	else
 		finding_set(out,
 			    worst == OWNER_LLDPAD && want->name[0] ? VERDICT_FAIL : VERDICT_WARN,
@@ -134,7 +134,7 @@ PORT_CHECK(check_top_willing)
 		  (!pfc || (qos_has(s->want, QOS_PFC_WILLING) && s->want->pfc_willing));
 
 	if (!(q->has & both)) {
-		finding_set(out, VERDICT_SKIP, "the port does not say whether it is willing");
+		finding_set(out, VERDICT_SKIP, "the port does not report whether it is willing");
 		return;
 	}
 	if (qos_has(q, QOS_ETS_WILLING))
@@ -144,11 +144,11 @@ PORT_CHECK(check_top_willing)
 	if (ok)
 		finding_set(out, VERDICT_PASS,
 			    ets || pfc ? "willing, as the profile wants"
-				       : "the host is not willing: its own settings hold");
+				       : "the host is not willing: its own settings apply");
 	else
 		finding_set(out, VERDICT_FAIL, "the host is willing: %s",
 			    s->port->lldp_qos.has ? "its link partner decides"
-						  : "whoever speaks DCBX on the link decides");
+						  : "any DCBX speaker on the link decides");
 }
 
 static bool owner_is_reapplied(const struct host_state *m)
@@ -166,25 +166,26 @@ FABRIC_CHECK(check_top_persist)
 
 	finding_begin(out, rule, c->run->host[0].name, "", 0);
 	if (!m->known) {
-		finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of the machine");
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "snapshot has no machine data (collected by an older version)");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "rocecheck-apply.service is %s, its udev rule is %s",
 			 m->boot_unit == 1 ? "enabled" : "not enabled",
-			 m->udev_rule == 1 ? "there" : "not there");
+			 m->udev_rule == 1 ? "installed" : "not installed");
 	if (!p->name[0] || !p->persist)
 		finding_set(out, VERDICT_SKIP, "%s",
-			    p->name[0] ? "the profile does not ask for it"
+			    p->name[0] ? "the profile sets policy.persist: off"
 				       : "no profile was given");
 	else if (m->boot_unit == 1 && m->udev_rule == 1)
-		finding_set(out, VERDICT_PASS, "what was confirmed is applied again at boot");
+		finding_set(out, VERDICT_PASS, "confirmed settings are restored at boot");
 	else if (m->boot_unit == 1)
 		finding_set(out, VERDICT_WARN,
-			    "applied again at boot, and not when a driver is loaded again");
+			    "settings are restored at boot, but not after a driver reload");
 	else if (owner_is_reapplied(m))
-		finding_set(out, VERDICT_WARN, "after a boot settings are those of somebody else");
+		finding_set(out, VERDICT_WARN, "after a reboot another tool's settings win");
 	else
-		finding_set(out, VERDICT_WARN, "nothing applies settings again at boot");
+		finding_set(out, VERDICT_WARN, "nothing restores the settings at boot");
 }
 
 /* The next port of the host that is driven by the same driver: each pair is compared once. */
@@ -231,16 +232,17 @@ PORT_CHECK(check_top_rails)
 	const char *differs;
 
 	if (!other) {
-		finding_set(out, VERDICT_SKIP, "no further port of this driver");
+		finding_set(out, VERDICT_SKIP, "no other port uses this driver");
 		return;
 	}
 	differs = owner_rails_differ(s->port, other);
 	finding_evidence(out, EVIDENCE_HOST, "compared with %s: %s", other->netdev,
 			 differs ? differs : "firmware, driver, link and settings");
 	if (differs)
-		finding_set(out, VERDICT_FAIL, "%s is not that of %s", differs, other->netdev);
+		finding_set(out, VERDICT_FAIL, "%s differs from that of %s", differs,
+			    other->netdev);
 	else
-		finding_set(out, VERDICT_PASS, "alike with %s", other->netdev);
+		finding_set(out, VERDICT_PASS, "same as %s", other->netdev);
 }
 
 static unsigned int owner_roce_ports(const struct rule_context *c)
@@ -282,7 +284,7 @@ PORT_CHECK(check_net_arp)
 	const struct port *mate = owner_same_subnet_port(s);
 
 	if (owner_roce_ports(s->c) < 2) {
-		finding_set(out, VERDICT_SKIP, "one RoCE port: there is no other to answer for");
+		finding_set(out, VERDICT_SKIP, "only one RoCE port");
 		return;
 	}
 	if (!slot->known || slot->arp_ignore == HOST_UNKNOWN ||
@@ -297,13 +299,14 @@ PORT_CHECK(check_net_arp)
 	finding_evidence(out, EVIDENCE_HOST, "%s is in its subnet; arp_ignore %d, arp_announce %d",
 			 mate->netdev, slot->arp_ignore, slot->arp_announce);
 	if (!slot->arp_ignore)
-		finding_set(out, VERDICT_FAIL, "it answers ARP for the address of %s",
-			    mate->netdev);
+		finding_set(out, VERDICT_FAIL,
+			    "the port answers ARP requests for the address of %s", mate->netdev);
 	else if (slot->arp_announce < 2)
-		finding_set(out, VERDICT_WARN, "it may ask by ARP with the address of %s",
-			    mate->netdev);
+		finding_set(out, VERDICT_WARN,
+			    "the port may send ARP requests with the address of %s", mate->netdev);
 	else
-		finding_set(out, VERDICT_PASS, "it answers ARP for its own addresses alone");
+		finding_set(out, VERDICT_PASS,
+			    "the port answers ARP requests only for its own addresses");
 }
 
 PORT_CHECK(check_net_rp_filter)
@@ -311,7 +314,7 @@ PORT_CHECK(check_net_rp_filter)
 	const struct pci_slot *slot = &s->port->pci_slot;
 
 	if (owner_roce_ports(s->c) < 2) {
-		finding_set(out, VERDICT_SKIP, "one RoCE port: there is no other way back");
+		finding_set(out, VERDICT_SKIP, "only one RoCE port: only one return route");
 		return;
 	}
 	if (!slot->known || slot->rp_filter == HOST_UNKNOWN) {

@@ -138,7 +138,7 @@ PORT_CHECK(check_pfc_loss)
 		finding_set(out, VERDICT_FAIL,
 			    "packets were lost%s on lossless priority %d: %llu sequence gaps, %llu "
 			    "discards",
-			    loss.discards ? "" : " or overtaken", s->roce_prio, (count_t)loss.gaps,
+			    loss.discards ? "" : " or reordered", s->roce_prio, (count_t)loss.gaps,
 			    (count_t)loss.discards);
 	else if (!loss.gaps_known && !loss.discards_known)
 		finding_set(out, VERDICT_INCONCLUSIVE,
@@ -149,7 +149,7 @@ PORT_CHECK(check_pfc_loss)
 			    "test");
 	else
 		finding_set(out, VERDICT_PASS,
-			    "nothing was lost on priority %d though it was congested",
+			    "nothing was lost on priority %d although it was congested",
 			    s->roce_prio);
 }
 
@@ -185,13 +185,14 @@ PORT_CHECK(check_pfc_lossy_pause)
 	finding_prios(out, grown ? grown : known);
 	if (!known) {
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "pause received is not counted on this port");
+			    "this port does not count received pause frames");
 	} else if (grown) {
-		finding_set(out, VERDICT_FAIL, "pause came in on priority %s, lossy by the profile",
+		finding_set(out, VERDICT_FAIL,
+			    "pause was received on priority %s, which is lossy in the profile",
 			    set);
 	} else {
 		finding_evidence(out, EVIDENCE_COUNTER, "pfc_rx_frames +0 on priorities %s", set);
-		finding_set(out, VERDICT_PASS, "no pause came in on the lossy priorities");
+		finding_set(out, VERDICT_PASS, "no pause was received on the lossy priorities");
 	}
 }
 
@@ -206,7 +207,7 @@ PORT_CHECK(check_pfc_idle_pause)
 	pfc_sum_prios(s, &delta, METRIC_PFC_TX_FRAMES, 0xff, out, &known, &grown);
 	qos_prio_set_text(grown ? grown : known, set, sizeof(set));
 	if (!known) {
-		finding_set(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
+		finding_set(out, VERDICT_INCONCLUSIVE, "this port does not count pause frames");
 	} else if (grown) {
 		finding_prios(out, grown);
 		finding_set(out, VERDICT_FAIL, "pause on priority %s while nothing was sent", set);
@@ -239,7 +240,7 @@ PORT_CHECK(check_pfc_pause_instead)
 	else if (asked)
 		finding_set(out, VERDICT_PASS, "link pause is on, as the profile wants");
 	else
-		finding_set(out, VERDICT_FAIL, "link pause is on in the place of PFC");
+		finding_set(out, VERDICT_FAIL, "link pause is on instead of PFC");
 }
 
 /* Bytes that arrive after a pause was sent: what mlx5 reserves (linux en/port_buffer.c), by link
@@ -302,14 +303,16 @@ PORT_CHECK(check_pfc_count)
 	if (qos_has(q, QOS_PFC_CAP))
 		evidence_field(out, s, QOS_PFC_CAP);
 	if (qos_has(q, QOS_PFC_CAP) && q->pfc_cap && n > q->pfc_cap)
-		finding_set(out, VERDICT_FAIL, "%u priorities are lossless, the port can do %u", n,
-			    q->pfc_cap);
+		finding_set(out, VERDICT_FAIL, "%u priorities are lossless, the port supports %u",
+			    n, q->pfc_cap);
 	else if (n > 2 &&
 		 !(qos_has(s->want, QOS_PFC_ENABLED) && pfc_count_prios(s->want->pfc_enabled) == n))
 		finding_set(out, VERDICT_WARN,
-			    "%u priorities are lossless: few buffers hold so many", n);
+			    "%u priorities are lossless: buffers are rarely large enough for more "
+			    "than 2",
+			    n);
 	else
-		finding_set(out, VERDICT_PASS, "%u lossless priorities are not too many", n);
+		finding_set(out, VERDICT_PASS, "%u lossless priorities are within the limit", n);
 }
 
 PORT_CHECK(check_pfc_stray_pause)
@@ -333,12 +336,13 @@ PORT_CHECK(check_pfc_stray_pause)
 	evidence_field(out, s, QOS_PFC_ENABLED);
 	finding_prios(out, came);
 	if (!known)
-		finding_set(out, VERDICT_INCONCLUSIVE, "pause is not counted on this port");
+		finding_set(out, VERDICT_INCONCLUSIVE, "this port does not count pause frames");
 	else if (came)
-		finding_set(out, VERDICT_FAIL,
-			    "pause came in for priorities without PFC since the counters began");
+		finding_set(
+			out, VERDICT_FAIL,
+			"pause was received for priorities without PFC since the counters started");
 	else
-		finding_set(out, VERDICT_PASS, "pause never came in for a priority without PFC");
+		finding_set(out, VERDICT_PASS, "no pause was received for a priority without PFC");
 }
 
 PORT_CHECK(check_pfc_storm)
@@ -351,7 +355,7 @@ PORT_CHECK(check_pfc_storm)
 	}
 	evidence_field(out, s, QOS_PFC_STORM);
 	if (q->pfc_storm_ms)
-		finding_set(out, VERDICT_PASS, "a storm of pause from this NIC ends by itself");
+		finding_set(out, VERDICT_PASS, "the NIC stops its own pause storms");
 	else
-		finding_set(out, VERDICT_FAIL, "nothing ends a storm of pause from this NIC");
+		finding_set(out, VERDICT_FAIL, "nothing stops a pause storm of this NIC");
 }

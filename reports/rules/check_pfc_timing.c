@@ -54,17 +54,17 @@ static bool timing_begin(const struct rule *rule, const struct rule_context *c,
 	if (c->capture->summary->totals.pfc_frames)
 		return true;
 	finding_set(out, VERDICT_SKIP,
-		    "no PFC in the capture: NICs and mirrors keep such frames to themselves");
+		    "no PFC frame in the capture: NICs and mirrors rarely pass them on");
 	return false;
 }
 
-/* "10 Gbit/s, which is assumed: see --link-speed" */
+/* "10 Gbit/s, assumed: see --link-speed" */
 static const char *timing_link_speed_text(const struct pause_totals *t, char *buf, size_t size)
 {
 	static const char *const of[PAUSE_SPEED_SOURCES] = {
-		[PAUSE_SPEED_ASSUMED] = "which is assumed: see --link-speed",
+		[PAUSE_SPEED_ASSUMED] = "assumed: see --link-speed",
 		[PAUSE_SPEED_GIVEN] = "as given",
-		[PAUSE_SPEED_FILE] = "as the file says",
+		[PAUSE_SPEED_FILE] = "from the file",
 	};
 	uint64_t mbps = t->link_mbps ? t->link_mbps : PAUSE_DEFAULT_MBPS;
 
@@ -91,8 +91,8 @@ static void timing_report_paused(struct findings *out, const struct capture_summ
 	evidence_time(s, t->most_ns[prio], sum, sizeof(sum));
 	evidence_time(s, t->longest[prio].ns, longest, sizeof(longest));
 	finding_evidence(out, EVIDENCE_CAPTURE,
-			 "prio %u: paused by %02x:%02x:%02x:%02x:%02x:%02x for %s, %.1f %%; the "
-			 "longest of %llu pause%s %s, frames %llu-%llu",
+			 "prio %u: paused by %02x:%02x:%02x:%02x:%02x:%02x for %s (%.1f %%); the "
+			 "longest of %llu pause%s: %s, frames %llu-%llu",
 			 prio, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], sum,
 			 timing_percent(t->most_ns[prio], span_ns), (count_t)t->pauses[prio],
 			 plural(t->pauses[prio]), longest, (count_t)t->longest[prio].first_frame,
@@ -140,7 +140,7 @@ FABRIC_CHECK(check_cap_storm)
 	}
 	evidence_time(s, longest[timing_greatest(longest)], text, sizeof(text));
 	finding_set(out, prios ? VERDICT_FAIL : VERDICT_PASS,
-		    "the longest pause that was kept up lasted %s, at %s", text,
+		    "the longest uninterrupted pause lasted %s, at %s", text,
 		    timing_link_speed_text(t, link, sizeof(link)));
 	finding_prios(out, prios);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
@@ -163,20 +163,21 @@ FABRIC_CHECK(check_cap_ran_out)
 		prios |= (uint8_t)((t->ran_out[i] != 0) << i);
 	}
 	if (!ran_out) {
-		finding_set(out, VERDICT_PASS, "none of %llu pause%s ran out, at %s",
+		finding_set(out, VERDICT_PASS, "none of %llu pause%s expired, at %s",
 			    (count_t)out_of, plural(out_of),
 			    timing_link_speed_text(t, link, sizeof(link)));
 		return;
 	}
-	finding_set(out, VERDICT_FAIL, "%llu of %llu pause%s neither renewed nor ended, at %s",
+	finding_set(out, VERDICT_FAIL,
+		    "%llu of %llu pause%s expired, neither renewed nor ended, at %s",
 		    (count_t)ran_out, (count_t)out_of, plural(out_of),
 		    timing_link_speed_text(t, link, sizeof(link)));
 	finding_prios(out, prios);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
 		if (prios >> i & 1)
 			finding_evidence(out, EVIDENCE_CAPTURE,
-					 "prio %u: %llu, the first paused in frame %llu, and next "
-					 "heard of in frame %llu",
+					 "prio %u: %llu, the first began in frame %llu, and the "
+					 "next PFC frame is %llu",
 					 i, (count_t)t->ran_out[i],
 					 (count_t)t->first_ran_out[i].first_frame,
 					 (count_t)t->first_ran_out[i].last_frame);
@@ -231,10 +232,10 @@ FABRIC_CHECK(check_cap_held)
 		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_HELD)]);
 	} else if (unknown) {
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "%llu request%s without a VLAN tag: the priority is not known",
+			    "%llu request%s without a VLAN tag: the priority is unknown",
 			    (count_t)unknown, plural(unknown));
 	} else {
-		capture_report_pass(s, out, "no pause held one of %u flow%s", s->flow_count,
+		capture_report_pass(s, out, "no pause held any of %u flow%s", s->flow_count,
 				    plural(s->flow_count));
 	}
 }
@@ -311,7 +312,8 @@ FABRIC_CHECK(check_cap_cnp)
 		finding_set(out, VERDICT_SKIP, "no packet carries a congestion mark");
 	} else if (silent) {
 		evidence_flow_frames(silent, flow, sizeof(flow));
-		finding_set(out, VERDICT_FAIL, "%llu CE marks of a flow, and no CNP to its sender",
+		finding_set(out, VERDICT_FAIL,
+			    "%llu CE marks in one flow, and no CNP to its sender",
 			    (count_t)silent->ecn[3]);
 		finding_evidence(out, EVIDENCE_CAPTURE, "%s", flow);
 	} else if (s->totals.cnp) {
@@ -319,8 +321,8 @@ FABRIC_CHECK(check_cap_cnp)
 				    plural(s->totals.cnp), (count_t)marks, plural(marks));
 	} else {
 		finding_set(out, partial ? VERDICT_INCONCLUSIVE : VERDICT_FAIL,
-			    partial ? "%llu CE mark%s in %u flow%s and no CNP, but not everything "
-				      "was captured and kept"
+			    partial ? "%llu CE mark%s in %u flow%s and no CNP, but the capture is "
+				      "incomplete"
 				    : "%llu CE mark%s in %u flow%s, and no CNP",
 			    (count_t)marks, plural(marks), flows, plural(flows));
 		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_CE)]);
@@ -342,16 +344,17 @@ FABRIC_CHECK(check_cap_cnp_close)
 		if (s->flow[i].cnp_min_ns && s->flow[i].cnp_min_ns < min_ns)
 			min_ns = s->flow[i].cnp_min_ns;
 	if (min_ns == UINT64_MAX) {
-		finding_set(out, VERDICT_SKIP, "no QP was sent two CNPs");
+		finding_set(out, VERDICT_SKIP, "no QP received two CNPs");
 		return;
 	}
 	evidence_time(s, min_ns, least, sizeof(least));
 	if (!close) {
-		capture_report_pass(s, out, "CNPs of a QP are %s apart, or more", least);
+		capture_report_pass(s, out, "CNPs of a QP are at least %s apart", least);
 		return;
 	}
 	finding_set(out, VERDICT_FAIL,
-		    "%llu CNP%s of %u QP%s within 3 us of the one before, the least %s",
+		    "%llu CNP%s of %u QP%s less than 3 us after the previous CNP, the shortest "
+		    "distance %s",
 		    (count_t)close, plural(close), flows, plural(flows), least);
 	evidence_worst(out, s, offsetof(struct flow, cnp_close), &close_noun);
 	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_CNP_CLOSE)]);
@@ -385,12 +388,15 @@ FABRIC_CHECK(check_cap_marked)
 		return;
 	}
 	if (!over) {
-		capture_report_pass(s, out, "0 of %u flow%s marked over %u %%, the most %.1f %%",
+		capture_report_pass(s, out,
+				    "0 of %u flow%s with more than %u %% of packets marked, the "
+				    "highest %.1f %%",
 				    judged, plural(judged), MARKED_PERCENT, most);
 		return;
 	}
-	finding_set(out, VERDICT_FAIL, "%u of %u flow%s marked over %u %%, the most %.1f %%", over,
-		    judged, plural(judged), MARKED_PERCENT, most);
+	finding_set(out, VERDICT_FAIL,
+		    "%u of %u flow%s with more than %u %% of packets marked, the highest %.1f %%",
+		    over, judged, plural(judged), MARKED_PERCENT, most);
 	evidence_flow_frames(worst, flow, sizeof(flow));
 	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: CE on %llu of %llu packets", flow,
 			 (count_t)worst->ecn[3], (count_t)worst->packets);
@@ -402,19 +408,21 @@ FABRIC_CHECK(check_cap_mirror)
 
 	finding_begin(out, rule, c->capture->name, "", 0);
 	if (!m->packets)
-		finding_set(out, VERDICT_SKIP, "no mirror that numbers its packets");
+		finding_set(out, VERDICT_SKIP, "no mirror with sequence numbers");
 	else if (m->missing)
 		finding_set(out, VERDICT_FAIL,
-			    "%llu packet%s missing in %llu gap%s among %llu that a mirror numbered",
+			    "%llu packet%s missing in %llu gap%s among %llu mirrored packets with "
+			    "sequence numbers",
 			    (count_t)m->missing, plural(m->missing), (count_t)m->gaps,
 			    plural(m->gaps), (count_t)m->packets);
 	else if (m->restarts)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "the numbers of the mirror began anew %llu time%s: what was lost there "
-			    "is not known",
+			    "the mirror's sequence numbers restarted %llu time%s: losses at a "
+			    "restart are unknown",
 			    (count_t)m->restarts, plural(m->restarts));
 	else
-		finding_set(out, VERDICT_PASS, "no gap among %llu packet%s that a mirror numbered",
+		finding_set(out, VERDICT_PASS,
+			    "no gap among %llu mirrored packet%s with sequence numbers",
 			    (count_t)m->packets, plural(m->packets));
 	if (m->missing)
 		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_MIRROR_GAP)]);

@@ -63,7 +63,7 @@ PORT_CHECK(check_qos_map)
 	qos_find_map_faults(s, &f, out);
 	if (!f.count) {
 		evidence_field(out, s, QOS_DSCP_PRIO);
-		finding_set(out, VERDICT_PASS, "every DSCP of the profile maps as it wants");
+		finding_set(out, VERDICT_PASS, "every DSCP maps as the profile wants");
 		return;
 	}
 	qos_prio_word(s->port->qos.dscp_prio[f.lead], word, sizeof(word));
@@ -80,7 +80,7 @@ PORT_CHECK(check_qos_lossy)
 	int tos = port_ctx_roce_tos(s), prio;
 
 	if (tos < 0 || !port_ctx_lossless(s)) {
-		finding_set(out, VERDICT_SKIP, "%s states no DSCP of RoCE or nothing lossless",
+		finding_set(out, VERDICT_SKIP, "%s states no DSCP of RoCE, or no lossless priority",
 			    port_ctx_has_profile(s) ? "the profile" : "the port");
 		return;
 	}
@@ -135,7 +135,8 @@ PORT_CHECK(check_qos_untagged)
 		return;
 	}
 	if (!s->port->pci_slot.known) {
-		finding_set(out, VERDICT_INCONCLUSIVE, "the snapshot says nothing of VLANs");
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "snapshot has no VLAN data (collected by an older version)");
 		return;
 	}
 	finding_evidence(out, EVIDENCE_HOST, "%u VLANs on %s (proc)", s->port->pci_slot.vlan_count,
@@ -144,10 +145,10 @@ PORT_CHECK(check_qos_untagged)
 		finding_set(out, VERDICT_PASS, "PCP is trusted and %s carries it",
 			    s->port->pci_slot.vlan[0].netdev);
 	else if (!port_ctx_lossless(s))
-		finding_set(out, VERDICT_SKIP, "no priority is lossless: all are alike");
+		finding_set(out, VERDICT_SKIP, "no priority is lossless");
 	else
 		finding_set(out, VERDICT_FAIL,
-			    "PCP is trusted and nothing is tagged: all packets have priority 0");
+			    "PCP is trusted but packets are untagged: all get priority 0");
 }
 
 PORT_CHECK(check_qos_egress)
@@ -163,16 +164,16 @@ PORT_CHECK(check_qos_egress)
 	}
 	if (tos < 0 || !qos_has(q, QOS_VLAN_PRIO)) {
 		finding_set(out, VERDICT_INCONCLUSIVE, "%s",
-			    tos < 0 ? "nothing says the ToS of RoCE"
-				    : "the maps of the VLANs differ or cannot be read");
+			    tos < 0 ? "the ToS of RoCE is unknown"
+				    : "the egress maps of the VLANs differ or cannot be read");
 		return;
 	}
 	skb = profile_skb_prio((uint8_t)tos) % QOS_SKB_PRIOS;
 	pcp = q->vlan_prio[skb];
 	finding_expected_by(out, s->profile, QOS_VLAN_PRIO);
 	evidence_field(out, s, QOS_VLAN_PRIO);
-	finding_evidence(out, EVIDENCE_HOST, "ToS %d is socket priority %u, and PCP %u", tos, skb,
-			 pcp);
+	finding_evidence(out, EVIDENCE_HOST, "ToS %d maps to socket priority %u and PCP %u", tos,
+			 skb, pcp);
 	if ((int)pcp == s->roce_prio)
 		finding_set(out, VERDICT_PASS, "RoCE leaves with PCP %u", pcp);
 	else
@@ -194,15 +195,13 @@ PORT_CHECK(check_qos_holes)
 	finding_evidence(out, EVIDENCE_HOST, "%u of %d DSCPs have an entry (dcbnl APP)",
 			 QOS_DSCPS - bare, QOS_DSCPS);
 	if (quirk->driver)
-		finding_evidence(out, EVIDENCE_HOST, "driver %s, known by %s", quirk->driver,
-				 plan_tier_word(quirk->tier));
+		finding_evidence(out, EVIDENCE_HOST, "driver %s, behaviour known from: %s",
+				 quirk->driver, plan_tier_word(quirk->tier));
 	if (bare == QOS_DSCPS || !quirk->dscps_of_firmware)
 		finding_set(out, VERDICT_SKIP, "DSCPs without an entry have priority 0 here");
 	else if (bare)
-		finding_set(
-			out, VERDICT_FAIL,
-			"%u DSCPs have no entry, and the priority that the firmware holds for them",
-			bare);
+		finding_set(out, VERDICT_FAIL,
+			    "%u DSCPs have no entry: the firmware decides their priority", bare);
 	else
 		finding_set(out, VERDICT_PASS, "every DSCP has an entry");
 }
@@ -234,7 +233,7 @@ PORT_CHECK(check_qos_forced)
 	}
 	evidence_field(out, s, QOS_VERBS_TOS);
 	if (tos < 0)
-		finding_set(out, VERDICT_SKIP, "the profile does not say the DSCP of RoCE");
+		finding_set(out, VERDICT_SKIP, "the profile does not state the DSCP of RoCE");
 	else if (forced >> 2 == tos >> 2)
 		finding_set(out, VERDICT_PASS,
 			    "the driver forces DSCP %u, as the profile wants (DevX queue pairs "
@@ -270,7 +269,7 @@ PORT_CHECK(check_qos_cnp)
 	finding_prios(out, (uint8_t)(1 << prio));
 	if (port_ctx_lossless(s) & 1 << prio)
 		finding_set(out, VERDICT_FAIL,
-			    "CNPs are on lossless priority %d, and paused with the data", prio);
+			    "CNPs are on lossless priority %d and are paused with the data", prio);
 	else if (tc == q->prio_tc[s->roce_prio])
 		finding_set(out, VERDICT_FAIL, "CNPs queue behind the data in traffic class %u",
 			    tc);

@@ -36,18 +36,19 @@ static void transport_report_retries(const struct port_ctx *s, count_t unexplain
 	uint64_t sent, came;
 
 	if (!transport_packet_sums(s->c, &sent, &came) || came > sent)
-		finding_set(out, VERDICT_WARN,
-			    "%llu %s without a sequence error: late answers, or a lost last packet",
-			    unexplained, retries);
+		finding_set(
+			out, VERDICT_WARN,
+			"%llu %s without a sequence error: late responses, or a lost last packet",
+			unexplained, retries);
 	else if (came < sent)
 		finding_set(out, VERDICT_WARN,
 			    "%llu %s without a sequence error, and %llu of %llu packets never "
-			    "came: a lost last packet or answer",
+			    "arrived: a lost last packet or response",
 			    unexplained, retries, (count_t)(sent - came), (count_t)sent);
 	else
 		finding_set(out, VERDICT_PASS,
-			    "%llu %s, but all %llu packets that the ports of the run sent came: "
-			    "late answers",
+			    "%llu %s, but all %llu packets sent by the ports of the run arrived: "
+			    "late responses",
 			    unexplained, retries, (count_t)sent);
 }
 
@@ -60,8 +61,8 @@ PORT_CHECK(check_transport_retransmits)
 	lost = loss.gaps + loss.naks + loss.responses + loss.dead;
 	if (lost)
 		finding_set(out, VERDICT_FAIL,
-			    "packets were lost: %llu gaps received, %llu sequence NAKs, %llu "
-			    "answers missed, %llu connections died",
+			    "packets were lost: %llu sequence gaps, %llu sequence NAKs, %llu "
+			    "missing responses, %llu failed queue pairs",
 			    (count_t)loss.gaps, (count_t)loss.naks, (count_t)loss.responses,
 			    (count_t)loss.dead);
 	else if (loss.unexplained)
@@ -70,7 +71,7 @@ PORT_CHECK(check_transport_retransmits)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor sequence NAKs");
 	else
-		finding_set(out, VERDICT_PASS, "nothing was lost and nothing was sent again");
+		finding_set(out, VERDICT_PASS, "no loss and no retransmission");
 }
 
 static bool transport_receiver_died(const struct port_ctx *s, struct findings *out)
@@ -169,10 +170,11 @@ PORT_CHECK(check_transport_icrc)
 		finding_set(out, VERDICT_FAIL, "%llu packets have a wrong ICRC",
 			    (count_t)(counted ? counted : bad));
 	else if (!known && !judged)
-		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "ICRC errors are not counted here and no packet could be verified");
+		finding_set(
+			out, VERDICT_INCONCLUSIVE,
+			"this port does not count ICRC errors, and no packet could be verified");
 	else
-		finding_set(out, VERDICT_PASS, "every packet judged has a good ICRC");
+		finding_set(out, VERDICT_PASS, "every checked packet has a good ICRC");
 }
 
 /* What a host drops itself; the port's sum counts other packets too and is only asked when alone.
@@ -209,8 +211,8 @@ PORT_CHECK(check_transport_discards)
 				    (count_t)count);
 		else if (either)
 			finding_set(out, VERDICT_WARN,
-				    "the host dropped %llu packets in the priority that RoCE and "
-				    "TCP of ours share: whose they were is not counted",
+				    "the host dropped %llu packets in a priority that RoCE and "
+				    "rocecheck's own TCP share: the counter cannot separate them",
 				    (count_t)either);
 		else
 			finding_set(out, VERDICT_PASS, "the host dropped no RoCE packet");
@@ -250,8 +252,8 @@ PORT_CHECK(check_transport_dropped)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the port counts no drops");
 	else if (bad)
 		finding_set(out, VERDICT_FAIL,
-			    "the port has dropped packets since the counters began");
+			    "the port has dropped packets since the counters started");
 	else
 		finding_set(out, VERDICT_PASS,
-			    "the port has dropped nothing since the counters began");
+			    "the port has dropped nothing since the counters started");
 }

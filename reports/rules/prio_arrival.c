@@ -179,7 +179,7 @@ static void arrival_wrong_text(const struct prio_volume *flow, struct prio_arriv
 			continue;
 		if (a->class[i].found >= 0)
 			snprintf(a->text, sizeof(a->text),
-				 "DSCP %u belongs to priority %d and is counted in priority %d",
+				 "DSCP %u belongs to priority %d but is counted in priority %d",
 				 flow[i].dscp, flow[i].prio, a->class[i].found);
 		else
 			snprintf(a->text, sizeof(a->text),
@@ -227,7 +227,7 @@ void prio_arrival_check(const struct counters *growth, const struct counters *wh
 	arrival_wrong_text(flow, a);
 	if (!a->text[0] && arrival_alike(a, at, pair))
 		snprintf(a->text, sizeof(a->text),
-			 "priorities %d and %d moved as much as each other: whether they are "
-			 "swapped cannot be told",
+			 "priorities %d and %d carried equal amounts: a swap of the two cannot be "
+			 "detected",
 			 pair[0], pair[1]);
 }

@@ -19,12 +19,12 @@ static void judge_corruption(struct judge *j, unsigned int i)
 	if (e->corrupted)
 		judge_add_reason(
 			j, REASON_CORRUPTION, (int)i, VERDICT_NOWHERE,
-			"%s: %llu packets came with a bad ICRC, %llu frames with a bad FCS",
+			"%s: %llu packets received with a bad ICRC, %llu frames with a bad FCS",
 			judge_host(j, i), LL(judge_delta(e, METRIC_ICRC_ERRORS, ALL)),
 			LL(judge_delta(e, METRIC_RX_CRC_ERRORS, ALL)));
 	if (bad || symbols)
 		judge_add_reason(j, REASON_BAD_PACKETS, (int)i, VERDICT_NOWHERE,
-				 "%s: %llu RoCE packets of no use, %llu wrong symbols on the wire",
+				 "%s: %llu invalid RoCE packets, %llu symbol errors on the wire",
 				 judge_host(j, i), LL(bad), LL(symbols));
 }
 
@@ -40,11 +40,10 @@ static void judge_discards(struct judge *j, unsigned int i)
 				 "%s itself dropped %llu RoCE packets that had crossed the fabric",
 				 judge_host(j, i), LL(e->discarded));
 	if (e->either)
-		judge_add_reason(
-			j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
-			"%s itself dropped %llu packets in priorities that RoCE and TCP of ours "
-			"share: whose they were is not counted",
-			judge_host(j, i), LL(e->either));
+		judge_add_reason(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
+				 "%s itself dropped %llu packets in priorities that RoCE and "
+				 "rocecheck's own TCP share: the counters cannot separate them",
+				 judge_host(j, i), LL(e->either));
 	else if (any && !e->discarded)
 		judge_add_reason(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
 				 "%s itself dropped %llu packets, of any protocol",
@@ -96,15 +95,16 @@ static void say_gaps(struct judge *j, unsigned int i, uint64_t gaps)
 
 	sender = failing_sender(j, i, &at);
 	if (sender)
-		judge_add_reason(j, REASON_LOST_IN_SENDER, (int)at, VERDICT_NOWHERE,
-				 "%s saw %llu gaps, and %s itself failed to send %llu times",
-				 judge_host(j, i), LL(gaps), judge_host(j, at), LL(sender->unsent));
-	else
 		judge_add_reason(
-			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			"packets to %s were lost or overtaken: %llu gaps in the sequence%s",
-			judge_host(j, i), LL(gaps),
-			j->end[i].seen->soft ? " (Soft-RoCE counts bad ICRCs as such)" : "");
+			j, REASON_LOST_IN_SENDER, (int)at, VERDICT_NOWHERE,
+			"%s saw %llu sequence gaps, and %s itself failed to send %llu times",
+			judge_host(j, i), LL(gaps), judge_host(j, at), LL(sender->unsent));
+	else
+		judge_add_reason(j, REASON_LOST, (int)i, VERDICT_NOWHERE,
+				 "packets to %s were lost or reordered: %llu sequence gaps%s",
+				 judge_host(j, i), LL(gaps),
+				 j->end[i].seen->soft ? " (Soft-RoCE also counts bad ICRCs as gaps)"
+						      : "");
 }
 
 /* READ and atomic responses, which the other end sends. */
@@ -123,7 +123,7 @@ static void say_responses(struct judge *j, unsigned int i, uint64_t missing)
 	else
 		judge_add_reason(
 			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			"answers to %s were lost: %llu READ or atomic responses are missing",
+			"responses to %s were lost: %llu READ or atomic responses are missing",
 			judge_host(j, i), LL(missing));
 }
 
@@ -138,7 +138,7 @@ static void judge_loss(struct judge *j, unsigned int i)
 	if (loss->naks && !told_by_partner(j, i))
 		judge_add_reason(
 			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			"packets from %s were lost or overtaken: it got %llu sequence NAKs",
+			"packets from %s were lost or reordered: it received %llu sequence NAKs",
 			judge_host(j, i), LL(loss->naks));
 	if (loss->responses > explained)
 		say_responses(j, i, loss->responses - explained);
@@ -169,9 +169,10 @@ static void judge_receivers(struct judge *j, unsigned int i)
 			"a buffer",
 			judge_host(j, i), LL(sent), LL(no_buffer));
 	else if (got)
-		judge_add_reason(j, REASON_RNR, (int)i, VERDICT_NOWHERE,
-				 "a partner of %s was not ready to receive: %llu RNR NAKs came",
-				 judge_host(j, i), LL(got));
+		judge_add_reason(
+			j, REASON_RNR, (int)i, VERDICT_NOWHERE,
+			"a remote host of %s was not ready to receive: %llu RNR NAKs received",
+			judge_host(j, i), LL(got));
 }
 
 static uint64_t longest_pause_us(const struct judged_end *e, unsigned int *prio)
@@ -197,7 +198,7 @@ static void judge_pause(struct judge *j, unsigned int i)
 
 	if (us && us > e->load.when_ns / NS_A_US / 100 * PAUSE_PC)
 		judge_add_reason(j, REASON_LONG_PAUSE, (int)i, VERDICT_NOWHERE,
-				 "%s was paused for %llu ms of %llu on priority %u",
+				 "%s was paused for %llu of %llu ms on priority %u",
 				 judge_host(j, i), LL(us / 1000), LL(e->load.when_ns / 1000000),
 				 prio);
 	if (storms)
@@ -238,11 +239,11 @@ static void judge_idle(struct judge *j, unsigned int i)
 		return;
 	loss_count(&idle, j->end[i].seen->soft, -1, &loss);
 	if (loss.gaps || loss.naks || loss.responses)
-		judge_add_reason(
-			j, REASON_IDLE_LOSS, (int)i, VERDICT_NOWHERE,
-			"%s counted %llu gaps, %llu sequence NAKs, %llu missing answers before "
-			"our traffic began",
-			judge_host(j, i), LL(loss.gaps), LL(loss.naks), LL(loss.responses));
+		judge_add_reason(j, REASON_IDLE_LOSS, (int)i, VERDICT_NOWHERE,
+				 "%s counted %llu sequence gaps, %llu sequence NAKs, %llu missing "
+				 "responses before rocecheck's traffic started",
+				 judge_host(j, i), LL(loss.gaps), LL(loss.naks),
+				 LL(loss.responses));
 }
 
 void judge_counters(struct judge *j)

@@ -183,12 +183,12 @@ static void judge_foreign(struct judge *j, unsigned int i)
 	ours.in += repeated(j, i);
 	ours.out += repeated(j, i);
 	if (beyond(e, METRIC_RX_BYTES, ours.in) || beyond(e, METRIC_TX_BYTES, ours.out))
-		judge_add_reason(
-			j, REASON_FOREIGN, (int)i, VERDICT_NOWHERE,
-			"%s %s moved %llu bytes in and %llu out, ours were at most %llu and "
-			"%llu",
-			judge_host(j, i), e->seen->netdev, LL(e->load.value[METRIC_RX_BYTES][0]),
-			LL(e->load.value[METRIC_TX_BYTES][0]), LL(ours.in), LL(ours.out));
+		judge_add_reason(j, REASON_FOREIGN, (int)i, VERDICT_NOWHERE,
+				 "%s %s moved %llu bytes in and %llu out, of which rocecheck sent "
+				 "at most %llu and %llu",
+				 judge_host(j, i), e->seen->netdev,
+				 LL(e->load.value[METRIC_RX_BYTES][0]),
+				 LL(e->load.value[METRIC_TX_BYTES][0]), LL(ours.in), LL(ours.out));
 }
 
 static bool any_tcp(const struct verdict_input *in)
@@ -228,9 +228,8 @@ static void judge_stress(struct judge *j)
 			j, REASON_NOT_STRESSED, VERDICT_NOWHERE, VERDICT_NOWHERE, "%s",
 			counted ? "not stressed: no pause of the classes' priorities and no "
 				  "congestion notification was seen anywhere"
-				: "no port counts pauses of the classes' priorities or "
-				  "congestion notifications: whether it was stressed is not "
-				  "known");
+				: "no port counts pauses of the classes' priorities or congestion "
+				  "notifications: whether the fabric was stressed is unknown");
 }
 
 void judge_evidence(struct judge *j)
@@ -242,7 +241,7 @@ void judge_evidence(struct judge *j)
 	judge_stress(j);
 	if (j->in->aborted)
 		judge_add_reason(j, REASON_ABORTED, VERDICT_NOWHERE, VERDICT_NOWHERE,
-				 "stopped before its time");
+				 "stopped early");
 }
 
 /* WARN on hardware; Soft-RoCE shares its processor with everything. */
@@ -258,10 +257,11 @@ static void judge_latency(struct judge *j, unsigned int end, unsigned int class,
 	uint64_t late = histogram_percentile(h, HISTOGRAM_P99_9);
 
 	if (h->count >= 1000 && late > TAIL_TIMES * typical)
-		judge_add_reason_as(
-			j, shape_verdict(j, end, REASON_TAIL), REASON_TAIL, (int)end, (int)class,
-			"%s: of class %u 0.1 %% took longer than %llu us, half of it %llu us",
-			judge_host(j, end), class, LL(late / 1000), LL(typical / 1000));
+		judge_add_reason_as(j, shape_verdict(j, end, REASON_TAIL), REASON_TAIL, (int)end,
+				    (int)class,
+				    "%s: class %u: 0.1 %% of messages took longer than %llu us, "
+				    "the median is %llu us",
+				    judge_host(j, end), class, LL(late / 1000), LL(typical / 1000));
 }
 
 static void judge_steady(struct judge *j, unsigned int end, unsigned int class,

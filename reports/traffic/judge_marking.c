@@ -29,7 +29,7 @@ static void judge_set(struct judge *j, const struct verdict_pair *pair, unsigned
 		judge_add_reason(j, REASON_NOT_MARKED, (int)end, (int)i,
 				 "%s: %" PRIu64 " of %" PRIu64
 				 " queue pairs that rdma_cm set up have ToS "
-				 "%" PRIu64 " (DSCP %" PRIu64 "), asked was %u (DSCP %u)",
+				 "%" PRIu64 " (DSCP %" PRIu64 ") instead of %u (DSCP %u)",
 				 judge_host(j, end), r->tos_other, r->tos_read, r->tos_found,
 				 r->tos_found >> 2, asked, asked >> 2);
 	}
@@ -45,8 +45,7 @@ void judge_marking(struct judge *j)
 		judge_set(j, pair, pair->server, pair->server_report);
 		if (pair->echo_failed)
 			judge_add_reason(j, REASON_UNSEEN, VERDICT_NOWHERE, VERDICT_NOWHERE,
-					 "the marking echo was not done to its end: %s",
-					 pair->echo_failed);
+					 "the marking echo did not finish: %s", pair->echo_failed);
 		for (unsigned int i = 0; pair->echo && i < pair->echo->count; i++) {
 			const struct marking_finding *f = &pair->echo->finding[i];
 			char text[240];

@@ -39,7 +39,7 @@ static void say_unanswered(struct judge *j, unsigned int requester, unsigned int
 		say_lost(j, responder, requester, class, what);
 	else
 		judge_add_reason(j, REASON_LOST, VERDICT_NOWHERE, class,
-				 "between %s and %s (request or answer): %s",
+				 "between %s and %s (request or response): %s",
 				 judge_host(j, requester), judge_host(j, responder), what);
 }
 
@@ -87,7 +87,7 @@ static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigne
 
 	if (r->reordered)
 		judge_add_reason(j, REASON_REORDERED, (int)end, (int)class,
-				 "%s: %llu messages of class %u came after a later one",
+				 "%s: %llu messages of class %u arrived out of order",
 				 judge_name(j, pair, end, name), LL(r->reordered), class);
 	if (r->gaps && no_buffer)
 		judge_add_reason(
@@ -197,12 +197,11 @@ static bool both_reported(struct judge *j, const struct verdict_pair *pair, unsi
 	    !by_cause[other->total.cause].said)
 		return false;
 	if (other->total.cause == CAUSE_REMOTE_GONE && end == pair->client)
-		judge_add_reason(
-			j, REASON_LOST, VERDICT_NOWHERE, VERDICT_NOWHERE,
-			"%s and %s: RDMA fell silent, though both programs and their control "
-			"connection live (%s: %s; %s: %s)",
-			judge_host(j, end), judge_host(j, away), judge_host(j, end),
-			words_of(report), judge_host(j, away), words_of(other));
+		judge_add_reason(j, REASON_LOST, VERDICT_NOWHERE, VERDICT_NOWHERE,
+				 "%s and %s: RDMA stopped, although both programs and their "
+				 "control connection are alive (%s: %s; %s: %s)",
+				 judge_host(j, end), judge_host(j, away), judge_host(j, end),
+				 words_of(report), judge_host(j, away), words_of(other));
 	return true;
 }
 
@@ -274,7 +273,7 @@ static void judge_report(struct judge *j, const struct verdict_pair *pair, unsig
 
 	if (!report) {
 		judge_add_reason(j, REASON_REMOTE_GONE, (int)end, VERDICT_NOWHERE,
-				 "%s gave no result", judge_name(j, pair, end, name));
+				 "%s reported no result", judge_name(j, pair, end, name));
 		return;
 	}
 	judge_classes(j, pair, end, report);
@@ -297,12 +296,11 @@ static void judge_way(struct judge *j, const struct verdict_pair *pair, unsigned
 		missing = without(sent->class[i].messages, came->class[i].arrived);
 		missing = without(missing, came->class[i].gaps);
 		if (missing)
-			judge_add_reason(
-				j, REASON_UNACCOUNTED, (int)to, (int)i,
-				"%s -> %s: of %llu messages of class %u %llu neither arrived nor "
-				"are known to be missing",
-				judge_host(j, judge_other(pair, to)), judge_host(j, to),
-				LL(sent->class[i].messages), i, LL(missing));
+			judge_add_reason(j, REASON_UNACCOUNTED, (int)to, (int)i,
+					 "%s -> %s: of %llu messages of class %u, %llu neither "
+					 "arrived nor were counted as missing",
+					 judge_host(j, judge_other(pair, to)), judge_host(j, to),
+					 LL(sent->class[i].messages), i, LL(missing));
 	}
 }
 

@@ -92,22 +92,21 @@ static void say_soft(struct judge *j, unsigned int i, const struct account *a)
 	const struct judged_end *e = &j->end[i];
 
 	if (a->valid && a->equal)
-		judge_add_reason(
-			j, REASON_ACCOUNTED, (int)i, VERDICT_NOWHERE,
-			"%s: %llu retries and copies, but all %llu packets sent by both ends came",
-			judge_host(j, i), LL(e->loss.unexplained), LL(a->sent));
+		judge_add_reason(j, REASON_ACCOUNTED, (int)i, VERDICT_NOWHERE,
+				 "%s: %llu retries and duplicates, but all %llu packets sent by "
+				 "both ends arrived",
+				 judge_host(j, i), LL(e->loss.unexplained), LL(a->sent));
 	else if (e->timeout >= TIMEOUT_TRUSTED && !a->equal && waited_so_long(j, i))
 		judge_add_reason(
 			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			"%s: %llu retries and copies, and a message that waited for the whole "
-			"ACK timeout: the end of a stream or an answer was lost",
+			"%s: %llu retries and duplicates, and a message that waited for the whole "
+			"ACK timeout: the last packets of a stream or a response were lost",
 			judge_host(j, i), LL(e->loss.unexplained));
 	else
-		judge_add_reason(
-			j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
-			"%s: %llu retries and copies without a gap: Soft-RoCE's timer (code %u) "
-			"fires without loss too",
-			judge_host(j, i), LL(e->loss.unexplained), e->timeout);
+		judge_add_reason(j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
+				 "%s: %llu retries and duplicates without a gap: Soft-RoCE's timer "
+				 "(code %u) also fires without loss",
+				 judge_host(j, i), LL(e->loss.unexplained), e->timeout);
 }
 
 static void say_device(struct judge *j, unsigned int i)
@@ -117,14 +116,13 @@ static void say_device(struct judge *j, unsigned int i)
 	if (e->paused)
 		judge_add_reason(
 			j, REASON_SPURIOUS_PAUSE, (int)i, VERDICT_NOWHERE,
-			"%s: %llu retries without a gap while it was paused: answers came late",
+			"%s: %llu retries without a gap while it was paused: responses were late",
 			judge_host(j, i), LL(e->loss.unexplained));
 	else
-		judge_add_reason(
-			j, REASON_TIMEOUTS, (int)i, VERDICT_NOWHERE,
-			"%s: %llu retries without a gap: the end of a stream or an ACK was lost, "
-			"or an answer was late",
-			judge_host(j, i), LL(e->loss.unexplained));
+		judge_add_reason(j, REASON_TIMEOUTS, (int)i, VERDICT_NOWHERE,
+				 "%s: %llu retries without a gap: the last packets of a stream or "
+				 "an ACK were lost, or a response was late",
+				 judge_host(j, i), LL(e->loss.unexplained));
 }
 
 static uint64_t retries(const struct judge *j)
@@ -149,18 +147,19 @@ static bool anybody_gone(const struct judge *j)
 static void judge_account(struct judge *j, const struct account *a)
 {
 	enum reason_kind kind = retries(j) ? REASON_LOST : REASON_ACKS_LOST;
-	const char *why = kind == REASON_LOST ? "" : ", and nobody had to repeat one: ACKs";
+	const char *why = kind == REASON_LOST ? "" : ", and none was retransmitted: ACKs";
 
 	if (!a->valid || a->equal || loss_said(j) || anybody_gone(j))
 		return;
 	if (j->in->end_count == 2)
-		judge_add_reason(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
-				 "of %llu packets %llu from %s to %s and %llu back never came%s",
-				 LL(a->sent), LL(a->there), judge_host(j, 0), judge_host(j, 1),
-				 LL(a->back), why);
+		judge_add_reason(
+			j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
+			"of %llu packets, %llu from %s to %s and %llu back never arrived%s",
+			LL(a->sent), LL(a->there), judge_host(j, 0), judge_host(j, 1), LL(a->back),
+			why);
 	else
 		judge_add_reason(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
-				 "of %llu packets %llu never came%s", LL(a->sent),
+				 "of %llu packets, %llu never arrived%s", LL(a->sent),
 				 LL(a->sent - a->came), why);
 }
 

@@ -143,8 +143,8 @@ bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct
 		return true;
 	a->known = true;
 	snprintf(a->text, sizeof(a->text),
-		 "packets were counted in the priorities of TCP alone: whether the classes arrived "
-		 "in theirs cannot be told");
+		 "packets were counted only in the priorities of TCP: the arrival of the classes "
+		 "cannot be checked");
 	return true;
 }
 
@@ -176,7 +176,7 @@ static void judge_echo(const struct two_ended *t, struct two_ended_verdict *out)
 	if (!x->has_result[SIDE_CLIENT])
 		return;
 	if (marking_findings_make(&ends, &out->echo, &e))
-		out->pair.echo_failed = "the ends do not agree on what was sent";
+		out->pair.echo_failed = "the two ends disagree on the packets sent";
 	else
 		out->pair.echo = &out->echo;
 }

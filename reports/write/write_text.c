@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The report for people: the verdict, what leads with its evidence and what it caused,
- * a table of ports, and everything that was not judged with its reason. Colour repeats what words
- * say.
+ * Writes the report for people: verdict and scope, root causes with evidence and consequences, a
+ * table of ports, checks without a verdict and their reasons, totals and a legend. Colour only
+ * repeats words.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,12 +11,13 @@
 #include "probe/record/run_tcp.h"
 #include "profiles/base/text.h"
 #include "reports/engine/finding_sort.h"
+#include "reports/engine/findings.h"
 #include "reports/rules/app_env.h"
 #include "reports/write/writer.h"
 
-#define SUBJECTS_SHOWN 6 /* ports named in a line that many share */
-#define SKIPPED_A_LINE 7 /* rules */
-#define CAUSED_SHOWN   8 /* consequences of one cause that are told */
+#define SUBJECTS_SHOWN	   6 /* ports named in one line */
+#define RULES_A_LINE	   7
+#define CONSEQUENCES_SHOWN 8 /* of one root cause */
 
 /* One document being written. */
 struct page {
@@ -53,7 +54,7 @@ static void write_host_port(const struct page *p, const struct finding *f)
 	text_print(p->out, f->port, TEXT_FIELD);
 }
 
-/* What went beside the RDMA of all pairs, added up. */
+/* The TCP background of all pairs, added up. */
 static void write_tcp(const struct page *p)
 {
 	const struct run *run = p->r->run;
@@ -71,24 +72,57 @@ static void write_tcp(const struct page *p)
 		if (!pairs)
 			continue;
 		run_tcp_text(&all, i, text, sizeof(text));
-		fprintf(p->out, "      beside RDMA, in %u pair%s: %s\n", pairs,
-			pairs == 1 ? "" : "s", text);
+		fprintf(p->out, "      TCP background, %u pair%s: %s\n", pairs, plural(pairs),
+			text);
 	}
+}
+
+/* Ends the headline with the limits of the verdict: a run without traffic, and for a PASS the rules
+ * that lacked evidence, each once. */
+static void write_untested(const struct page *p)
+{
+	const char *separator = p->r->run->traffic ? "; not tested: " : "; no traffic was tested";
+
+	if (!p->r->run->traffic) {
+		fputs(separator, p->out);
+		separator = "; no evidence for ";
+	}
+	for (size_t i = 0; !p->r->exit_code && i < p->order.count; i++) {
+		const struct finding *f = &p->f->list[p->order.at[i]];
+		size_t k = i;
+
+		while (k > 0 && p->f->list[p->order.at[k - 1]].rule != f->rule)
+			k--;
+		if (f->verdict != VERDICT_INCONCLUSIVE || k > 0)
+			continue;
+		fprintf(p->out, "%s%s", separator, f->rule->id);
+		separator = ", ";
+	}
+}
+
+static unsigned int text_port_count(const struct run *run)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < run->host_count; i++)
+		n += run->host[i].port_count ? run->host[i].port_count
+					     : run->host[i].before.port_count;
+	return n;
 }
 
 static void write_run(const struct page *p)
 {
+	unsigned int ports = text_port_count(p->r->run);
 	const struct profile *profile = &p->r->fabric->profile;
 
 	text_print(p->out, p->r->fabric->name[0] ? p->r->fabric->name : "fabric", TEXT_FIELD);
 	fputs(", profile ", p->out);
 	text_print(p->out, profile->name, TEXT_FIELD);
-	fprintf(p->out, " (%s), %u hosts, run ", profile_intent_word(profile->intent),
-		p->r->run->host_count);
+	fprintf(p->out, " (%s), %u host%s, %u port%s, run ", profile_intent_word(profile->intent),
+		p->r->run->host_count, plural(p->r->run->host_count), ports, plural(ports));
 	text_print(p->out, p->r->run->id, TEXT_FIELD);
+	write_untested(p);
 	fputc('\n', p->out);
-	if (!p->r->run->traffic)
-		fputs("      configuration alone: no traffic was run\n", p->out);
 	write_tcp(p);
 }
 
@@ -96,9 +130,10 @@ static void write_host(const struct page *p)
 {
 	const struct profile *profile = &p->r->fabric->profile;
 	const struct snapshot *s = &p->r->run->host[0].before;
+	unsigned int ports = text_port_count(p->r->run);
 
 	text_print(p->out, s->host, TEXT_FIELD);
-	fputs(", kernel ", p->out);
+	fprintf(p->out, ", %u port%s, kernel ", ports, plural(ports));
 	text_print(p->out, s->kernel[0] ? s->kernel : "unknown", TEXT_FIELD);
 	fputs(", rdma-core ", p->out);
 	text_print(p->out, s->rdma_core[0] ? s->rdma_core : "unknown", TEXT_FIELD);
@@ -128,13 +163,6 @@ static void write_verdict(const struct page *p)
 	}
 }
 
-static void write_line(const struct page *p, const char *label, const char *text)
-{
-	fprintf(p->out, "      %-7s ", label);
-	text_print(p->out, text, TEXT_FIELD);
-	fputc('\n', p->out);
-}
-
 static void write_evidence(const struct page *p, const struct finding *f)
 {
 	for (unsigned int i = 0; i < f->evidence_count; i++) {
@@ -144,11 +172,22 @@ static void write_evidence(const struct page *p, const struct finding *f)
 	}
 }
 
+/* A missing host or port is a FAIL of its rule, and makes the report INCOMPLETE. */
+static enum verdict text_verdict(const struct finding *f)
+{
+	return finding_is_incomplete(f) ? VERDICT_INCONCLUSIVE : f->verdict;
+}
+
+static const char *text_verdict_word(enum verdict v)
+{
+	return v == VERDICT_INCONCLUSIVE ? "INCOMPLETE" : verdict_word(v);
+}
+
 static void write_heading(const struct page *p, const struct finding *f)
 {
 	char prios[64];
 
-	write_coloured(p, f->verdict, verdict_word(f->verdict));
+	write_coloured(p, text_verdict(f), text_verdict_word(text_verdict(f)));
 	fprintf(p->out, "  %s  ", f->rule->id);
 	write_host_port(p, f);
 	if (f->prio_set) {
@@ -160,7 +199,7 @@ static void write_heading(const struct page *p, const struct finding *f)
 	fputc('\n', p->out);
 }
 
-/* The kinds of evidence a finding stands on, each once: "[HK]". */
+/* The kinds of evidence of a finding, each once: "[HK]". */
 static void write_evidence_kinds(const struct page *p, const struct finding *f)
 {
 	char kinds[8] = "";
@@ -176,31 +215,52 @@ static void write_evidence_kinds(const struct page *p, const struct finding *f)
 		fprintf(p->out, " [%s]", kinds);
 }
 
-/* What the finding at this place of the order explains: they follow it. One line each, because they
- * are the same fault seen by other evidence. */
-static void write_caused(const struct page *p, size_t place)
+/* The consequences of the root cause at this place; they follow it in the order. */
+static void write_consequences(const struct page *p, size_t place)
 {
-	size_t lead = p->order.at[place], n = 0, i;
+	size_t root = p->order.at[place], n = 0, i;
 
 	for (i = place + 1; i < p->order.count; i++) {
 		const struct finding *f = &p->f->list[p->order.at[i]];
 
-		if (f->caused_by < 0 || (size_t)f->caused_by != lead)
+		if (f->caused_by < 0 || (size_t)f->caused_by != root)
 			break;
-		if (n++ >= CAUSED_SHOWN)
+		if (n++ >= CONSEQUENCES_SHOWN)
 			continue;
-		fprintf(p->out, "      %-6s  %s ", n == 1 ? "caused" : "", f->rule->id);
+		fprintf(p->out, "      -> %s %s (", f->rule->id, f->rule->title);
 		write_host_port(p, f);
-		fputs(": ", p->out);
+		fputs("): ", p->out);
 		text_print(p->out, f->text, TEXT_FIELD);
 		write_evidence_kinds(p, f);
 		fputc('\n', p->out);
 	}
-	if (n > CAUSED_SHOWN)
-		fprintf(p->out, "              and %zu more\n", n - CAUSED_SHOWN);
+	if (n > CONSEQUENCES_SHOWN)
+		fprintf(p->out, "      -> and %zu more\n", n - CONSEQUENCES_SHOWN);
 }
 
-static void write_lead(const struct page *p, size_t place)
+/* The advice, with the real names for IFACE and PROFILE where they are known. */
+static void write_advice(const struct page *p, const struct finding *f)
+{
+	static const char builtin[] = "builtin:";
+	const char *profile = p->r->fabric->profile.path, *c = f->rule->advice;
+
+	if (!strncmp(profile, builtin, strlen(builtin)))
+		profile += strlen(builtin);
+	fputs("      advice       ", p->out);
+	while (*c) {
+		bool iface = f->port[0] && !strncmp(c, "IFACE", strlen("IFACE"));
+
+		if (iface || (profile[0] && !strncmp(c, "PROFILE", strlen("PROFILE")))) {
+			text_print(p->out, iface ? f->port : profile, TEXT_FIELD);
+			c += iface ? strlen("IFACE") : strlen("PROFILE");
+		} else {
+			fputc(*c++, p->out);
+		}
+	}
+	fputc('\n', p->out);
+}
+
+static void write_root_cause(const struct page *p, size_t place)
 {
 	const struct finding *f = &p->f->list[p->order.at[place]];
 
@@ -209,12 +269,12 @@ static void write_lead(const struct page *p, size_t place)
 	fprintf(p->out, "      %s\n", f->rule->title);
 	write_evidence(p, f);
 	if (f->expected_path[0]) {
-		fputs("      wish    ", p->out);
+		fputs("      expected by  ", p->out);
 		text_print(p->out, f->expected_path, TEXT_FIELD);
 		fprintf(p->out, ":%d\n", f->expected_line);
 	}
-	write_line(p, "do", f->rule->advice);
-	write_caused(p, place);
+	write_advice(p, f);
+	write_consequences(p, place);
 }
 
 static void write_violations(const struct page *p)
@@ -223,11 +283,11 @@ static void write_violations(const struct page *p)
 		const struct finding *f = &p->f->list[p->order.at[i]];
 
 		if (finding_violated(f) && f->caused_by < 0)
-			write_lead(p, i);
+			write_root_cause(p, i);
 	}
 }
 
-/* Findings of one port by verdict, and those without evidence that gate. */
+/* Findings of one port by verdict, and those that make the report INCOMPLETE. */
 struct tally {
 	size_t by[VERDICT_FAIL + 1];
 	size_t blocking;
@@ -243,8 +303,9 @@ static struct tally text_tally_port(const struct page *p, const char *host, cons
 
 		if (f->port[0] && strcmp(f->port, port))
 			continue;
-		t.by[f->verdict]++;
-		t.blocking += finding_blocks(f, p->r->allow, p->r->allow_count);
+		t.by[text_verdict(f)]++;
+		t.blocking += finding_is_incomplete(f) ||
+			      finding_blocks(f, p->r->allow, p->r->allow_count);
 	}
 	return t;
 }
@@ -271,7 +332,7 @@ static void write_port_row(const struct page *p, const struct run_host *h, const
 	fprintf(p->out, "%-16s %-15s %-12s %6s %5zu %5zu %5zu %5zu  ", host ? host : "?",
 		netdev && netdev[0] ? netdev : "-", ibdev ? ibdev : "?", mtu, t.by[VERDICT_PASS],
 		t.by[VERDICT_WARN], t.by[VERDICT_FAIL], t.by[VERDICT_INCONCLUSIVE]);
-	write_coloured(p, text_worst_verdict(&t), verdict_word(text_worst_verdict(&t)));
+	write_coloured(p, text_worst_verdict(&t), text_verdict_word(text_worst_verdict(&t)));
 	fputc('\n', p->out);
 	free(host);
 	free(netdev);
@@ -305,7 +366,7 @@ static bool text_is_allowed(const struct report *r, const struct finding *f)
 	return finding_blocks(f, NULL, 0) && !finding_blocks(f, r->allow, r->allow_count);
 }
 
-/* One line for neighbours in the order that say the same. Returns how many. */
+/* One line for adjacent findings with equal text. Returns how many. */
 static size_t write_group(const struct page *p, size_t place)
 {
 	const struct finding *first = &p->f->list[p->order.at[place]];
@@ -328,9 +389,9 @@ static size_t write_group(const struct page *p, size_t place)
 	fputs(": ", p->out);
 	text_print(p->out, first->text, TEXT_FIELD);
 	if (finding_blocks(first, p->r->allow, p->r->allow_count))
-		fputs(" [gates]", p->out);
+		fputs(" [blocks exit 0]", p->out);
 	else if (text_is_allowed(p->r, first))
-		fputs(" [allowed]", p->out);
+		fputs(" [allowed by --allow-inconclusive]", p->out);
 	fputc('\n', p->out);
 	return count ? count : 1;
 }
@@ -353,7 +414,7 @@ static void write_list(const struct page *p, enum verdict v, const char *title)
 	}
 }
 
-/* Whether an earlier finding of the order was a SKIP for the same reason (and by the same rule). */
+/* True when an earlier finding was a SKIP for the same reason (and by the same rule). */
 static bool text_skipped_before(const struct page *p, size_t place, bool same_rule)
 {
 	const struct finding *f = &p->f->list[p->order.at[place]];
@@ -368,7 +429,7 @@ static bool text_skipped_before(const struct page *p, size_t place, bool same_ru
 	return false;
 }
 
-/* The rules that are skipped for the reason of the finding at this place, and the reason. */
+/* The rules that were skipped for the reason of this finding, and the reason. */
 static void write_skip(const struct page *p, size_t place)
 {
 	const char *text = p->f->list[p->order.at[place]].text;
@@ -380,7 +441,7 @@ static void write_skip(const struct page *p, size_t place)
 		if (f->verdict != VERDICT_SKIP || strcmp(f->text, text) ||
 		    text_skipped_before(p, i, true))
 			continue;
-		fputs(n % SKIPPED_A_LINE ? " " : n ? "\n  " : "  ", p->out);
+		fputs(n % RULES_A_LINE ? " " : n ? "\n  " : "  ", p->out);
 		fputs(f->rule->id, p->out);
 		n++;
 	}
@@ -389,7 +450,7 @@ static void write_skip(const struct page *p, size_t place)
 	fputc('\n', p->out);
 }
 
-/* Of one host the reasons say more than the ports: most rules that are skipped share one. */
+/* Grouped by reason: on one host most skipped rules share one. */
 static void write_skips(const struct page *p)
 {
 	bool titled = false;
@@ -400,10 +461,19 @@ static void write_skips(const struct page *p)
 		if (f->verdict != VERDICT_SKIP || text_skipped_before(p, i, false))
 			continue;
 		if (!titled)
-			fputs("\nDoes not apply here:\n", p->out);
+			fputs("\nSkipped (not applicable here):\n", p->out);
 		titled = true;
 		write_skip(p, i);
 	}
+}
+
+static void write_skip_count(const struct page *p)
+{
+	size_t n = verdict_count(p->f, VERDICT_SKIP);
+
+	if (n)
+		fprintf(p->out, "\n%zu check%s skipped: not applicable here (-v lists them).\n", n,
+			plural(n));
 }
 
 static void write_passes(const struct page *p)
@@ -418,16 +488,53 @@ static void write_passes(const struct page *p)
 	}
 }
 
+static void write_root_cause_count(const struct page *p, enum verdict v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->f->count; i++)
+		n += text_verdict(&p->f->list[i]) == v && p->f->list[i].caused_by < 0;
+	if (n)
+		fprintf(p->out, " (%zu root cause%s)", n, plural(n));
+}
+
 static void write_totals(const struct page *p)
 {
-	size_t fail = verdict_count(p->f, VERDICT_FAIL), warn = verdict_count(p->f, VERDICT_WARN);
+	size_t by[VERDICT_FAIL + 1] = {0};
 
-	fprintf(p->out,
-		"\n%zu judgements: %zu pass, %zu fail, %zu warn (%zu of these lead), "
-		"%zu inconclusive, %zu skip. exit %d\n",
-		p->f->count, verdict_count(p->f, VERDICT_PASS), fail, warn, leading_count(p->f),
-		verdict_count(p->f, VERDICT_INCONCLUSIVE), verdict_count(p->f, VERDICT_SKIP),
-		p->r->exit_code);
+	for (size_t i = 0; i < p->f->count; i++)
+		by[text_verdict(&p->f->list[i])]++;
+	fprintf(p->out, "\n%zu check%s: %zu passed, %zu failed", p->f->count, plural(p->f->count),
+		by[VERDICT_PASS], by[VERDICT_FAIL]);
+	write_root_cause_count(p, VERDICT_FAIL);
+	fprintf(p->out, ", %zu warning%s", by[VERDICT_WARN], plural(by[VERDICT_WARN]));
+	write_root_cause_count(p, VERDICT_WARN);
+	fprintf(p->out, ", %zu inconclusive, %zu skipped. Exit code %d.\n",
+		by[VERDICT_INCONCLUSIVE], by[VERDICT_SKIP], p->r->exit_code);
+}
+
+/* Explains the letters and signs of this report. */
+static void write_legend(const struct page *p)
+{
+	const char *separator = "Evidence: ";
+	bool shown[128] = {false}, consequence = false;
+
+	for (size_t i = 0; i < p->f->count; i++) {
+		const struct finding *f = &p->f->list[i];
+
+		consequence = consequence || f->caused_by >= 0;
+		for (unsigned int k = 0; k < f->evidence_count; k++)
+			shown[f->evidence[k].kind & 127] |= p->r->verbose || finding_violated(f);
+	}
+	for (const struct evidence_word *w = evidence_words; w->meaning; w++) {
+		if (!shown[w->kind])
+			continue;
+		fprintf(p->out, "%s[%c] %s", separator, w->kind, w->meaning);
+		separator = ", ";
+	}
+	fputs(separator[0] == ',' ? ".\n" : "", p->out);
+	fputs(consequence ? "->: consequence of the root cause above.\n" : "", p->out);
+	fputs(p->r->capture ? "" : "OPEN: inconclusive checks of the port and its host.\n", p->out);
 }
 
 static void write_page(const struct page *p)
@@ -436,11 +543,13 @@ static void write_page(const struct page *p)
 	write_violations(p);
 	if (!p->r->capture)
 		write_port_table(p);
-	write_list(p, VERDICT_INCONCLUSIVE, "Not judged, the evidence was not there:");
-	if (p->r->alone)
+	write_list(p, VERDICT_INCONCLUSIVE, "Inconclusive (no evidence):");
+	if (!p->r->verbose)
+		write_skip_count(p);
+	else if (p->r->alone)
 		write_skips(p);
 	else
-		write_list(p, VERDICT_SKIP, "Does not apply here:");
+		write_list(p, VERDICT_SKIP, "Skipped (not applicable here):");
 	if (p->r->verbose) {
 		fputc('\n', p->out);
 		write_passes(p);
@@ -450,6 +559,7 @@ static void write_page(const struct page *p)
 		app_env_print(p->r->environment, p->out);
 	}
 	write_totals(p);
+	write_legend(p);
 }
 
 int write_text(const struct report *r, FILE *out, struct err *e)

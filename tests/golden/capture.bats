@@ -40,7 +40,7 @@ files() {
 	run -2 --separate-stderr "$rc" capture check --json "$golden/broken.pcap"
 	jq -e '.exit_code == 2 and .verdict == "ERROR"' <<<"$output"
 	run -2 --separate-stderr "$rc" capture check "$golden/broken.pcap"
-	grep '\. exit 2$' <<<"$output"
+	grep '\. Exit code 2\.$' <<<"$output"
 }
 
 # Sections and interfaces by hand, for no tool writes such a file from one capture.
@@ -198,7 +198,7 @@ block() { # TYPE LENGTH BODY, as hexadecimal little endian
 	[ "$(xmllint --xpath 'string(/testsuites/@failures)' - <<<"$output")" -eq 2 ]
 	run "$rc" capture check "$golden/control.pcap"
 	[ "$status" -eq 4 ]
-	[[ $output == *"way out: a mirror port"* ]]
+	[[ $output == *"alternative: a mirror port"* ]]
 	run "$rc" capture check --fail-on warn "$golden/drops.pcapng"
 	[ "$status" -eq 1 ]
 	run "$rc" capture check --allow-inconclusive RC-CAP-004 --allow-inconclusive RC-CAP-010 "$golden/drops.pcapng"

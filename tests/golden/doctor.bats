@@ -83,7 +83,7 @@ golden()
 
 @test "a guest is told where its QoS is set; nothing of the port is called good" {
 	run --separate-stderr "$rocecheck" doctor --from "$snaps/guest-mana.json" lab --json
-	jq -e '.findings[] | select(.rule == "RC-ENV-001") | .verdict == "SKIP"' <<<"$output"
+	jq -e '.findings[] | select(.rule == "RC-ENV-001") | .verdict == "WARN"' <<<"$output"
 	jq -e 'all(.findings[] | select(.rule | test("^RC-(PFC|ETS)-")); .verdict == "SKIP")' <<<"$output"
 }
 
@@ -95,7 +95,8 @@ golden()
 	run -1 --separate-stderr "$rocecheck" doctor --from "$dir/old.json"
 	grep -q 'FAIL  RC-ENV-008 .* rdma-core 44.0: RDMA over MANA needs 50' <<<"$output"
 	run --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json"
-	grep -q 'a virtual function: QoS is set by its host.*set it on its physical function' <<<"$output"
+	grep -q 'WARN  RC-ENV-001 .*: QoS of this virtual function (VF) is set on its PF' <<<"$output"
+	grep -q 'not set here: .*set it on its physical function' <<<"$output"
 }
 
 @test "the environment is shell, and JSON" {
@@ -114,7 +115,7 @@ golden()
 
 	run --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab
 	code=$status
-	grep -q "exit $code\$" <<<"$output"
+	grep -q "Exit code $code\.\$" <<<"$output"
 	run -"$code" --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --format json
 	jq -e --argjson code "$code" '.exit_code == $code and .environment and .profile.name == "lab"' <<<"$output"
 	run -"$code" --separate-stderr "$rocecheck" doctor --from "$snaps/sriov-vf.json" lab --format junit

@@ -62,7 +62,7 @@ refused()
 	jq -e --argjson code "$status" '.schema == "rocecheck.report/1" and .exit_code == $code' <<<"$output"
 	jq -e '[.findings[] | select(.verdict == "PASS" or .verdict == "FAIL")] | length > 0' <<<"$output"
 	xmllint --noout "$dir/j.xml"
-	grep -q judgements "$dir/t.txt"
+	grep -q 'checks: ' "$dir/t.txt"
 	[ "$(find "$dir" -name run.json | wc -l)" -eq 0 ]
 }
 
@@ -178,7 +178,7 @@ refused()
 			code=\$?; find \$1/small -name '.*' >\$1/left; exit \$code" - "$dir" "$rocecheck"
 		echo "$stderr"
 		[ "$status" -eq 3 ]
-		grep -q judgements <<<"$output"
+		grep -q 'checks: ' <<<"$output"
 		[ "$(grep -c 'json:.*No space left on device' <<<"$stderr")" -eq 1 ]
 		[ ! -s "$dir/left" ]
 	done

@@ -61,7 +61,7 @@ losses()
 		middle|--mode strict $write|drop p2 7 300|FAIL|lost|1 packets of class 0 were lost
 		tail|--mode strict $write|drop p2 8 40|FAIL|lost|1 packets of class 0 were lost
 		ACK|--mode strict $write|drop p1 17 3|FAIL WARN|lost answers-short| 0 from h1 to 198.18.0.2 and 1 back
-		READ response|--mode strict $write --verb read|drop p1 14 300|FAIL|lost|between h1 and 198.18.0.2 (request or answer): 1 packets of class 0 were lost
+		READ response|--mode strict $write --verb read|drop p1 14 300|FAIL|lost|between h1 and 198.18.0.2 (request or response): 1 packets of class 0 were lost
 		flipped bit|--mode strict $write --check every|corrupt p2 7 300|FAIL|lost|1 packets of class 0 were lost
 		message|$latency|drop p2 10 100|FAIL|lost|1 packets of class 0 were lost
 		answer|$latency|drop p1 10 100|FAIL|lost|1 packets of class 0 were lost

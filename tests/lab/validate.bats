@@ -318,7 +318,7 @@ ends()
 	[ "$code" -eq 4 ]
 	((SECONDS <= 2))
 	grep -q 'partial' "$out.err"
-	grep -q 'judgements' "$out.txt"
+	grep -q 'checks: ' "$out.txt"
 	jq -e '.hosts[0].reached' "$out/run.json"
 	cleared
 }

@@ -141,7 +141,7 @@ static const struct {
 	{pcp_trust, "NCCL_IB_SL", "3", NULL},
 	{no_profile, "NCCL_IB_TC", "98", "DSCP 24 << 2 = 96"},
 	{rails_disagree, "NCCL_IB_TC", NULL, "the traffic class is left out"},
-	{evil_name, "UCX_NET_DEVICES", "mlx5_0:1", "would not be safe in a shell"},
+	{evil_name, "UCX_NET_DEVICES", "mlx5_0:1", "is not safe in a shell"},
 	{iwarp, "NCCL_IB_HCA", "=mlx5_0:1", NULL},
 	{bond, "UCX_NET_DEVICES", "mlx5_0:1", NULL},
 	{nothing, "NCCL_IB_HCA", NULL, "nothing to export"},

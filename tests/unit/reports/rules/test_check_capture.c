@@ -486,7 +486,7 @@ static void test_link(void **state)
 		const char *want;
 	} rows[] = {
 		{100000, PAUSE_SPEED_GIVEN, ", at 100 Gbit/s, as given"},
-		{2500, PAUSE_SPEED_FILE, ", at 2.5 Gbit/s, as the file says"},
+		{2500, PAUSE_SPEED_FILE, ", at 2.5 Gbit/s, from the file"},
 	};
 	static struct setting s;
 
@@ -518,7 +518,7 @@ static void test_storm(void **state)
 	f = finding_of(&all, "RC-CAP-021");
 	assert_int_equal(f->prio_set, 1 << 3);
 	assert_true(has_evidence(f, "frames 3-9"));
-	assert_non_null(strstr(f->text, ", at 10 Gbit/s, which is assumed: see --link-speed"));
+	assert_non_null(strstr(f->text, ", at 10 Gbit/s, assumed: see --link-speed"));
 	assert_int_equal(finding_of(&all, "RC-CAP-020")->caused_by, f - all.list);
 	assert_int_equal(finding_of(&all, "RC-CAP-023")->caused_by, f - all.list);
 	assert_int_equal(findings_exit(&all, SEVERITY_ERROR, NULL, 0), 1);
@@ -568,30 +568,30 @@ static void test_numbers(void **state)
 		void (*change)(struct setting *s);
 		const char *rule, *text;
 	} rows[] = {
-		{corrupted, "RC-CAP-011", "1 bad ICRC beside 20 good ones"},
-		{again, "RC-CAP-007", "1 packet sent again in 1 of 2 flows"},
-		{lost, "RC-CAP-004", "2 PSNs lost and sent again in 1 of 2 flows"},
+		{corrupted, "RC-CAP-011", "1 bad ICRC, 20 good ones"},
+		{again, "RC-CAP-007", "1 retransmitted packet in 1 of 2 flows"},
+		{lost, "RC-CAP-004", "2 PSNs lost and retransmitted in 1 of 2 flows"},
 		{lost_behind, "RC-CAP-004",
-		 "1 refusal of what was lost behind the capture in 1 of 2 flows"},
+		 "1 sequence NAK for a packet lost after the capture point in 1 of 2 flows"},
 		{lost_answers, "RC-CAP-004",
-		 "1 READ sent again from a lost answer on in 1 of 2 flows"},
+		 "1 READ restarted after a lost response in 1 of 2 flows"},
 		{refusals_alone, "RC-CAP-004",
-		 "2 sequence NAKs whose requests are not known in 1 of 1 flow"},
+		 "2 sequence NAKs without their requests in the capture in 1 of 1 flow"},
 		{lost_and_reordered, "RC-CAP-004",
-		 "1 refusal of what was lost behind the capture in 1 of 2 flows"},
+		 "1 sequence NAK for a packet lost after the capture point in 1 of 2 flows"},
 		{refused_reordered, "RC-CAP-004",
-		 "no PSN lost and sent again for certain: "
-		 "2 refusals, perhaps of what came out of order (see RC-CAP-006)"},
+		 "no certain loss: "
+		 "2 sequence NAKs, possibly because of reordering (see RC-CAP-006)"},
 		{refusals_unknown, "RC-CAP-004",
-		 "1 sequence NAK whose request is not known in 1 of 2 flows"},
+		 "1 sequence NAK without its request in the capture in 1 of 2 flows"},
 		{refusals_not_ready, "RC-CAP-004",
-		 "no PSN lost and sent again for certain: "
-		 "2 refusals, perhaps by receivers that were not ready (see RC-CAP-009)"},
+		 "no certain loss: "
+		 "2 sequence NAKs, possibly because a receiver was not ready (see RC-CAP-009)"},
 		{refusals_and_not_ready, "RC-CAP-004",
-		 "1 sequence NAK whose request is not known in 1 of 1 flow"},
+		 "1 sequence NAK without its request in the capture in 1 of 1 flow"},
 		{not_ready, "RC-CAP-009", "1 RNR NAK in 1 of 2 flows"},
 		{malformed, "RC-CAP-013", "1 malformed frame"},
-		{one_way, "RC-CAP-003", "nothing came back in 1 of 1 flow: "},
+		{one_way, "RC-CAP-003", "no packet in the reverse direction in 1 of 1 flow: "},
 	};
 	static struct setting s;
 
@@ -624,7 +624,7 @@ static void test_worst(void **state)
 	run_rules(&s, &all);
 	assert_true(has_evidence(finding_of(&all, "RC-CAP-004"),
 				 "most: ::2 to ::1 qpn 0x000012, frames 1-20: "
-				 "2 READs sent again from a lost answer on of 10 packets"));
+				 "2 READs restarted after lost responses of 10 packets"));
 	findings_clear(&all);
 }
 

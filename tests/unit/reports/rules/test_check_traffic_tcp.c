@@ -101,15 +101,15 @@ static void tcp_anywhere(struct fabric_run *f)
 static const struct rule_case cases[] = {
 	{ "RC-QOS-011", tcp_beside, "h2", VERDICT_PASS, "priority 3" },
 	{ "RC-QOS-011", tcp_beside_arrives_there, "h2", VERDICT_FAIL, "priority 0, wanted 3" },
-	{ "RC-QOS-011", tcp_beside_counted_alone, "h2", VERDICT_INCONCLUSIVE, "did not see" },
+	{ "RC-QOS-011", tcp_beside_counted_alone, "h2", VERDICT_INCONCLUSIVE, "did not count" },
 	{ "RC-QOS-011", tcp_shares_little, "h2", VERDICT_PASS, "priority 3" },
-	{ "RC-QOS-011", tcp_shares_counted_alone, "h2", VERDICT_INCONCLUSIVE, "whose bytes" },
+	{ "RC-QOS-011", tcp_shares_counted_alone, "h2", VERDICT_INCONCLUSIVE, "byte counter cannot" },
 	{ "RC-QOS-011", tcp_shares_arrives_elsewhere, "h2", VERDICT_FAIL, "priority 5, wanted 3" },
 	{ "RC-TRN-007", tcp_beside_discarded, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-007", tcp_beside_and_discards, "h2", VERDICT_FAIL, "8 RoCE packets" },
-	{ "RC-TRN-007", tcp_shares_and_discards, "h2", VERDICT_WARN, "whose they were is not counted" },
+	{ "RC-TRN-007", tcp_shares_and_discards, "h2", VERDICT_WARN, "the counter cannot" },
 	{ "RC-TRN-007", tcp_shares_and_no_buffer, "h2", VERDICT_FAIL, "8 RoCE packets" },
-	{ "RC-TRN-007", tcp_anywhere, "h2", VERDICT_WARN, "whose they were is not counted" },
+	{ "RC-TRN-007", tcp_anywhere, "h2", VERDICT_WARN, "the counter cannot" },
 };
 /* clang-format on */
 

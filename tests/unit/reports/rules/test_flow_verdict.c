@@ -52,14 +52,14 @@ static void test_text(void **state)
 	f.psn_missing = 2;
 	f.duplicates = 1;
 	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
-	assert_string_equal(text, "2 PSNs missing, 1 sent again");
+	assert_string_equal(text, "2 PSNs missing, 1 retransmitted");
 	flow_verdict_text(&f, DROPS_UNKNOWN, text, sizeof(text));
-	assert_string_equal(text, "2 PSNs missing (or missed by the capture), 1 sent again");
+	assert_string_equal(text, "2 PSNs missing (or missed by the capture), 1 retransmitted");
 	flow_verdict_text(&f, DROPS_SOME, text, sizeof(text));
 	assert_non_null(strstr(text, "missed by the capture"));
 	f.missed_psns = 1;
 	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
-	assert_string_equal(text, "1 PSN missing, 1 sent again, 1 missed by the capture");
+	assert_string_equal(text, "1 PSN missing, 1 retransmitted, 1 missed by the capture");
 	f.missed_psns = 2;
 	f.duplicates = 0;
 	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));

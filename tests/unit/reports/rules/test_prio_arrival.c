@@ -59,7 +59,7 @@ static const struct {
 	 {2442, 0, 0, 0, 4883, 9766, 1000},
 	 {R, W, R, R},
 	 {-1, -1},
-	 "DSCP 26 belongs to priority 3 and is counted in priority 5"},
+	 "DSCP 26 belongs to priority 3 but is counted in priority 5"},
 	{"all in 0", {18091, 0, 0, 0, 0, 0, 0}, {R, W, W, W}, {-1, -1}, "is counted in priority 0"},
 	{"a few packets of 3 in 0",
 	 {2842, 0, 0, 9366, 4883, 0, 1000},
@@ -77,7 +77,7 @@ static const struct {
 	 {4883, 0, 0, 2442, 9766, 0, 1000},
 	 {W, W, W, R},
 	 {-1, -1},
-	 "DSCP 0 belongs to priority 0 and is counted in priority 3"},
+	 "DSCP 0 belongs to priority 0 but is counted in priority 3"},
 };
 
 static void test_packets(void **state)
@@ -141,7 +141,7 @@ static void test_alike(void **state)
 	fill(&c, METRIC_PRIO_RX_PACKETS, there);
 	prio_arrival_check(&c, &c, true, two, 2, &a);
 	assert_int_equal(a.class[0].arrival, ARRIVAL_RIGHT);
-	assert_non_null(strstr(a.text, "cannot be told"));
+	assert_non_null(strstr(a.text, "cannot be detected"));
 	fill(&c, METRIC_PRIO_RX_PACKETS, elsewhere);
 	prio_arrival_check(&c, &c, true, two, 2, &a);
 	assert_int_equal(a.class[1].arrival, ARRIVAL_WRONG);

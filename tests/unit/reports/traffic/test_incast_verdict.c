@@ -174,7 +174,7 @@ static void test_maps_differ(void **state)
 		assert_true(traffic_verdict_has(&s->v.v, REASON_WRONG_PRIORITY));
 		assert_int_equal(s->v.v.reason[0].class, 0);
 		assert_non_null(strstr(s->v.v.reason[0].text,
-				       "DSCP 26 belongs to priority 4 and is counted in "
+				       "DSCP 26 belongs to priority 4 but is counted in "
 				       "priority 3"));
 		assert_int_equal(s->v.in.lossless, 1 << 3 | 1 << 4);
 		assert_int_equal(s->v.arrival.wanted[3], (SERVERS - 1) * PACKETS);
@@ -252,12 +252,13 @@ static void test_tcp(void **state)
 	judge(s, VERDICT_INCONCLUSIVE);
 	r = &s->v.v.reason[0];
 	assert_int_equal(r->kind, REASON_BACKGROUND);
-	assert_string_equal(r->text, "h1, with h3: nothing arrived of TCP 0: the port was not "
-				     "tested with it");
+	assert_string_equal(r->text, "h1, with h3: no data of TCP background 0 arrived: the "
+				     "port was not tested with it");
 	tcp[1][SIDE_CLIENT].arrived_bytes = BYTES;
 	tcp[2][SIDE_CLIENT].broken = 1;
 	judge(s, VERDICT_INCONCLUSIVE);
-	assert_non_null(strstr(s->v.v.reason[0].text, "h1, with h4: 1 of 2 streams of TCP 0"));
+	assert_non_null(
+		strstr(s->v.v.reason[0].text, "h1, with h4: 1 of 2 streams of TCP background 0"));
 	free(s);
 }
 

@@ -209,10 +209,10 @@ static void test_tcp_beside(void **state)
 	expect(&r, VERDICT_FAIL, REASON_WRONG_PRIORITY, "h2: priorities 3 and 4 are swapped");
 	with_tcp(&r, 192);
 	arrive(&r, 6, 4);
-	expect(&r, VERDICT_INCONCLUSIVE, REASON_ALIKE, "h2: packets were counted in the prio");
+	expect(&r, VERDICT_INCONCLUSIVE, REASON_ALIKE, "h2: packets were counted only in");
 	with_tcp(&r, 192);
 	came(&r, SIDE_SERVER, 6, 700 * 16); /* all of them */
-	expect(&r, VERDICT_INCONCLUSIVE, REASON_ALIKE, "h2: packets were counted in the prio");
+	expect(&r, VERDICT_INCONCLUSIVE, REASON_ALIKE, "h2: packets were counted only in");
 	with_tcp(&r, 192); /* none is counted: as without TCP */
 	expect(&r, VERDICT_PASS, -1, NULL);
 }
@@ -313,7 +313,7 @@ static void test_ends_early(void **state)
 	r.t.partial = true;
 	r.t.has_report[SIDE_SERVER] = false;
 	expect(&r, VERDICT_INCONCLUSIVE, REASON_ABORTED, NULL);
-	expect(&r, VERDICT_INCONCLUSIVE, REASON_REMOTE_GONE, "h2 gave no result");
+	expect(&r, VERDICT_INCONCLUSIVE, REASON_REMOTE_GONE, "h2 reported no result");
 	make_record(&r);
 	arrive(&r, 3, 4);
 	r.has &= ~(1u << READ_LOAD_AFTER);

@@ -226,18 +226,23 @@ static void test_junit_twins(void **state)
 }
 
 static const char *const text_lines[] = {
-	"FAIL  pair, profile lab (lossless), 2 hosts, run 20261120-120000-0a1b\n",
+	"FAIL  pair, profile lab (lossless), 2 hosts, 2 ports, run 20261120-120000-0a1b\n",
 	"\nFAIL  RC-PFC-001  h2 roce0 prio 3: PFC is off on every priority: nothing is lossless\n",
 	"\n      [H] pfc.enabled is [] (dcbnl)\n",
-	"\n      wish    profiles/lab.yaml:",
-	"\n      do      enable PFC on the RoCE priority",
-	"\n      caused  RC-PFC-002 h2 roce0: pfc.enabled is [], the profile wants [3] [H]\n"
-	"              RC-PFC-003 h2 roce0: ",
-	"\n              RC-QOS-005 h2 roce0: ",
-	"\n  RC-PFC-004  h1 roce0, h2 roce0: no link partner was heard (LLDP) [allowed]\n",
+	"\n      expected by  profiles/lab.yaml:",
+	"\n      advice       enable PFC on the RoCE priority: rocecheck apply profiles/lab.yaml\n",
+	"\n      -> RC-PFC-002 PFC mask differs from the profile (h2 roce0): pfc.enabled is [], "
+	"the "
+	"profile wants [3] [H]\n"
+	"      -> RC-PFC-003 PFC mask differs across hosts (h2 roce0): ",
+	"\n      -> RC-QOS-005 RoCE's DSCP maps to a lossy priority (h2 roce0): ",
+	"\n  RC-PFC-004  h1 roce0, h2 roce0: no link partner was heard (LLDP) [allowed by "
+	"--allow-inconclusive]\n",
 	"\n  RC-PFC-010  h1 roce0, h2 roce0: nothing was lost, but no congestion was made",
-	" [gates]\n",
-	". exit 1\n",
+	" [blocks exit 0]\n",
+	" 0 warnings, 4 inconclusive, 2 skipped. Exit code 1.\n",
+	"\nEvidence: [H] host settings, ",
+	"\n->: consequence of the root cause above.\nOPEN: ",
 };
 
 static void test_text(void **state)
@@ -260,10 +265,10 @@ static void test_text(void **state)
 static void test_text_tcp(void **state)
 {
 	static const char *const lines[] = {
-		"run 20261120-120000-0a1b\n      beside RDMA, in 2 pairs: TCP 0, 4 streams, flat "
+		"run 20261120-120000-0a1b\n      TCP background, 2 pairs: TCP 0, 4 streams, flat "
 		"out, "
 		"ToS 0 (DSCP 0): 67.0 MB arrived, 24 segments sent again\n\n",
-		"run 20261120-120000-0a1b\n      beside RDMA, in 1 pair: TCP 0, 4 streams, flat "
+		"run 20261120-120000-0a1b\n      TCP background, 1 pair: TCP 0, 4 streams, flat "
 		"out, "
 		"ToS 0 (DSCP 0): 34.0 MB arrived, 12 segments sent again\n\n",
 	};
