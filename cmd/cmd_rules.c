@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck rules: every rule `validate` and `doctor` judge by, from the rule table. Input errors
- * (RC-INP) are listed behind them, because `explain` knows both.
+ * rocecheck rules: lists the rule table, and after it the input errors (RC-INP), because `explain`
+ * knows both.
  */
 #include <stdio.h>
 
@@ -54,14 +54,15 @@ static void rules_print_table(void)
 		printf("%-12s %-6s %-4s %s\n", d->id, "input", "-", d->title);
 	if (globals->quiet)
 		return;
-	puts("\nEvidence: H host settings, X hosts compared, L link partner (LLDP), C counters, K "
-	     "capture, T traffic.\nNext: rocecheck explain RULE");
+	for (const struct evidence_word *w = evidence_words; w->meaning; w++)
+		printf("%s%c %s", w == evidence_words ? "\nEvidence: " : ", ", w->kind, w->meaning);
+	puts(".\nNext: rocecheck explain RULE");
 }
 
 static int run_rules(int argc, char **argv)
 {
 	if (argc)
-		return cmd_usage(&cmd_rules, "'%s': no operand is taken", argv[0]);
+		return cmd_usage(&cmd_rules, "unexpected argument '%s'", argv[0]);
 	if (globals->json)
 		return rules_print_json();
 	rules_print_table();
@@ -71,6 +72,6 @@ static int run_rules(int argc, char **argv)
 const struct command cmd_rules = {
 	.name = "rules",
 	.args = "",
-	.help = "list the rules that validate, doctor and capture check judge by",
+	.help = "list the rules of validate, doctor and capture check",
 	.run = run_rules,
 };

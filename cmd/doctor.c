@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck doctor: can this host do RoCE at all, and is it set right? One snapshot with the
- * machine around the ports, judged by the rules of single hosts, with a profile or without; and the
- * environment an application needs. Reads only; with --listen it listens, which sends nothing.
+ * rocecheck doctor: takes one snapshot of ports and machine, checks it with the rules for a single
+ * host, with or without a profile, and prints the environment that applications need. Reads only;
+ * --listen receives LLDP and sends nothing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -23,28 +23,28 @@ static bool env_only;
 
 static const struct opt doctor_opts[] = {
 	{"profile", 0, OPT_STRING, &profile_name, .arg = "PROFILE",
-	 .help = "as the operand: what the host should be like"},
+	 .help = "same as the operand: the profile to check against"},
 	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
-	 .help = "these netdevs or RDMA devices alone; may be given again"},
+	 .help = "check only this netdev or RDMA device (repeatable)"},
 	{"from", 0, OPT_STRING, &from, .arg = "FILE",
-	 .help = "judge this snapshot of `collect`, touch nothing"},
+	 .help = "check a snapshot of 'rocecheck collect' instead of this host"},
 	{"listen", 0, OPT_UINT, &listen_seconds, .min = 1, .max = 600, .arg = "SECONDS",
-	 .help = "listen so long for link partners (needs CAP_NET_RAW)"},
+	 .help = "listen for LLDP of link partners (default off; needs CAP_NET_RAW)"},
 	{"env", 0, OPT_FLAG, &env_only,
-	 .help = "print the environment for applications alone, as shell lines"},
+	 .help = "print only the environment for applications, as shell lines"},
 	VERDICT_FORMAT_OPT(options),
 	VERDICT_OPTS(options),
 	{.name = NULL},
 };
 
-/* One host without inventory: a fabric of the profile alone, and a run of one snapshot. */
+/* One host without inventory: a fabric with only a profile, and a run with one snapshot. */
 struct doctor_input {
 	struct fabric fabric;
 	struct run run;
 	struct run_host host;
 };
 
-/* The ports that were named; an RDMA device is no netdev to ask for. */
+/* Reads the named ports; those of RDMA devices are found in the snapshot of all ports. */
 static int doctor_read_named(struct dcb *dcb, struct snapshot *s, struct err *e)
 {
 	int err = snapshot_read(dcb, NULL, 0, s, e);
@@ -58,7 +58,7 @@ static int doctor_read_named(struct dcb *dcb, struct snapshot *s, struct err *e)
 	return err;
 }
 
-/* Every RDMA port that the profile selects, by its own name or by that of a bond above it. */
+/* Reads every RDMA port that the profile selects, by its own name or that of its bond. */
 static int doctor_read_all(struct dcb *dcb, const struct profile *profile, struct snapshot *s,
 			   struct err *e)
 {
@@ -108,8 +108,8 @@ static void doctor_add_port(struct run_host *h, const char *netdev)
 	snprintf(p->netdev, sizeof(p->netdev), "%.15s", netdev);
 }
 
-/* The judged ports, as those of an inventory are: one that was named and is not there is a finding.
- * Those of a file are left to what the profile selects. */
+/* Lists the ports to check, as an inventory does: a named port that is missing is a finding. In a
+ * snapshot file the profile selects the ports. */
 static int doctor_list_ports(struct run_host *h)
 {
 	h->port = calloc(ifaces.count + h->before.port_count + 1, sizeof(*h->port));
@@ -227,7 +227,7 @@ static int run_doctor(int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.args = "[PROFILE]",
-	.help = "say whether this host can do RoCE and is set right; the environment for programs",
+	.help = "check this host for RoCE, and print the environment for applications",
 	.opts = doctor_opts,
 	.run = run_doctor,
 };

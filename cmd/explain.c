@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck explain RULE: why a rule is there, what it looks at and what to do; also for the ids of
- * input errors, and for the words of `probe`.
+ * rocecheck explain RULE: prints reason, evidence, advice, causes and consequences of a rule. Also
+ * explains the ids of input errors and the words of `probe`.
  */
 #include <ctype.h>
 #include <errno.h>
@@ -13,26 +13,14 @@
 #include "cmd/glossary.h"
 #include "reports/engine/rule.h"
 
-static const struct {
-	char letter;
-	const char *meaning;
-} evidence_kinds[] = {
-	{EVIDENCE_HOST, "settings of the host"},
-	{EVIDENCE_ACROSS, "hosts compared with each other"},
-	{EVIDENCE_LLDP, "what the link partner advertises by LLDP"},
-	{EVIDENCE_COUNTER, "counters before and after"},
-	{EVIDENCE_CAPTURE, "captured packets"},
-	{EVIDENCE_TRAFFIC, "results of rocecheck's own traffic"},
-};
-
 static void explain_evidence(const char *letters)
 {
 	const char *separator = "evidence: ";
 
-	for (size_t i = 0; i < ARRAY_SIZE(evidence_kinds); i++) {
-		if (!strchr(letters, evidence_kinds[i].letter))
+	for (const struct evidence_word *w = evidence_words; w->meaning; w++) {
+		if (!strchr(letters, w->kind))
 			continue;
-		printf("%s[%c] %s", separator, evidence_kinds[i].letter, evidence_kinds[i].meaning);
+		printf("%s[%c] %s", separator, w->kind, w->meaning);
 		separator = ", ";
 	}
 	putchar('\n');
@@ -40,27 +28,25 @@ static void explain_evidence(const char *letters)
 
 static void explain_causes(const struct rule *rule)
 {
-	if (!rule->causes[0])
-		return;
-	printf("causes:   ");
-	for (unsigned int i = 0; i < RULE_CAUSES_MAX && rule->causes[i]; i++)
-		printf("%s%s", i ? ", " : "", rule->causes[i]);
-	putchar('\n');
+	const char *title = "can cause:\n";
+
+	for (unsigned int i = 0; i < RULE_CAUSES_MAX && rule->causes[i]; i++) {
+		printf("%s  -> %s %s\n", title, rule->causes[i], rule_find(rule->causes[i])->title);
+		title = "";
+	}
 }
 
 static void explain_caused_by(const struct rule *rule)
 {
-	const char *separator = "follows:  ";
+	const char *title = "can be caused by:\n";
 
 	for (unsigned int i = 0; i < rule_count; i++)
 		for (unsigned int k = 0; k < RULE_CAUSES_MAX && rule_table[i].causes[k]; k++) {
 			if (strcmp(rule_table[i].causes[k], rule->id))
 				continue;
-			printf("%s%s", separator, rule_table[i].id);
-			separator = ", ";
+			printf("%s  <- %s %s\n", title, rule_table[i].id, rule_table[i].title);
+			title = "";
 		}
-	if (separator[0] == ',')
-		putchar('\n');
 }
 
 static void explain_rule(const struct rule *rule)
@@ -68,12 +54,12 @@ static void explain_rule(const struct rule *rule)
 	printf("%s (%s): %s\n\n%s\n\n", rule->id, severity_word(rule->severity), rule->title,
 	       rule->reason);
 	explain_evidence(rule->evidence);
-	printf("do:       %s\nsource:   %s\n", rule->advice, rule->source);
+	printf("advice:   %s\nsource:   %s\n", rule->advice, rule->source);
 	explain_causes(rule);
 	explain_caused_by(rule);
 }
 
-/* The known id nearest to what was typed, in whatever case; NULL when none is near. */
+/* Returns the rule id most similar to `typed`, in any case; NULL when none is similar. */
 static const char *explain_nearest_id(const char *typed)
 {
 	const char **ids = calloc(rule_count + 1, sizeof(*ids));
@@ -111,7 +97,7 @@ static int run_explain(int argc, char **argv)
 	struct err e = {0};
 
 	if (argc != 1)
-		return cmd_usage(&cmd_explain, "one rule id is needed");
+		return cmd_usage(&cmd_explain, "expected one RULE");
 	rule = rule_find(argv[0]);
 	input = diag_rule_find(argv[0]);
 	if (globals->json && (rule || input))
@@ -128,17 +114,17 @@ static int run_explain(int argc, char **argv)
 	}
 	if (glossary_meaning(argv[0]))
 		return explain_word(argv[0]);
-	err_set(&e, -ENOENT, "no rule '%s'", argv[0]);
+	err_set(&e, -ENOENT, "unknown rule '%s'", argv[0]);
 	if (explain_nearest_id(argv[0]))
 		err_hint(&e, "did you mean %s?", explain_nearest_id(argv[0]));
 	else
-		err_hint(&e, "'rocecheck rules' lists them");
+		err_hint(&e, "'rocecheck rules' lists all rules");
 	return cmd_fail(EXIT_USAGE, &e);
 }
 
 const struct command cmd_explain = {
 	.name = "explain",
 	.args = "RULE",
-	.help = "say why a rule is there and what to do",
+	.help = "explain a rule: reason, evidence, advice, causes",
 	.run = run_explain,
 };

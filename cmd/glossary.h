@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Meanings of words of the options of `probe`, for `probe client --explain`, which picks those of a
- * run, and for `explain`, which is asked for one.
+ * Meanings of the words of `probe`, printed by `probe client --explain` (those of a run) and by
+ * `explain WORD`.
  */
 #ifndef CMD_GLOSSARY_H
 #define CMD_GLOSSARY_H
@@ -11,7 +11,7 @@ struct glossary_word {
 };
 extern const struct glossary_word glossary[]; /* ends with a row without word */
 
-/* Meaning of "strict", "baseline"; NULL when there is none. */
+/* Returns the meaning of a word such as "strict"; NULL when it has none. */
 const char *glossary_meaning(const char *word);
 
 #endif

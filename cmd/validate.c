@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck validate: the fabric run of an inventory, or a run or snapshots read back (--from),
- * judged by the rules. The report goes to stdout first and to the run folder after it, so that a
- * full disk costs the files and not the verdict.
+ * rocecheck validate: runs the fabric of an inventory, or loads a run or snapshots (--from), and
+ * checks it with the rules. Prints the report before it fills the run folder, so that a full disk
+ * costs the files and not the verdict.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -26,20 +26,20 @@ static bool no_traffic;
 
 static const struct opt validate_opts[] = {
 	{"from", 0, OPT_STRING, &from, .arg = "DIR",
-	 .help = "judge a run folder or collected snapshots, touch no host"},
+	 .help = "check a run folder or collected snapshots instead of hosts"},
 	{"profile", 0, OPT_STRING, &profile_name, .arg = "PROFILE",
-	 .help = "in place of the inventory's"},
+	 .help = "use PROFILE instead of the inventory's"},
 	{"out", 'o', OPT_STRING, &out_dir, .arg = "DIR",
-	 .help = "the run folder; default rocecheck-run-UTC, none with --from"},
+	 .help = "run folder (default rocecheck-run-UTC; with --from none)"},
 	{"format", 0, OPT_LIST, &formats, .arg = "FORMAT[=FILE]",
-	 .help = "text, json or junit: on stdout (-), or into a file; may be given again"},
+	 .help = "text, json or junit, on stdout or in FILE (default text; repeatable)"},
 	VERDICT_OPTS(options),
 	{"no-traffic", 0, OPT_FLAG, &no_traffic,
-	 .help = "compare the configuration of the hosts, send nothing"},
+	 .help = "compare the settings of the hosts, send no traffic"},
 	{.name = NULL},
 };
 
-/* What the options mean, checked before anything happens. */
+/* The parsed --format options. */
 struct validate_formats {
 	const struct writer *print;		 /* on stdout */
 	const struct writer *save[OPT_LIST_MAX]; /* into path[] */
@@ -64,14 +64,15 @@ static int validate_parse_formats(struct validate_formats *c)
 
 		if (!w || (file && !file[1]))
 			return cmd_usage(&cmd_validate,
-					 "no format '%s': text, json or junit, with =FILE to save",
+					 "invalid format '%s': expected text, json or junit, or "
+					 "e.g. json=FILE",
 					 formats.item[i]);
 		if (file && !strcmp(file, "=-"))
 			file = NULL;
 		if (!file && c->print && c->print != w)
 			return cmd_usage(&cmd_validate,
 					 "two formats for standard output: %s and "
-					 "%s; =FILE saves one",
+					 "%s; write one to a file with =FILE",
 					 c->print->name, w->name);
 		if (!file) {
 			c->print = w;
@@ -91,7 +92,7 @@ static void validate_print_progress(const char *line, void *arg)
 	fprintf(stderr, "rocecheck: %s\n", line);
 }
 
-/* A recording that is not there is no evidence that a rule misses: it is told here alone. */
+/* Warns of failed recordings: no rule reports them, because rules that need no packets pass. */
 static void validate_warn_captures(const struct run *r)
 {
 	for (unsigned int i = 0; i < r->host_count; i++) {
@@ -108,17 +109,17 @@ static void validate_warn_captures(const struct run *r)
 	}
 }
 
-/* Gathers through agents. A run that lost all hosts or was stopped is still judged: it is
+/* Runs the fabric through agents. A run that lost all hosts or was stopped is checked, too: it is
  * incomplete. */
 static int validate_gather(const struct fabric *f, const struct folder *dir, struct run *r,
 			   int *at_least)
 {
-	bool talk = !globals->quiet && (globals->verbose || isatty(STDERR_FILENO));
+	bool verbose = !globals->quiet && (globals->verbose || isatty(STDERR_FILENO));
 	struct err e = {0};
 	int err;
 
-	err = run_fabric(f, dir, signals_catch_stop(), talk ? validate_print_progress : NULL, NULL,
-			 r, &e);
+	err = run_fabric(f, dir, signals_catch_stop(), verbose ? validate_print_progress : NULL,
+			 NULL, r, &e);
 	validate_warn_captures(r);
 	if (!err)
 		return EXIT_OK;
@@ -131,8 +132,8 @@ static int validate_gather(const struct fabric *f, const struct folder *dir, str
 	return cmd_fail(cmd_exit_for(&e, err == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT), &e);
 }
 
-/* Saves what can be saved, and tells the first failure of the folder, as a full disk is one error
- * and not four, and that of each file. */
+/* Saves all files and reports the first failure in the folder (a full disk is one error, not four)
+ * and the failure of each --format file. */
 static int validate_save(const struct report *report, const struct validate_formats *c,
 			 const struct folder *dir)
 {
@@ -181,7 +182,7 @@ static int validate_judge(const struct fabric *f, const struct run *r,
 	return code;
 }
 
-/* The folder of --out, else a new one: in a shared folder anybody can foresee the default name. */
+/* Opens the folder of --out, or creates a new one: others can guess the default name. */
 static int validate_open_folder(struct folder *dir)
 {
 	time_t now = time(NULL);
@@ -201,7 +202,7 @@ static int validate_online(const char *path, const struct validate_formats *c)
 	int at_least = EXIT_OK, code;
 	struct folder dir = {0};
 	struct fabric f;
-	struct run r = {0}; /* also when there was no memory for it */
+	struct run r = {0}; /* cleared also when it was not loaded */
 
 	code = cmd_load_inventory(path, &f);
 	if (code)
@@ -223,7 +224,7 @@ static int validate_online(const char *path, const struct validate_formats *c)
 	return code;
 }
 
-/* The inventory of an offline run: the file, or what the run itself says, with a profile. */
+/* Loads the inventory file, or makes one from the run itself, with a profile. */
 static int validate_load_offline(const char *path, struct fabric *f, struct run *r)
 {
 	struct profile profile;
@@ -251,7 +252,7 @@ static void validate_warn_unlisted(const struct run *r)
 {
 	if (r->unlisted_count)
 		fprintf(stderr,
-			"rocecheck: warning: %s: host %s%s not in the inventory, and not judged\n",
+			"rocecheck: warning: %s: host %s%s not in the inventory, and not checked\n",
 			from, r->unlisted, r->unlisted_count > 1 ? " and others are" : " is");
 }
 
@@ -290,14 +291,14 @@ static int run_validate(int argc, char **argv)
 	if (argc > 1)
 		return cmd_usage(&cmd_validate, "unexpected argument '%s'", argv[1]);
 	if (!argc && !from)
-		return cmd_usage(&cmd_validate, "an inventory or --from DIR is needed");
+		return cmd_usage(&cmd_validate, "missing FABRIC.yaml or --from DIR");
 	return from ? validate_offline(argc ? argv[0] : NULL, &c) : validate_online(argv[0], &c);
 }
 
 const struct command cmd_validate = {
 	.name = "validate",
 	.args = "FABRIC.yaml | --from DIR",
-	.help = "run a fabric check, or judge one that was recorded",
+	.help = "check a fabric with traffic, or check a recorded run",
 	.opts = validate_opts,
 	.run = run_validate,
 };

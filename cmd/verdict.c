@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Options and reports of the commands that judge: doctor, validate, capture check.
+ * Options and reports shared by doctor, validate and capture check.
  */
 #include "cmd/verdict.h"
 
@@ -15,7 +15,7 @@ int verdict_check(const struct command *c, const struct verdict_options *o)
 {
 	for (unsigned int i = 0; i < o->allowed.count; i++)
 		if (!rule_find(o->allowed.item[i]))
-			return cmd_usage(c, "no rule '%s': 'rocecheck rules' lists them",
+			return cmd_usage(c, "unknown rule '%s': 'rocecheck rules' lists all rules",
 					 o->allowed.item[i]);
 	return EXIT_OK;
 }

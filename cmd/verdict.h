@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the commands that judge have in common: the options that say what counts, and the way from
- * findings to a report on stdout and an exit code.
+ * Options and reports shared by the commands that check rules: from findings to a report on stdout
+ * and an exit code.
  */
 #ifndef CMD_VERDICT_H
 #define CMD_VERDICT_H
@@ -22,25 +22,25 @@ struct verdict_options {
 /* Rows of a table of options; o is a struct verdict_options. */
 #define VERDICT_FORMAT_OPT(o) \
 	{"format", 0, OPT_STRING, &(o).format, .arg = "FORMAT", .words = verdict_formats, \
-	 .help = "text (default), json or junit"}
+	 .help = "text, json or junit (default text)"}
 #define VERDICT_OPTS(o) \
 	{"fail-on", 0, OPT_STRING, &(o).fail_on, .arg = "SEVERITY", .words = verdict_severities, \
-	 .help = "error (default) or warn: what makes the exit code 1"}, \
+	 .help = "severity that makes the exit code 1: error or warn (default error)"}, \
 	{"allow-inconclusive", 0, OPT_LIST, &(o).allowed, .arg = "RULE", \
-	 .help = "this rule may lack its evidence; may be given again"}
+	 .help = "accept RULE without evidence (repeatable)"}
 /* clang-format on */
 extern const char *const verdict_formats[], *const verdict_severities[];
 
-/* Whether the rules that were named exist. EXIT_OK, or the code of a usage error that was told. */
+/* Checks that the named rules exist. Returns EXIT_OK, or EXIT_USAGE after printing the error. */
 int verdict_check(const struct command *c, const struct verdict_options *o);
 
-/* What --format or --json ask for. */
+/* Returns the writer of --format or --json. */
 const struct writer *verdict_writer(const struct verdict_options *o);
 
 /*
- * Prints the report on stdout by w. Fills in what the options say of it, and its exit code: that of
- * its findings, or at_least. Returns the exit code, which is worse when stdout failed: what went
- * wrong was told, or is told by main().
+ * Fills in the options and the exit code of the report (of its findings, or at_least) and prints it
+ * on stdout with w. Returns the exit code, or a worse one when stdout failed; the error was
+ * printed, or main() prints it.
  */
 int verdict_print(const struct verdict_options *o, const struct writer *w, int at_least,
 		  struct report *report);

@@ -29,7 +29,7 @@ refused()
 	refused "unexpected argument 'b'" lab b
 	refused 'give one' lab --profile lab
 	refused 'not both' --from "$snaps/iwarp.json" --listen 5
-	refused "no rule 'RC-PFC-999'" --allow-inconclusive RC-PFC-999
+	refused "unknown rule 'RC-PFC-999'" --allow-inconclusive RC-PFC-999
 	refused 'xml' --format xml
 	refused 'no shipped profile' nonesuch
 	refused 'No such file' --from "$dir/none.json"

@@ -40,12 +40,12 @@ refused()
 }
 
 @test "mistakes on the command line are exit 2" {
-	refused 'an inventory or --from DIR is needed'
+	refused 'missing FABRIC.yaml or --from DIR'
 	refused 'needs --profile' --from "$dir/snaps"
 	refused "unexpected argument 'b.yaml'" a.yaml b.yaml
-	refused "no rule 'RC-PFC-999'" --from "$dir/snaps" --profile lab --allow-inconclusive RC-PFC-999
-	refused "no format 'xml'" --from "$dir/snaps" --profile lab --format xml
-	refused "no format 'json='" --from "$dir/snaps" --profile lab --format json=
+	refused "unknown rule 'RC-PFC-999'" --from "$dir/snaps" --profile lab --allow-inconclusive RC-PFC-999
+	refused "invalid format 'xml'" --from "$dir/snaps" --profile lab --format xml
+	refused "invalid format 'json='" --from "$dir/snaps" --profile lab --format json=
 	refused "two formats for standard output" --from "$dir/snaps" --profile lab --format json --format text
 	refused "two formats for standard output" --from "$dir/snaps" --profile lab --json --format text
 	refused "two formats for standard output" --from "$dir/snaps" --profile lab --format json=- --format text
