@@ -92,7 +92,7 @@ static void validate_print_progress(const char *line, void *arg)
 	fprintf(stderr, "rocecheck: %s\n", line);
 }
 
-/* Warns of failed recordings: no rule reports them, because rules that need no packets pass. */
+/* Warns of packets that were summarized but not recorded in a file: no rule needs the file. */
 static void validate_warn_captures(const struct run *r)
 {
 	for (unsigned int i = 0; i < r->host_count; i++) {

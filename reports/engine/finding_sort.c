@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorts findings for telling. Keys are compared from the first member on; the index in the list is
- * the last, so the order is total and the same in every run.
+ * Sorts findings for reports and links consequences to root causes. Sort keys are compared member
+ * by member; the last is the index in the list, so the order is total and the same in every run.
  */
 #include "reports/engine/finding_sort.h"
 
@@ -11,11 +11,11 @@
 
 struct key {
 	int group;    /* violations, INCONCLUSIVE, SKIP, PASS */
-	int mildness; /* of the leading finding: errors first */
-	int meta;     /* the leading finding is of RC-META */
-	size_t few;   /* the more it explains, the smaller */
-	size_t lead;  /* index of the leading finding */
-	int follows;  /* a consequence, after its lead */
+	int mildness; /* of the root cause: errors first */
+	int meta;     /* the root cause is of RC-META */
+	size_t few;   /* smaller with more consequences */
+	size_t root;  /* index of the root cause */
+	int follows;  /* a consequence, after its root cause */
 	size_t index;
 };
 
@@ -41,14 +41,14 @@ static int sort_key_compare(const void *a, const void *b)
 		return x->meta - y->meta;
 	if (x->few != y->few)
 		return sort_sign(x->few, y->few);
-	if (x->lead != y->lead)
-		return sort_sign(x->lead, y->lead);
+	if (x->root != y->root)
+		return sort_sign(x->root, y->root);
 	if (x->follows != y->follows)
 		return x->follows - y->follows;
 	return sort_sign(x->index, y->index);
 }
 
-static size_t finding_lead(const struct findings *f, size_t i)
+static size_t finding_root(const struct findings *f, size_t i)
 {
 	int cause = f->list[i].caused_by;
 
@@ -60,19 +60,19 @@ static void sort_fill_keys(const struct findings *f, struct key *keys)
 	for (size_t i = 0; i < f->count; i++)
 		keys[i] = (struct key){.few = f->count, .index = i};
 	for (size_t i = 0; i < f->count; i++)
-		if (finding_lead(f, i) != i)
-			keys[finding_lead(f, i)].few--;
+		if (finding_root(f, i) != i)
+			keys[finding_root(f, i)].few--;
 	for (size_t i = 0; i < f->count; i++) {
-		const struct finding *lead = &f->list[finding_lead(f, i)];
+		const struct finding *root = &f->list[finding_root(f, i)];
 
 		keys[i].group = group_of[f->list[i].verdict];
-		keys[i].lead = finding_lead(f, i);
-		keys[i].follows = keys[i].lead != i;
+		keys[i].root = finding_root(f, i);
+		keys[i].follows = keys[i].root != i;
 		if (keys[i].group)
 			continue;
-		keys[i].mildness = SEVERITY_ERROR - (int)finding_severity(lead);
-		keys[i].meta = !strncmp(lead->rule->id, "RC-META-", strlen("RC-META-"));
-		keys[i].few = keys[keys[i].lead].few;
+		keys[i].mildness = SEVERITY_ERROR - (int)finding_severity(root);
+		keys[i].meta = !strncmp(root->rule->id, "RC-META-", strlen("RC-META-"));
+		keys[i].few = keys[keys[i].root].few;
 	}
 }
 
@@ -161,16 +161,16 @@ size_t leading_count(const struct findings *f)
 	return count;
 }
 
-/* Links consequences to causes. A cause explains a violation on its own port; a cause on one end
- * also explains what our traffic met on the other end. A warning never explains an error. Links
- * lead to the root, so that one wrong setting is one leading finding. */
+/* Links consequences to causes. A cause explains a violation on its own port, and a violation that
+ * rocecheck's traffic found on the port at the remote end. A warning never explains an error. Links
+ * go to the root, so that one wrong setting is one root cause. */
 
-/* Where a finding is, as indices into the run; -1 = the whole host, or the whole fabric. */
+/* Place of a finding, as indices into the run; -1 = the whole host, or the whole fabric. */
 struct place {
 	int host, port;
 };
 
-/* Findings and what is asked of them again and again. */
+/* Findings, with lookups that linking repeats for each of them. */
 struct causes {
 	const struct findings *f;
 	const struct run *run;
@@ -218,8 +218,8 @@ static bool finding_may_cause(const struct findings *f, size_t cause, size_t eff
 	       finding_severity(c) >= finding_severity(e);
 }
 
-/* The first cause before `limit` among the findings of one host that is at the port of the effect,
- * or with partner, at this port of the run; else limit. */
+/* Returns the first cause before `limit` among the findings of one host, at the port of the effect,
+ * or with `partner` at that port of the run; else limit. */
 static size_t finding_cause_at(const struct causes *l, size_t effect, const char *host,
 			       const struct place *partner, size_t limit)
 {
@@ -239,7 +239,7 @@ static size_t finding_cause_at(const struct causes *l, size_t effect, const char
 	return limit;
 }
 
-/* At the other end of a pair of the effect's port. */
+/* Looks for a cause at the remote port of each pair of the effect's port. */
 static size_t finding_cause_at_partner(const struct causes *l, size_t effect)
 {
 	struct place e = l->place[effect];
@@ -260,7 +260,7 @@ static size_t finding_cause_at_partner(const struct causes *l, size_t effect)
 	return found;
 }
 
-/* On the same port, else at the other end; the first one. */
+/* Returns the first cause on the same port, else at a remote port; -1 without one. */
 static int finding_find_cause(const struct causes *l, size_t effect)
 {
 	const struct finding *e = &l->f->list[effect];
@@ -280,7 +280,7 @@ static int finding_find_cause(const struct causes *l, size_t effect)
 	return found == none ? -1 : (int)found;
 }
 
-/* Follows the links; bounded, so that a ring in the table cannot hang a report. */
+/* Follows the links; bounded, so that a cycle in the table cannot hang a report. */
 static int finding_root_cause(const struct findings *f, int at)
 {
 	for (unsigned int hops = 0; hops < rule_count && f->list[at].caused_by >= 0; hops++)

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Walks the ports of a run and answers what checks ask about one port. A port that the inventory
- * names and the host has not is walked too, with port == NULL: leaving it out would be a silent
- * pass.
+ * Walks the ports of a run and gives checks access to one port. A port of the inventory that the
+ * host lacks is walked, too, with port == NULL: without it the port would pass silently.
  */
 #include "reports/engine/port_ctx.h"
 
@@ -11,7 +10,7 @@
 
 #include "reports/engine/tcp_share.h"
 
-/* Where the value of a field was read, for evidence. */
+/* Sources of the fields, for evidence. */
 static const char *const field_source[QOS_FIELD_COUNT] = {
 	[QOS_DCBX_MODE] = "dcbnl",	  [QOS_TRUST] = "dcbnl",
 	[QOS_DSCP_PRIO] = "dcbnl APP",	  [QOS_APP] = "dcbnl APP",
@@ -161,7 +160,7 @@ bool port_ctx_partner(const struct port_ctx *s, const struct run_pair *pair, str
 	return port_ctx_at(s->c, pair->client_host, pair->client_port, other);
 }
 
-/* Whether pair number `before` or an earlier one joins the same two ports. */
+/* True when an earlier pair than `before` joins the same two ports. */
 static bool port_joined_earlier(const struct port_ctx *s, const struct port_ctx *other,
 				unsigned int before)
 {
@@ -269,7 +268,7 @@ void evidence_field(struct findings *out, const struct port_ctx *s, enum qos_fie
 			 field_source[id]);
 }
 
-/* How far the counter's row is known; the best tier goes without saying. */
+/* Names the tier of the counter's row; hardware, the best one, is not printed. */
 static const char *port_counter_tier(const struct counters *c, enum metric m)
 {
 	static const char *const words[] = {

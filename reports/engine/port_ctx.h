@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct port_ctx: one port under judgement with everything a check asks about it: its snapshot,
- * its place in the run, the wish, counter deltas, its own and its partners' flows. Checks stay
- * short because the walking and the "is it there" questions are here.
+ * struct port_ctx: one port with everything a check needs: its snapshot, its place in the run, the
+ * expected settings, counter deltas, and the flows of its own and of its remote ports. Walking
+ * ports and testing that evidence exists are done here, so that checks stay short.
  */
 #ifndef REPORTS_PORT_CTX_H
 #define REPORTS_PORT_CTX_H
@@ -20,13 +20,14 @@ struct port_ctx {
 	const char *name;		 /* netdev */
 	unsigned int host_index;	 /* in run->host[] */
 	unsigned int port_index;	 /* of run_port, in run->host[].port[] */
-	/* By the profile, -ENODATA when it does not say; without one the only lossless priority. */
+	/* From the profile, -ENODATA when not stated; without a profile the only lossless priority.
+	 */
 	int roce_prio;
 	uint8_t prio_set; /* 1 << roce_prio, or 0 */
 };
 
-/* Walks the judged ports of all hosts that have a snapshot: those of the inventory, else every RDMA
- * port the profile selects. Start with {.c = context}. */
+/* Walks the checked ports of all hosts that have a snapshot: those of the inventory, else every
+ * RDMA port the profile selects. Start with {.c = context}. */
 struct port_walk {
 	const struct rule_context *c;
 	unsigned int host, port;
@@ -34,29 +35,29 @@ struct port_walk {
 
 bool port_walk_next(struct port_walk *w, struct port_ctx *s);
 
-/* How many ports a walk has. */
+/* Number of ports of a walk. */
 size_t port_walk_count(const struct rule_context *c);
 
-/* The port of a run_pair. False when its host has no snapshot. */
+/* Fills s for a port of a run_pair. False when its host has no snapshot. */
 bool port_ctx_at(const struct rule_context *c, unsigned int host, unsigned int port,
 		 struct port_ctx *s);
 
-/* Next pair (from *i on) in which the port takes part; NULL when there is none. */
+/* Returns the next pair of the port, from *i on; NULL after the last. */
 const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i);
 
 /* True when the port is the client, or the server, of the pair. */
 bool port_ctx_is_client(const struct port_ctx *s, const struct run_pair *pair);
 bool port_ctx_is_server(const struct port_ctx *s, const struct run_pair *pair);
 
-/* The other end of a pair. */
+/* Fills `other` with the remote port of the pair. */
 bool port_ctx_partner(const struct port_ctx *s, const struct run_pair *pair,
 		      struct port_ctx *other);
 
-/* Walks the ports it has pairs with, each once. Start with *i = 0. */
+/* Walks the remote ports of its pairs, each once. Start with *i = 0. */
 bool port_ctx_next_partner(const struct port_ctx *s, unsigned int *i, struct port_ctx *other);
 
-/* TCP of ours beside the RDMA of the port's pairs: priorities it can be counted in at either end,
- * and bytes on the wire that came in of it, at most. */
+/* The TCP background of the port's pairs: priorities that may count it at either end, and an upper
+ * bound of the bytes that arrived on the wire. */
 uint8_t port_ctx_tcp_prios(const struct port_ctx *s);
 uint64_t port_ctx_tcp_bytes(const struct port_ctx *s);
 
@@ -64,47 +65,46 @@ uint64_t port_ctx_tcp_bytes(const struct port_ctx *s);
 const struct fabric_port *port_ctx_entry(const struct port_ctx *s);
 
 /* Counters around the load (READ_LOAD_BEFORE) or the quiet baseline (READ_QUIET_BEFORE). False when
- * one of the two readings was not taken. reset may be NULL. */
+ * one of the two readings is missing. reset may be NULL. */
 bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct counters *delta,
 		    uint8_t reset[METRIC_COUNT]);
 
-/* Whether the GID-form address is one of the port's. */
+/* True when the GID-form address is one of the port's. */
 bool port_ctx_owns(const struct port_ctx *s, const uint8_t address[16]);
 
-/* Evidence texts. field: "pfc.enabled is [3] (dcbnl)"; counter: "ethtool rx_prio3_pause +12",
- * whose growth it returns. */
+/* Add evidence: "pfc.enabled is [3] (dcbnl)", or "pfc_rx_frames prio 3 +12 (ethtool ..)" and return
+ * the increase. */
 void evidence_field(struct findings *out, const struct port_ctx *s, enum qos_field_id id);
 uint64_t evidence_counter(struct findings *out, const struct port_ctx *s,
 			  const struct counters *delta, enum metric m, unsigned int prio);
 
-/* Where a metric is read that may be one by priority: RoCE's, 0 while that is not known. */
+/* Index of a metric: RoCE's priority for metrics by priority, 0 while it is unknown. */
 unsigned int port_ctx_metric_prio(const struct port_ctx *s, enum metric m);
 
-/* Whether wish and reality both know the field; says SKIP or INCONCLUSIVE when not. */
+/* True when both profile and port have the field; else sets SKIP or INCONCLUSIVE. */
 bool port_ctx_knows(const struct port_ctx *s, struct findings *out, enum qos_field_id id);
 
-/* Says that `what` cannot be read on the port: INCONCLUSIVE, or SKIP where the profile's
- * on_unsupported says so. */
+/* Sets "`what` cannot be read on this port": INCONCLUSIVE, or SKIP with on_unsupported: skip. */
 void port_ctx_unreadable(const struct port_ctx *s, struct findings *out, const char *what);
 
-/* Whether all these fields of the port were read; says that `what` cannot be read when not. */
+/* True when all these fields of the port were read; else calls port_ctx_unreadable(). */
 bool port_ctx_has(const struct port_ctx *s, struct findings *out, uint64_t fields,
 		  const char *what);
 
-/* Compares one field with the profile and says so, with evidence. True when it matches. Call
- * port_ctx_knows() first. */
+/* Compares one field with the profile, sets the verdict and adds evidence. True when they match.
+ * Call port_ctx_knows() first. */
 bool port_ctx_compare(const struct port_ctx *s, struct findings *out, enum qos_field_id id);
 
-/* Priorities that are to be lossless: the profile's, without one those that are. */
+/* Lossless priorities of the profile; without a profile those of the port. */
 uint8_t port_ctx_lossless(const struct port_ctx *s);
 
-/* ToS byte of RoCE data: the profile's, without one that of rdma_cm. -ENODATA. */
+/* ToS byte of RoCE data: of the profile, without a profile of rdma_cm. -ENODATA. */
 int port_ctx_roce_tos(const struct port_ctx *s);
 
-/* Whether there is a profile; `doctor` can be called without one. */
+/* False when `doctor` was called without a profile. */
 bool port_ctx_has_profile(const struct port_ctx *s);
 
-/* The profile's text of a field in buf. */
+/* Formats the profile's value of a field in buf. */
 const char *port_ctx_want_text(const struct port_ctx *s, enum qos_field_id id, char *buf,
 			       size_t size);
 

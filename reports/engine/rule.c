@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs the rule table over a run. META rules come first: what they find weak about the evidence of
- * a port turns the PASS of a rule that stands on it into INCONCLUSIVE; a FAIL stays a FAIL. Then
- * causes are linked.
+ * Runs the rule table over a run. META rules come first: weak evidence of a port turns the PASS of
+ * rules that depend on it into INCONCLUSIVE; a FAIL stays a FAIL. Then causes are linked.
  */
 #include "reports/engine/rule.h"
 
@@ -12,7 +11,7 @@
 
 #include "reports/engine/port_ctx.h"
 
-/* What is weak about the evidence of one port. */
+/* Kinds of weak evidence of one port. */
 enum weakness {
 	WEAK_LOAD = 1 << 0,
 	WEAK_COUNTERS = 1 << 1,
@@ -22,12 +21,12 @@ enum weakness {
 
 /* clang-format off */
 
-/* A violated META rule weakens what rules with one of these needs stand on. */
+/* A violated META rule weakens the evidence of rules with one of these needs. */
 static const struct {
 	const char *id;
 	enum weakness weakness;
 	unsigned int needs;
-	bool demotes; /* PASS becomes INCONCLUSIVE; else the line says unreliable */
+	bool demotes; /* PASS becomes INCONCLUSIVE; else the text gets "unreliable" */
 	const char *text;
 } weaknesses[] = {
 	{"RC-META-002", WEAK_LOAD, NEED_LOAD, true,
@@ -226,14 +225,14 @@ static bool rule_is_meta(const struct rule *rule)
 	return !strncmp(rule->id, "RC-META-", strlen("RC-META-"));
 }
 
-/* What is said of the machine is not said of RoCE's priority. */
+/* Findings about the machine have no priority. */
 static uint8_t rule_prios(const struct rule *rule, const struct port_ctx *s)
 {
 	return rule->scope == SCOPE_HOST && !(rule->needs & NEED_PRIO) ? 0 : s->prio_set;
 }
 
-/* One rule over all ports. weak has one byte a port, in walking order. */
-static void rule_judge_ports(const struct rule *rule, const struct rule_context *c, uint8_t *weak,
+/* Runs one rule over all ports. weak has one byte per port, in the order of the walk. */
+static void rule_check_ports(const struct rule *rule, const struct rule_context *c, uint8_t *weak,
 			     struct findings *out)
 {
 	struct port_walk walk = {.c = c};
@@ -243,7 +242,7 @@ static void rule_judge_ports(const struct rule *rule, const struct rule_context 
 		size_t first = out->count;
 
 		if (!s.port && strcmp(rule->id, "RC-HST-008"))
-			continue; /* RC-HST-008 fails for it: one finding, not one a rule */
+			continue; /* a missing port is one finding, of RC-HST-008 */
 		finding_begin(out, rule, s.host->name, s.name, rule_prios(rule, &s));
 		if (!rule_ready(rule, &s, out))
 			continue;
@@ -273,7 +272,7 @@ static void rules_run_group(bool meta, const struct rule_context *c, uint8_t *we
 		if (rule->check)
 			rule->check(rule, c, out);
 		else
-			rule_judge_ports(rule, c, weak, out);
+			rule_check_ports(rule, c, weak, out);
 	}
 }
 

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the ends of a TCP background tell of it. Their losses are TCP's own business.
+ * Evaluates the results of TCP backgrounds. TCP loss is not counted as a fault.
  */
 #include "reports/engine/tcp_share.h"
 
 #include <stdio.h>
 
-#define SEGMENT_LEAST  500u /* payload, where nobody says how large segments were */
+#define SEGMENT_LEAST  500u /* payload, when the segment size is unknown */
 #define SEGMENT_HEADER 120u /* Ethernet with VLAN and FCS, IPv6, TCP with options; or an ACK */
-#define RATE_PC	       10u  /* of what was asked: TCP may be slow beside RDMA, but it is there */
+#define RATE_PC	       10u  /* of the requested rate: TCP may be slow beside RDMA */
 #define SLOTS_LEAST    4u
 
 void tcp_share_bytes(const struct traffic_tcp_result *from, const struct traffic_tcp_result *to,
@@ -23,8 +23,7 @@ void tcp_share_bytes(const struct traffic_tcp_result *from, const struct traffic
 	*back += segments * SEGMENT_HEADER;
 }
 
-/* TCP has no service level: where a host trusts PCP, it goes in priority 0 unless somebody maps it.
- */
+/* TCP has no service level: on a host that trusts PCP it has priority 0 by default. */
 uint8_t tcp_share_prios(const struct qos *q, const struct traffic_tcp *tcp)
 {
 	int prio = 0;
@@ -34,8 +33,7 @@ uint8_t tcp_share_prios(const struct qos *q, const struct traffic_tcp *tcp)
 	return prio < 0 || prio >= QOS_PRIOS ? 0xff : (uint8_t)(1u << prio);
 }
 
-/* Whether the later half of the run had nothing of it. Of less than four slots that cannot be told.
- */
+/* True when nothing arrived in the second half of the run. Needs four slots. */
 static bool tcp_fell_silent(const struct rate_series *v)
 {
 	uint64_t whole = v->width_ns ? (v->end_ns - v->start_ns) / v->width_ns : 0;
@@ -48,7 +46,7 @@ static bool tcp_fell_silent(const struct rate_series *v)
 	return true;
 }
 
-/* At the end that receives: was it there, as much as was asked, and to the end? */
+/* At the receiver: true when TCP was absent, below its rate, or stopped early. */
 static bool tcp_share_short(const struct traffic_tcp *asked, unsigned int number,
 			    const struct traffic_tcp_result *r, char *buf, size_t size)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The variables as rows. The traffic class is the whole ToS byte, DSCP << 2 and the ECN bits below
- * (RFC 2474, RFC 3168 s5): these libraries hand it to verbs as it is. NCCL's "=" demands exact
- * device names, without it mlx5_1 would also mean mlx5_10.
+ * Fills the environment from a table of variables. The traffic class is the whole ToS byte, DSCP <<
+ * 2 with the ECN bits below (RFC 2474, RFC 3168 s5): these libraries pass it to verbs unchanged.
+ * NCCL's
+ * "=" requires exact device names: without it mlx5_1 also matches mlx5_10.
  */
 #include "reports/rules/app_env.h"
 
@@ -50,11 +51,11 @@ static const struct row {
 };
 _Static_assert(ARRAY_SIZE(rows) <= APP_ENV_VARS_MAX, "room for every variable");
 
-/* What all ports agree on. */
+/* Values common to all ports. */
 struct app_env_values {
 	const struct port *port[PORTS_MAX];
 	unsigned int count;
-	int tos, sl; /* -ENODATA: nobody says */
+	int tos, sl; /* -ENODATA: unknown */
 	int gid;     /* -ENODATA: none, or not one index for all */
 	bool tos_differ;
 };
@@ -72,7 +73,7 @@ static void env_note(struct app_env *env, const char *fmt, ...)
 	va_end(args);
 }
 
-/* A name that may stand in a line which a shell reads. */
+/* True for a name that is safe in a shell line. */
 static bool env_is_plain(const char *name)
 {
 	return name[0] && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
@@ -116,7 +117,7 @@ static bool env_is_usable(const struct port_ctx *s, struct app_env *env)
 	return false;
 }
 
-/* Two ports that give different answers to one question leave it open. */
+/* Keeps the value of a port, and notes when two ports differ. */
 static void env_agree(int *value, int one, bool first, bool *differ)
 {
 	*differ = *differ || (!first && *value != one);
@@ -228,8 +229,8 @@ void app_env_make(const struct fabric *fabric, const struct run *run, struct app
 	}
 }
 
-/* One word of sh, bash and zsh, whose "=" in front names a command. What is not known to be
- * harmless is quoted, whatever app_env_make() left out: the line is run by eval, as root. */
+/* Prints one word for sh, bash and zsh (which expands a leading "="). Quotes every character that
+ * is not known to be harmless, even though app_env_make() filters: root runs the line with eval. */
 static void env_print_word(const char *value, FILE *out)
 {
 	static const char harmless[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The environment an application needs to send what the profile wants: devices, GID index, traffic
- * class and service level by the names of NCCL, UCX, NVSHMEM and the MPIs. A value that would be
- * wrong on one of the devices is left out, and a note says why.
+ * The environment that makes applications send as the profile wants: devices, GID index, traffic
+ * class and service level by the names of NCCL, UCX, NVSHMEM and the MPIs. A value that differs
+ * between the devices is left out, with a note.
  */
 #ifndef REPORTS_APP_ENV_H
 #define REPORTS_APP_ENV_H
@@ -26,11 +26,10 @@ struct app_env {
 	char note[APP_ENV_NOTES_MAX][320]; /* one line each */
 };
 
-/* Of the judged ports of run->host[0]: those that are up and run RoCE. Pure. */
+/* Makes it for the ports of run->host[0] that are up and run RoCE. Pure. */
 void app_env_make(const struct fabric *f, const struct run *run, struct app_env *env);
 
-/* Shell lines: notes as comments, then `export NAME=VALUE`, quoted where a shell could see more
- * than one word of letters in it. */
+/* Prints shell lines: notes as comments, then `export NAME=VALUE`, quoted unless harmless. */
 void app_env_print(const struct app_env *env, FILE *out);
 
 /* {"NAME": "VALUE"}; new reference, NULL on -ENOMEM. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Evidence of captures: the flow machine has judged each packet; here its counters are added up,
- * and weighed by what the capture lost, and by whether both directions are in it.
+ * Evidence of captures: adds up the counters of the flow table, and weighs them by losses of the
+ * capture and missing directions.
  */
 #include "reports/rules/capture_evidence.h"
 
@@ -98,18 +98,18 @@ static int evidence_cmp_addr_pair(const void *a, const void *b)
 struct direction_counts capture_count_directions(const struct capture_summary *s,
 						 struct findings *out)
 {
-	struct addr_pair *ways = calloc(s->flow_count + 1, sizeof(*ways)), back;
+	struct addr_pair *directions = calloc(s->flow_count + 1, sizeof(*directions)), back;
 	struct direction_counts o = {0};
 
-	if (!ways) {
+	if (!directions) {
 		out->err = -ENOMEM;
 		return o;
 	}
 	for (unsigned int i = 0; i < s->flow_count; i++) {
-		memcpy(ways[i].src, s->flow[i].src, 16);
-		memcpy(ways[i].dst, s->flow[i].dst, 16);
+		memcpy(directions[i].src, s->flow[i].src, 16);
+		memcpy(directions[i].dst, s->flow[i].dst, 16);
 	}
-	qsort(ways, s->flow_count, sizeof(*ways), evidence_cmp_addr_pair);
+	qsort(directions, s->flow_count, sizeof(*directions), evidence_cmp_addr_pair);
 	for (unsigned int i = 0; i < s->flow_count; i++) {
 		const struct flow *f = &s->flow[i];
 		bool back_too;
@@ -119,8 +119,8 @@ struct direction_counts capture_count_directions(const struct capture_summary *s
 			continue;
 		memcpy(back.src, f->dst, 16);
 		memcpy(back.dst, f->src, 16);
-		back_too = f->paired || bsearch(&back, ways, s->flow_count, sizeof(*ways),
-						evidence_cmp_addr_pair);
+		back_too = f->paired || bsearch(&back, directions, s->flow_count,
+						sizeof(*directions), evidence_cmp_addr_pair);
 		if (!flow_is_acknowledged(f)) {
 			o.unacknowledged++;
 			o.silent += !back_too;
@@ -133,7 +133,7 @@ struct direction_counts capture_count_directions(const struct capture_summary *s
 			o.first[o.unanswered] = f;
 		o.unanswered++;
 	}
-	free(ways);
+	free(directions);
 	return o;
 }
 
@@ -154,18 +154,18 @@ bool capture_begin(const struct rule *rule, const struct rule_context *c, struct
 void capture_report_pass(const struct capture_summary *s, struct findings *out, const char *fmt,
 			 ...)
 {
-	uint64_t forgotten = s->totals.evicted_flows;
+	uint64_t evicted = s->totals.evicted_flows;
 	char text[256];
 	va_list args;
 
 	va_start(args, fmt);
 	(void)vsnprintf(text, sizeof(text), fmt, args); /* cut at worst */
 	va_end(args);
-	finding_set(out, forgotten ? VERDICT_INCONCLUSIVE : VERDICT_PASS, "%s", text);
-	if (forgotten)
+	finding_set(out, evicted ? VERDICT_INCONCLUSIVE : VERDICT_PASS, "%s", text);
+	if (evicted)
 		finding_append(out,
 			       "; the flow table was too small for %llu flow%s: see --max-flows",
-			       (count_t)forgotten, plural(forgotten));
+			       (count_t)evicted, plural(evicted));
 }
 
 void capture_report_none(const struct rule_context *c, const struct noun *what, bool answers,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Compares a setting across hosts and names the odd ones: those that differ from the profile while
- * others match it; else those outside the majority; without a majority, all. Ports are put into
- * groups of equal settings; a fabric has few groups, so this is linear in ports. Guests, VFs and
- * iWARP ports take no part: their settings are not theirs.
+ * Compares a setting across hosts and reports the ports that differ: from the profile while others
+ * match it; else from the majority; without a majority, all. Ports are put into groups of equal
+ * settings; a fabric has few groups, so the cost is linear in ports. Guests, VFs and iWARP ports
+ * are left out: their settings are made elsewhere.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 static const struct comparison {
 	const char *id;		/* of the rule */
 	uint64_t fields;	/* QOS_BIT()s that are compared */
-	uint64_t conform;	/* fields by which the profile tells right from wrong */
+	uint64_t conform;	/* fields compared with the profile */
 	enum qos_field_id show; /* the field evidence shows when all agree */
 	const char *noun;
 } comparisons[] = {
@@ -126,7 +126,7 @@ static enum qos_field_id across_differing_field(const struct member *a, const st
 	return what->show;
 }
 
-/* Of two DSCP maps, the entries in which they differ: 64 of them hide the one that matters. */
+/* Keeps the entries in which two DSCP maps differ: a list of 64 would hide them. */
 static void across_keep_differing(struct qos *a, struct qos *b)
 {
 	for (unsigned int d = 0; d < QOS_DSCPS; d++)
@@ -190,8 +190,8 @@ static void across_report_groups(const struct rule *rule, const struct members *
 			across_report_odd(rule, m, i, across_counterpart(m, i, best), what, out);
 }
 
-/* Fewer than two ports state it. One host has nothing to compare; of several hosts that is evidence
- * that is missing, unless the profile skips what cannot be read. */
+/* Fewer than two ports have the setting: SKIP for one host. For several hosts it is missing
+ * evidence, unless the profile skips unsupported settings. */
 static void across_report_alone(const struct rule *rule, const struct rule_context *c, size_t count,
 				const struct comparison *what, struct findings *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a capture alone says of losses, refusals, marks, what is missing and of itself: no host, no
- * profile, no counters beside it. Pauses, spacing and shares are in check_pace.c.
+ * RC-CAP: checks a capture without host, profile or counters: losses, NAKs, marks, missing packets,
+ * and its own completeness. Pauses, CNP distances and shares are in check_pfc_timing.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static const struct tally {
 	size_t counter;	      /* offset in struct flow, or NO_COUNTER */
 	unsigned int sample; /* enum sample_kind, or the number of an event's bit */
 	struct noun what;
-	bool answers; /* without the other direction its absence says nothing */
+	bool answers; /* needs the reverse direction */
 } tallies[] = {
 #define NO_COUNTER SIZE_MAX
 #define EVENT(bit) EVIDENCE_EVENT(bit)
@@ -213,7 +213,7 @@ FABRIC_CHECK(check_cap_both)
 	}
 }
 
-/* What never came: requests, and responses within READs. */
+/* Missing packets: requests, and responses within READs. */
 enum missing {
 	MISSING_PSNS,
 	MISSING_RESPONSES,
@@ -272,7 +272,7 @@ FABRIC_CHECK(check_cap_missing)
 	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_READ_GAP)]);
 }
 
-/* A flow without a single good ICRC tells of the capture or of a rewritten header. */
+/* Bad ICRCs in a flow without a good one come from the capture or from a rewritten header. */
 FABRIC_CHECK(check_cap_icrc)
 {
 	const struct capture_summary *s = c->capture->summary;
@@ -338,7 +338,7 @@ static unsigned int capture_dscp_count(const struct flow *f)
 	return n;
 }
 
-/* A flow with CNPs has two by right: they have a DSCP of their own. */
+/* A flow with CNPs may have two DSCPs: CNPs have their own. */
 FABRIC_CHECK(check_cap_dscp)
 {
 	const struct capture_summary *s = c->capture->summary;
@@ -379,11 +379,9 @@ FABRIC_CHECK(check_cap_neighbours)
 			    p->system[0] ? p->system : p->chassis);
 }
 
-/* Losses in the network: what shows one by itself, and what may have another reason as well. */
-
-/* What shows a loss. A refusal shows one by itself: of what was captured, and lost behind it; of
- * what was not, and is still missing; and of requests that no flow of the capture has.
- * A READ that goes on in the middle shows that answers were lost. */
+/* Signs of a loss in the network. A sequence NAK is one for a packet that was captured and lost
+ * after the capture point, for one that never arrived, and for requests outside the capture. A READ
+ * that restarts in the middle shows lost responses. */
 enum loss_sign {
 	LOSS_RESENT,
 	LOSS_BEHIND,
@@ -428,20 +426,21 @@ static uint64_t capture_loss_count(const struct flow *f, size_t sign)
 	switch (sign) {
 	case LOSS_RESENT:
 		return f->lost_psns;
-	case LOSS_BEHIND: /* what comes too early is refused, and so is what follows the late one */
+	case LOSS_BEHIND: /* a reordered packet causes two NAKs: for the early packet, and after the
+			     late one */
 		return capture_excess(f->losses_after, 2 * f->reordered);
 	case LOSS_OPEN:
 		return f->lost_psns || f->reordered ? 0 : f->losses_before;
-	case LOSS_UNSEEN: /* Soft-RoCE refuses what comes behind an RNR NAK, too */
+	case LOSS_UNSEEN: /* Soft-RoCE also NAKs packets after an RNR NAK */
 		return capture_excess(capture_unknown_naks(f), f->rnr);
-	case LOSS_ANSWERS: /* after a timeout they may be late */
+	case LOSS_ANSWERS: /* after a timeout responses may be late */
 		return capture_excess(f->read_retries, f->timeouts + f->reads_reordered);
 	default:
 		return 0;
 	}
 }
 
-/* Refusals that have another reason, perhaps. */
+/* Sequence NAKs that may have another reason. */
 enum loss_ambiguity {
 	AMBIGUOUS_ORDER,
 	AMBIGUOUS_RNR,
@@ -462,7 +461,7 @@ static uint64_t capture_ambiguous_count(const struct flow *f, size_t kind)
 	return before + f->losses_after - capture_loss_count(f, LOSS_BEHIND);
 }
 
-/* No sign counts: a PASS, unless refusals are open to doubt. */
+/* No sign of a loss: PASS, or INCONCLUSIVE with ambiguous NAKs. */
 static void capture_report_no_loss(const struct rule_context *c, struct findings *out)
 {
 	const struct capture_summary *s = c->capture->summary;

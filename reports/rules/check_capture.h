@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What rules of SCOPE_CAPTURE look at, and what they advise.
+ * Capture points that see RoCE, for rules of SCOPE_CAPTURE and for the capture commands.
  */
 #ifndef REPORTS_CHECK_CAPTURE_H
 #define REPORTS_CHECK_CAPTURE_H
@@ -9,7 +9,7 @@
 #include "capture/flow/samples.h"
 #include "reports/engine/rule.h"
 
-/* How RoCE that bypasses the kernel can be captured, one sentence each; NULL ends. */
+/* Ways to capture RoCE that bypasses the kernel, one phrase each; NULL ends. */
 extern const char *const capture_methods[];
 
 #endif

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-ECN: can congestion be marked (RFC 3168), is a mark answered with a CNP (IBTA Annex A17), and
- * is congestion control on (DCQCN: NP and RP)?
+ * RC-ECN: checks that data is ECN capable (RFC 3168), that marks are answered with CNPs (IBTA Annex
+ * A17), and that congestion control is on (DCQCN: NP and RP).
  */
 #include <string.h>
 
 #include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
-/* Data flows of the port: packets, and those without ECT that are neither CNP nor response. */
+/* Counts data packets of the port, and those without ECT (CNPs and responses excluded). */
 static void ecn_data_packets(const struct port_ctx *s, uint64_t *packets, uint64_t *not_ect)
 {
 	const struct capture_summary *k = &s->run_port->capture;
@@ -74,7 +74,7 @@ PORT_CHECK(check_ecn_ect)
 			    "neither a capture nor rdma_cm's default ToS is available");
 }
 
-/* CE packets that came in and CNPs that went out, by the capture. */
+/* Counts received CE packets and sent CNPs in the capture. */
 static void ecn_captured_marks(const struct port_ctx *s, uint64_t *ce, uint64_t *cnp)
 {
 	const struct capture_summary *k = &s->run_port->capture;
@@ -129,7 +129,7 @@ PORT_CHECK(check_ecn_cnp)
 	 QOS_BIT(QOS_CNP_PRIO) | QOS_BIT(QOS_CNP_INTERVAL) | QOS_BIT(QOS_CC_ALGORITHM) |           \
 	 QOS_BIT(QOS_CC_PARAMS))
 
-/* Drivers without it, by the name of the RDMA device's driver. */
+/* Drivers without DCQCN, by the name of the RDMA driver. */
 static const struct {
 	const char *driver, *reason;
 } without_dcqcn[] = {
@@ -162,7 +162,7 @@ PORT_CHECK(check_ecn_driver)
 	finding_set(out, VERDICT_INCONCLUSIVE, "this port does not show its congestion control");
 }
 
-/* NP or RP on the RoCE priority: on unless the profile turns it off. */
+/* Checks NP or RP on the RoCE priority: expected on unless the profile turns it off. */
 static void ecn_check_point(const struct port_ctx *s, struct findings *out, enum qos_field_id id,
 			    uint8_t have, uint8_t want, const char *point)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-ENV, RC-HST and RC-LNK: what kind of port it is, whether it is there at all, and whether it is
- * up. A guest's port or an iWARP port cannot be judged by its DCB settings, and a report says so.
+ * RC-ENV, RC-HST and RC-LNK: checks that the port exists, that it is up, and its kind. DCB settings
+ * of guests, VFs and iWARP ports cannot be checked, and the report says so.
  */
 #include "reports/rules/checks.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-ETS: does RoCE have a traffic class and a share of the link of its own (802.1Q clause 37), and
- * does nothing on the host limit or starve it?
+ * RC-ETS: checks that RoCE has its own traffic class and share of the link (802.1Q clause 37), and
+ * that nothing on the host limits or starves it.
  */
 #include <errno.h>
 
@@ -45,7 +45,7 @@ static uint8_t ets_class_prios(const struct qos *q, unsigned int prio)
 	return set;
 }
 
-/* By what the profile wants lossless: a wrong PFC mask is RC-PFC-002 and no reason to fail here. */
+/* Uses the lossless priorities of the profile: a wrong PFC mask is reported by RC-PFC-002. */
 PORT_CHECK(check_ets_shared)
 {
 	uint8_t lossless = port_ctx_lossless(s), bad = 0, mates = 0;
@@ -188,7 +188,7 @@ PORT_CHECK(check_ets_rate)
 			    tc, (count_t)q->tc_maxrate_kbps[tc]);
 }
 
-/* Priorities 6 and 7 are for control, which is little; so are CNPs. */
+/* Priorities 6 and 7 and CNPs are control traffic of low volume. */
 static bool ets_carries_bulk(const struct qos *q, unsigned int tc)
 {
 	int cnp = qos_has(q, QOS_CNP_DSCP) ? qos_dscp_to_prio(q, q->cnp_dscp) : -ENODATA;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-GID: does each port have the RoCE v2 GID that traffic needs, at the same index everywhere
- * (programs that are given an index get whatever stands there), and is every address in the fabric
- * unique?
+ * RC-GID: checks that each port has the RoCE v2 GID that traffic needs, at the same index on all
+ * hosts (programs may use a fixed index), and that every address in the fabric is unique.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -100,7 +99,7 @@ PORT_CHECK(check_gid_address)
 	}
 }
 
-/* What stands at the GID index that traffic uses. */
+/* The GID index that traffic of a port uses. */
 struct gid_place {
 	struct port_ctx s;
 	unsigned int index;
@@ -135,7 +134,7 @@ static const struct gid *gid_at(const struct port *p, unsigned int index)
 	return NULL;
 }
 
-/* Whether the port has a GID of the same type and family at the index. */
+/* True when the port has a GID of the same type and family at the index. */
 static bool gid_serves(const struct gid_place *at, const struct gid_place *wanted)
 {
 	const struct gid *gid = gid_at(at->s.port, wanted->index);
@@ -144,7 +143,7 @@ static bool gid_serves(const struct gid_place *at, const struct gid_place *wante
 	       !gid_is_link_local(gid->raw);
 }
 
-/* The place most ports serve: the first one to win keeps a tie. */
+/* Returns the most common place; of equal ones the first. */
 static size_t gid_usual_place(struct gid_place *list, size_t count)
 {
 	size_t best = 0;
@@ -263,7 +262,7 @@ static size_t gid_gather_identities(const struct rule_context *c, struct identit
 	return count;
 }
 
-/* Says each identity that the one before it has too, on another port. Returns how many. */
+/* Reports each identity that another port has, too. Returns their number. */
 static size_t gid_report_duplicates(const struct rule *rule, const struct identity *list,
 				    size_t count, struct findings *out)
 {

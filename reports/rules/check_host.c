@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-HST and RC-PCI, and guests: what the machine around a port does to it. These make RoCE slow or
- * keep it from starting; most receivers that pause the fabric are hosts with one of them.
+ * RC-HST and RC-PCI, and guests: checks the machine. These faults make RoCE slow or keep it from
+ * starting; most receivers that pause the fabric have one of them.
  */
 #include <stdio.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "reports/rules/checks.h"
 
 #define MEMLOCK_LEAST (64LL << 20) /* queues and a small buffer */
-#define MEMLOCK_GOOD  (32LL << 30) /* what bulk transfers register */
+#define MEMLOCK_GOOD  (32LL << 30) /* for bulk transfers */
 
-/* Begins the finding of the host; NULL when nobody looked at the machine, and says so. */
+/* Begins the finding of the host; without machine data sets INCONCLUSIVE and returns NULL. */
 static const struct host_state *host_begin(const struct rule *rule, const struct rule_context *c,
 					   struct findings *out)
 {
@@ -26,7 +26,7 @@ static const struct host_state *host_begin(const struct rule *rule, const struct
 	return NULL;
 }
 
-/* NULL when nobody looked at the place of the port, and says so. */
+/* Without PCI data of the port sets INCONCLUSIVE and returns NULL. */
 static const struct pci_slot *host_pci_slot(const struct port_ctx *s, struct findings *out)
 {
 	if (s->port->pci_slot.known)
@@ -132,7 +132,7 @@ FABRIC_CHECK(check_host_modules)
 			    "rdma_cm is not available: the module rdma_ucm is not loaded");
 }
 
-/* RDMA over MANA is in kernels from 6.8 on: an older one is why there is no device. */
+/* True for kernels without RDMA over MANA, which came with 6.8. */
 static bool host_kernel_lacks_mana(const struct snapshot *host)
 {
 	unsigned int major, minor;
@@ -281,7 +281,7 @@ static void host_pcie_text(const struct pci_slot *slot, char *buf, size_t size)
 		 slot->pcie_speed % 1000 / 100, slot->pcie_width);
 }
 
-/* A slot that is narrower than the NIC is no fault while it carries the link. */
+/* A slot narrower than the NIC is no fault if it carries the link speed. */
 PORT_CHECK(check_host_pcie)
 {
 	const struct pci_slot *slot = host_pci_slot(s, out);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the link partner advertises by LLDP, beside what the host has: dialect, PFC, ETS and APP
- * (802.1Q annex D). Ports that heard nobody are told once a rule, and `doctor` listens only when it
- * is asked to.
+ * Compares the LLDP of the link partner with the host: dialect, PFC, ETS and APP (802.1Q annex D).
+ * Ports without a link partner are INCONCLUSIVE; `doctor` listens only with --listen.
  */
 #include <string.h>
 
@@ -83,7 +82,7 @@ PORT_CHECK(check_lldp_peer_ets)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the link partner advertises no ETS");
 }
 
-/* Priority that the partner wants for RoCE: by UDP port, by ethertype, or by DSCP; -1: none. */
+/* Returns the link partner's priority for RoCE: by UDP port, ethertype or DSCP; -1: none. */
 static int lldp_peer_prio(const struct qos *peer, int tos)
 {
 	for (unsigned int i = 0; qos_has(peer, QOS_APP) && i < peer->app_count; i++) {

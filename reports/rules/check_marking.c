@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-QOS, packets: DSCP and ECN as they leave the sender and as they arrive, and the priority on
- * which the receiver counted the bytes. A capture at the sender alone shows what the host did; only
- * both ends together show what the fabric did. CNPs have a DSCP of their own and are left out.
+ * RC-QOS, packets: checks DSCP and ECN at the sender and at the receiver, and the priority in which
+ * the receiver counted the bytes. A capture at the sender shows faults of the host; captures at
+ * both ends show faults of the fabric. CNPs have their own DSCP and are left out.
  */
 #include <string.h>
 
@@ -72,7 +72,7 @@ PORT_CHECK(check_qos_sent_dscp)
 	}
 	finding_expected_by(out, s->profile, QOS_CM_TOS);
 	for (unsigned int i = 0; i < k->flow_count; i++)
-		/* QP 1 carries connection requests, which have no traffic class of their own. */
+		/* QP 1 carries connection requests, which no traffic class applies to. */
 		if (k->flow[i].dest_qpn > 1 && port_ctx_owns(s, k->flow[i].src))
 			marking_add_flow(&m, &k->flow[i], (unsigned int)tos >> 2);
 	if (!m.packets) {
@@ -89,8 +89,8 @@ PORT_CHECK(check_qos_sent_dscp)
 	finding_set(out, VERDICT_PASS, "traffic leaves with DSCP %d", tos >> 2);
 }
 
-/* The same flow in another capture: source, destination and QP. Both list flows by their first
- * packet, so *hint is mostly right. */
+/* Finds the flow in another capture by source, destination and QP. Both captures sort flows by the
+ * first packet, so *hint is mostly right. */
 static const struct flow *marking_find_flow(const struct capture_summary *k, const struct flow *f,
 					    unsigned int *hint)
 {
@@ -107,7 +107,7 @@ static const struct flow *marking_find_flow(const struct capture_summary *k, con
 	return NULL;
 }
 
-/* What the fabric did to flows between two captures. */
+/* Changes of flows between two captures. */
 struct transit {
 	unsigned int flows;    /* seen at both ends */
 	unsigned int unmarked; /* of them, sent Not-ECT */
@@ -224,7 +224,7 @@ PORT_CHECK(check_qos_ecn_cleared)
 		finding_set(out, VERDICT_PASS, "ECN bits arrive as they were sent");
 }
 
-/* Payload our traffic brought to this port, and a sender whose DSCP is not the profile's. */
+/* Returns the payload that rocecheck's traffic delivered, and a sender with another DSCP. */
 static uint64_t marking_delivered_bytes(const struct port_ctx *s, const struct run_pair **stray)
 {
 	int tos = profile_roce_tos(s->profile);
@@ -256,7 +256,7 @@ static void marking_report_stray(const struct port_ctx *s, const struct run_pair
 			    busiest, s->roce_prio);
 }
 
-/* What TCP of ours brought is no RoCE: at most so much of it is in each of its priorities. */
+/* Subtracts rocecheck's own TCP from each priority that may have counted it. */
 static void marking_subtract_tcp(const struct port_ctx *s, struct counters *delta,
 				 struct findings *out)
 {
@@ -275,7 +275,7 @@ static void marking_subtract_tcp(const struct port_ctx *s, struct counters *delt
 	}
 }
 
-/* The priority that grew most besides the wanted one. */
+/* Returns the priority with the largest increase, except the expected one. */
 static unsigned int marking_busiest_other(const struct counters *delta, unsigned int wanted)
 {
 	unsigned int best = wanted ? 0 : 1;
@@ -326,8 +326,7 @@ PORT_CHECK(check_qos_arrival)
 	elsewhere = delta.value[METRIC_PRIO_RX_BYTES][other];
 	finding_evidence(out, EVIDENCE_TRAFFIC, "%llu bytes were delivered to this port",
 			 (count_t)ours);
-	/* Headers come on top of the payload, so nine tenths leave room for a reading a bit early.
-	 */
+	/* Counters include headers, so 9/10 of the payload allow for an early reading. */
 	if (!ours)
 		finding_set(out, VERDICT_INCONCLUSIVE, "nothing was delivered to this port");
 	else if (there >= ours / 10 * 9)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-META: is the evidence good enough to judge? These run first. Most of them are warnings: what
- * they find turns the PASS of other rules INCONCLUSIVE, which is what gates.
+ * RC-META: checks the quality of the evidence, before all other rules. Most are warnings: they turn
+ * the PASS of other rules into INCONCLUSIVE, which makes the run incomplete.
  */
 #include <stdio.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
-/* Counters the rules read, of the priority that carries RoCE where they have one. */
+/* Counters that rules need; by priority for RoCE's. */
 static const struct {
 	enum metric metric;
 	const char *rules;
@@ -53,8 +53,8 @@ PORT_CHECK(check_meta_counters)
 		finding_set(out, VERDICT_PASS, "all %zu counters are present", ARRAY_SIZE(needed));
 }
 
-/* Delivered bytes a second, as the server saw them where it says. In floating point, as all that is
- * made of it: numbers of agents may be of any size. */
+/* Delivered bytes per second, of the server if it reports them. In floating point, because agents
+ * may report numbers of any size. */
 static double meta_delivered_rate(const struct run_pair *pair)
 {
 	const struct traffic_result *r = pair->server.bytes ? &pair->server : &pair->client;
@@ -108,7 +108,7 @@ static void meta_pair_text(const struct port_ctx *s, const struct run_pair *pair
 			 rate, (count_t)pair->server.checked_bytes);
 }
 
-/* The TCP beside a pair that ran: what was moved is evidence, and what was not is in buf. */
+/* Adds the TCP background of a pair as evidence; true with a text in buf when it was missing. */
 static bool meta_tcp_missing(const struct port_ctx *s, const struct run_pair *pair,
 			     struct findings *out, char *buf, size_t size)
 {
@@ -146,7 +146,7 @@ PORT_CHECK(check_meta_load)
 	while ((pair = port_ctx_pair(s, &i))) {
 		pairs++;
 		meta_pair_text(s, pair, line, sizeof(line));
-		/* WRITE and SEND of two ports follow each other and may have failed alike. */
+		/* WRITE and SEND of one pair may have the same error. */
 		if (!meta_pair_error(pair) || strcmp(line, before))
 			finding_evidence(out, EVIDENCE_TRAFFIC, "%s", line);
 		memcpy(before, line, sizeof(before));
@@ -165,7 +165,7 @@ PORT_CHECK(check_meta_load)
 			    pairs, pairs, plural(pairs));
 }
 
-/* Counters of one phase: compared, and smaller after it than before. */
+/* Numbers of compared counters, and of those that decreased. */
 struct resets {
 	unsigned int compared, count;
 };
@@ -238,7 +238,7 @@ PORT_CHECK(check_meta_visible)
 			    "kernel here");
 }
 
-/* Bytes a second of which foreign_percent is too much: the link's, else the load's. */
+/* Reference of foreign_percent in bytes per second: the link speed, else the load. */
 static uint64_t meta_reference_rate(const struct port_ctx *s)
 {
 	const struct run_pair *pair;
@@ -298,7 +298,7 @@ static bool meta_in_run(const struct run *run, const char *name)
 	return false;
 }
 
-/* Hosts of the inventory that the run does not know at all. */
+/* Reports hosts of the inventory that the run lacks. */
 static void meta_report_absent(const struct rule *rule, const struct rule_context *c,
 			       struct findings *out)
 {

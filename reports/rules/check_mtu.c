@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-MTU: is the RDMA MTU what the profile wants and the most that the device can do, and do
- * full-size packets get through? Whether hosts agree is in check_across.c.
+ * RC-MTU: checks that the RDMA MTU is that of the profile and the maximum of the device, and that
+ * full-size packets arrive. check_across.c compares hosts.
  */
 #include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
@@ -41,8 +41,8 @@ static uint32_t mtu_largest_payload(const struct port_ctx *s, const struct run_p
 	return largest;
 }
 
-/* A pair that delivered nothing: full-size packets were sent, and at the receiver only smaller ones
- * came. */
+/* For a pair that delivered nothing: true when full-size packets were sent, and only smaller ones
+ * arrived. */
 static bool mtu_lost_by_size(const struct port_ctx *s, const struct port_ctx *to, uint32_t *sent,
 			     uint32_t *came)
 {
@@ -51,7 +51,7 @@ static bool mtu_lost_by_size(const struct port_ctx *s, const struct port_ctx *to
 	return *sent && to->run_port->has_capture && *came < *sent;
 }
 
-/* One direction. True when it settles the verdict. */
+/* Checks one direction. True when it sets the verdict. */
 static bool mtu_path_failed(const struct port_ctx *s, const struct run_pair *pair,
 			    struct findings *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-TOP and RC-NET on one host: who else sets DCB, whether what is set comes back, whether the
- * ports of a host are alike, and how its routing treats several of them.
+ * RC-TOP and RC-NET on one host: checks for other writers of DCB, settings at boot, equal rails,
+ * and routing between several RoCE ports.
  */
 #include <stdio.h>
 #include <string.h>
@@ -49,7 +49,7 @@ PORT_CHECK(check_top_firmware)
 		finding_set(out, VERDICT_PASS, "the firmware leaves DCBX to the host");
 }
 
-/* What apply would say of it. */
+/* Adds the text that apply prints for this owner. */
 static void evidence_owner(const struct host_owner *m, struct findings *out)
 {
 	struct owner owner = {.kind = (enum owner_kind)host_owner_kind(m->kind), .pid = m->pid};
@@ -62,7 +62,7 @@ static void evidence_owner(const struct host_owner *m, struct findings *out)
 	finding_evidence(out, EVIDENCE_HOST, "%s", e.text);
 }
 
-/* Those that are in the way: lldpad is none to a profile that wants it. */
+/* Counts conflicting writers; lldpad is none when the profile uses it. */
 static unsigned int owner_count_conflicts(const struct host_state *m, bool wants_lldpad,
 					  struct findings *out, enum owner_kind *worst)
 {
@@ -188,7 +188,7 @@ FABRIC_CHECK(check_top_persist)
 		finding_set(out, VERDICT_WARN, "nothing restores the settings at boot");
 }
 
-/* The next port of the host that is driven by the same driver: each pair is compared once. */
+/* Returns the next port of the host with the same driver: each pair is compared once. */
 static const struct port *owner_next_of_driver(const struct port_ctx *s)
 {
 	struct port_walk walk = {.c = s->c};
@@ -265,7 +265,7 @@ static bool owner_share_subnet(const struct pci_slot *a, const struct pci_slot *
 	return false;
 }
 
-/* Another RoCE port of the host in one of the subnets of this one. */
+/* Returns another RoCE port of the host in the same subnet. */
 static const struct port *owner_same_subnet_port(const struct port_ctx *s)
 {
 	struct port_walk walk = {.c = s->c};

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-PFC: is the priority that carries RoCE paused instead of dropped (802.1Q clause 36), on the
- * host, on its link partner as LLDP tells, and under load? Then settings of one host that are wrong
- * whatever the fabric is, and pauses counted so far.
+ * RC-PFC: checks that the RoCE priority is lossless (802.1Q clause 36): on the host, on its link
+ * partner by LLDP, and under load. Also checks settings of one host that are wrong in any fabric,
+ * and pauses counted so far.
  */
 #include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
 
-/* Lossless priorities that are off, which loses packets; else those that are on and should not. */
+/* Returns lossless priorities that are off; else those that should be off. */
 static uint8_t pfc_wrong_prios(uint8_t want, uint8_t have)
 {
 	uint8_t missing = want & ~have;
@@ -28,7 +28,6 @@ static void pfc_report_none(const struct port_ctx *s, enum verdict none, struct 
 PORT_CHECK(check_pfc_none)
 {
 	if (!port_ctx_has_profile(s)) {
-		/* Nobody has said that it is not meant. */
 		if (port_ctx_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 			pfc_report_none(s, VERDICT_WARN, out);
 		return;
@@ -102,7 +101,7 @@ PORT_CHECK(check_pfc_global_pause)
 		finding_set(out, VERDICT_PASS, "link pause and PFC are not on together");
 }
 
-/* Signs that a queue filled: pause either way, CE marks, PFC frames on the wire. */
+/* Counts signs of congestion: pauses sent or received, CE marks, PFC frames captured. */
 static uint64_t pfc_congestion(const struct port_ctx *s, struct findings *out)
 {
 	static const enum metric signs[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
@@ -153,8 +152,8 @@ PORT_CHECK(check_pfc_loss)
 			    s->roce_prio);
 }
 
-/* Adds up one metric over priorities, with evidence of those that counted. Returns the priorities
- * that have the counter in *known and those that grew in *grown. */
+/* Adds evidence of one metric for each priority that grew. Adds priorities with the counter to
+ * *known, and those that grew to *grown. */
 static void pfc_sum_prios(const struct port_ctx *s, const struct counters *delta, enum metric m,
 			  uint8_t prios, struct findings *out, uint8_t *known, uint8_t *grown)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a capture says of how traffic was slowed: pauses and the flows they held, congestion marks
- * and the CNPs that answer them; and what a mirror lost. Limits are those at which operators act,
- * not those of a standard: there is none.
+ * RC-CAP, timing: checks a capture for pauses and the flows they held, congestion marks and their
+ * CNPs, and losses of a mirror. Limits are those at which operators act: no standard has any.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -14,13 +13,13 @@
 
 #define EVENT(bit) EVIDENCE_EVENT(bit)
 
-#define PAUSED_PERCENT 10U		   /* of the capture, */
-#define PAUSED_MIN_NS  UINT64_C(1000000)   /* and not only because it is short */
-#define STORM_NS       UINT64_C(100000000) /* at which switches begin to drop instead */
+#define PAUSED_PERCENT 10U		   /* of the capture */
+#define PAUSED_MIN_NS  UINT64_C(1000000)   /* at least, in short captures */
+#define STORM_NS       UINT64_C(100000000) /* switch watchdogs drop packets from here */
 #define MARKED_PERCENT 50U
 #define MARKED_PACKETS 100U
-/* A port may limit its CNPs to one in 4 us, whichever QP they are for: fewer marks of one QP can
- * remain without a CNP by right. */
+/* A port may limit its CNPs to one in 4 us for all QPs together: so a QP with fewer marks may
+ * rightly get no CNP. */
 #define MARKS_MANY 1000U
 
 static void timing_grow_span(uint64_t first_ns, uint64_t last_ns, uint64_t *from, uint64_t *to)
@@ -29,7 +28,7 @@ static void timing_grow_span(uint64_t first_ns, uint64_t last_ns, uint64_t *from
 	*to = last_ns > *to ? last_ns : *to;
 }
 
-/* From the first packet of a flow or pause to the last one. Simulators begin at the time 0. */
+/* Time from the first packet of a flow or pause to the last. Simulators begin at time 0. */
 static uint64_t timing_span_ns(const struct capture_summary *s)
 {
 	uint64_t from = UINT64_MAX, to = 0;
@@ -46,7 +45,7 @@ static double timing_percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Begins a finding; false without a frame that could pause. */
+/* Begins a finding; false without PFC frames. */
 static bool timing_begin(const struct rule *rule, const struct rule_context *c,
 			 struct findings *out)
 {
@@ -183,14 +182,14 @@ FABRIC_CHECK(check_cap_ran_out)
 					 (count_t)t->first_ran_out[i].last_frame);
 }
 
-/* Whether a flow that was held comes behind another in the order of how long; NULL: the first. */
+/* True when a held flow comes after `last` in descending order of time; NULL: the first. */
 static bool timing_held_behind(const struct flow *f, const struct flow *last)
 {
 	return f->held_ns &&
 	       (!last || f->held_ns < last->held_ns || (f->held_ns == last->held_ns && f > last));
 }
 
-/* The flows that were held for longest, most first. */
+/* Adds the flows held longest, in descending order. */
 static void timing_report_held(struct findings *out, const struct capture_summary *s)
 {
 	const struct flow *last = NULL;
@@ -240,7 +239,7 @@ FABRIC_CHECK(check_cap_held)
 	}
 }
 
-/* A flow by its name, to be looked up. */
+/* Key of a flow, for lookup. */
 struct flow_key {
 	uint8_t src[16], dst[16];
 	uint32_t dest_qpn;
@@ -261,8 +260,8 @@ static struct flow_key timing_flow_key(const uint8_t src[16], const uint8_t dst[
 	return k;
 }
 
-/* The flow with most marks whose other direction has no CNP, where both were captured. -ENOMEM goes
- * to out. */
+/* Returns the flow with most marks and no CNP in the reverse direction, if both were captured.
+ * -ENOMEM goes to out. */
 static const struct flow *timing_unanswered_marks(const struct capture_summary *s,
 						  struct findings *out)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-QOS, settings: does a packet with the profile's DSCP reach the profile's priority, do programs
- * that ask rdma_cm for a connection send that DSCP, and is each DSCP, tag and CNP of one host
- * mapped well?
+ * RC-QOS, settings: checks that the profile's DSCP maps to the profile's priority, that rdma_cm
+ * uses that DSCP, and the mapping of each DSCP, VLAN tag and CNP of one host.
  */
 #include <stdio.h>
 #include <string.h>
@@ -25,11 +24,11 @@ static void qos_prio_word(uint8_t prio, char *buf, size_t size)
 		snprintf(buf, size, "%u", prio);
 }
 
-/* DSCPs that go elsewhere than the profile wants. */
+/* DSCPs with another priority than in the profile. */
 struct map_faults {
 	unsigned int count;
-	unsigned int lead; /* the one to name: RoCE's, else the first */
-	uint8_t prio_set;  /* priorities that miss one */
+	unsigned int worst; /* the one to print: RoCE's, else the first */
+	uint8_t prio_set;   /* priorities that lack one */
 };
 
 static void qos_find_map_faults(const struct port_ctx *s, struct map_faults *f,
@@ -44,7 +43,7 @@ static void qos_find_map_faults(const struct port_ctx *s, struct map_faults *f,
 		if (want[dscp] >= QOS_PRIOS || want[dscp] == have[dscp])
 			continue;
 		if (!f->count++ || (int)dscp == tos >> 2)
-			f->lead = dscp;
+			f->worst = dscp;
 		f->prio_set |= (uint8_t)(1 << want[dscp]);
 		qos_prio_word(have[dscp], word, sizeof(word));
 		finding_evidence(out, EVIDENCE_HOST,
@@ -66,10 +65,10 @@ PORT_CHECK(check_qos_map)
 		finding_set(out, VERDICT_PASS, "every DSCP maps as the profile wants");
 		return;
 	}
-	qos_prio_word(s->port->qos.dscp_prio[f.lead], word, sizeof(word));
+	qos_prio_word(s->port->qos.dscp_prio[f.worst], word, sizeof(word));
 	finding_prios(out, f.prio_set & s->prio_set ? s->prio_set : f.prio_set);
-	finding_set(out, VERDICT_FAIL, "DSCP %u maps to priority %s, the profile wants %u", f.lead,
-		    word, s->want->dscp_prio[f.lead]);
+	finding_set(out, VERDICT_FAIL, "DSCP %u maps to priority %s, the profile wants %u", f.worst,
+		    word, s->want->dscp_prio[f.worst]);
 	if (f.count > 1)
 		finding_append(out, ", and %u more DSCPs differ", f.count - 1);
 }
@@ -117,7 +116,7 @@ PORT_CHECK(check_qos_cm_tos)
 	if (prio >= 0)
 		finding_evidence(out, EVIDENCE_HOST, "DSCP %d maps to priority %d here (dcbnl)",
 				 dscp, prio);
-	/* With another DSCP but the right priority nothing is lost on this host. */
+	/* Another DSCP with the right priority is not dropped on this host. */
 	finding_set(out, prio == s->roce_prio ? VERDICT_WARN : VERDICT_FAIL,
 		    "rdma_cm connections get DSCP %d, the profile wants %d", dscp, tos >> 2);
 }
@@ -181,7 +180,7 @@ PORT_CHECK(check_qos_egress)
 			    s->roce_prio);
 }
 
-/* Only where entries that are missing are not the kernel's to fill. */
+/* Only for drivers that leave missing entries to the firmware. */
 PORT_CHECK(check_qos_holes)
 {
 	const struct driver_quirk *quirk = driver_quirk_find(s->port->driver);

@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RC-TRN: what the RC transport met under load. A sequence gap is loss; a retry without one may be
- * a late answer; an RNR is a slow receiver and never the fabric. And drops counted so far.
+ * RC-TRN: checks the RC transport under load. A sequence gap is loss; a retry without a gap may be
+ * a late response; an RNR is a slow receiver, never the fabric. Also checks drops counted so far.
  */
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
 
-/* The RoCE packets that all ports of the run sent under load, and that came. Only Soft-RoCE counts
- * every one at both ends; false where a port is another, was not read, or counted nothing. */
-static bool transport_packet_sums(const struct rule_context *c, uint64_t *sent, uint64_t *came)
+/* Sums RoCE packets sent and received under load over all ports. Only Soft-RoCE counts every packet
+ * at both ends; false when a port is no Soft-RoCE, was not read, or counted nothing. */
+static bool transport_packet_sums(const struct rule_context *c, uint64_t *sent, uint64_t *arrived)
 {
 	const struct run *run = c->run;
 	struct counters delta;
 	struct port_ctx s;
 
-	*sent = *came = 0;
+	*sent = *arrived = 0;
 	for (unsigned int i = 0; i < run->host_count; i++)
 		for (unsigned int k = 0; k < run->host[i].port_count; k++) {
 			if (!port_ctx_at(c, i, k, &s) || s.port->kind != PORT_SOFT_ROCE ||
@@ -23,28 +23,28 @@ static bool transport_packet_sums(const struct rule_context *c, uint64_t *sent, 
 			    !counters_has(&delta, METRIC_RDMA_RX_PACKETS, 0))
 				return false;
 			*sent += delta.value[METRIC_RDMA_TX_PACKETS][0];
-			*came += delta.value[METRIC_RDMA_RX_PACKETS][0];
+			*arrived += delta.value[METRIC_RDMA_RX_PACKETS][0];
 		}
 	return *sent > 0;
 }
 
-/* Retries without a gap: late answers, where the sums say that nothing is missing. */
+/* Retries without a gap: late responses if no packet is missing in the sums. */
 static void transport_report_retries(const struct port_ctx *s, count_t unexplained,
 				     struct findings *out)
 {
 	const char *retries = unexplained == 1 ? "retry" : "retries";
-	uint64_t sent, came;
+	uint64_t sent, arrived;
 
-	if (!transport_packet_sums(s->c, &sent, &came) || came > sent)
+	if (!transport_packet_sums(s->c, &sent, &arrived) || arrived > sent)
 		finding_set(
 			out, VERDICT_WARN,
 			"%llu %s without a sequence error: late responses, or a lost last packet",
 			unexplained, retries);
-	else if (came < sent)
+	else if (arrived < sent)
 		finding_set(out, VERDICT_WARN,
 			    "%llu %s without a sequence error, and %llu of %llu packets never "
 			    "arrived: a lost last packet or response",
-			    unexplained, retries, (count_t)(sent - came), (count_t)sent);
+			    unexplained, retries, (count_t)(sent - arrived), (count_t)sent);
 	else
 		finding_set(out, VERDICT_PASS,
 			    "%llu %s, but all %llu packets sent by the ports of the run arrived: "
@@ -133,7 +133,7 @@ static uint64_t transport_wrong_messages(const struct port_ctx *s, struct findin
 	return wrong;
 }
 
-/* Packets the capture judged, and those with a wrong ICRC. */
+/* Returns the packets with a verified ICRC; *bad of them are wrong. */
 static uint64_t transport_captured_icrc(const struct port_ctx *s, struct findings *out,
 					uint64_t *bad)
 {
@@ -177,8 +177,8 @@ PORT_CHECK(check_transport_icrc)
 		finding_set(out, VERDICT_PASS, "every checked packet has a good ICRC");
 }
 
-/* What a host drops itself; the port's sum counts other packets too and is only asked when alone.
- * either: dropped in a priority that TCP of ours is in as well. */
+/* Counts drops of the host itself. either: drops in a priority that rocecheck's own TCP shares.
+ * False when only the sum of the port is counted, which includes other protocols. */
 static bool transport_own_discards(const struct port_ctx *s, const struct counters *delta,
 				   struct findings *out, uint64_t *count, uint64_t *either)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The checks of the rule table, one function a rule, by group. Fabric checks take the context; port
- * checks are called for each judged port with a finding begun, and say its verdict.
+ * The checks of the rule table, one function per rule. Fabric checks begin their findings; port
+ * checks run for each port with a finding begun, and set its verdict.
  */
 #ifndef REPORTS_CHECKS_H
 #define REPORTS_CHECKS_H
@@ -37,7 +37,7 @@ PORT_CHECK(check_pfc_count);
 PORT_CHECK(check_pfc_stray_pause);
 PORT_CHECK(check_pfc_storm);
 
-/* check_across.c: one setting of all hosts, by the id of the rule */
+/* check_across.c: compares one setting of all hosts, chosen by the rule id */
 FABRIC_CHECK(check_across);
 
 /* check_qos.c: settings */
@@ -52,7 +52,7 @@ PORT_CHECK(check_qos_clash);
 PORT_CHECK(check_qos_forced);
 PORT_CHECK(check_qos_cnp);
 
-/* check_marking.c: what packets and byte counters say */
+/* check_marking.c: packets and byte counters */
 PORT_CHECK(check_qos_sent_dscp);
 PORT_CHECK(check_qos_rewritten);
 PORT_CHECK(check_qos_ecn_cleared);
@@ -87,7 +87,7 @@ PORT_CHECK(check_gid_address);
 FABRIC_CHECK(check_gid_duplicate);
 PORT_CHECK(check_gid_cm);
 
-/* check_trn.c */
+/* check_transport.c */
 PORT_CHECK(check_transport_retransmits);
 PORT_CHECK(check_transport_rnr);
 PORT_CHECK(check_transport_icrc);
@@ -101,7 +101,7 @@ PORT_CHECK(check_env_device);
 PORT_CHECK(check_env_link);
 PORT_CHECK(check_env_dcb);
 
-/* check_host.c: the machine around the ports */
+/* check_host.c: the machine */
 FABRIC_CHECK(check_host_governor);
 FABRIC_CHECK(check_host_memlock);
 FABRIC_CHECK(check_host_balancing);
@@ -117,7 +117,7 @@ PORT_CHECK(check_host_pcie);
 PORT_CHECK(check_env_mana);
 PORT_CHECK(check_env_pvrdma);
 
-/* check_owner.c: who else sets DCB, rails, routing */
+/* check_owner.c: other writers of DCB, rails, routing */
 PORT_CHECK(check_top_firmware);
 FABRIC_CHECK(check_top_setters);
 PORT_CHECK(check_top_willing);
@@ -127,13 +127,13 @@ PORT_CHECK(check_net_arp);
 PORT_CHECK(check_net_rp_filter);
 PORT_CHECK(check_net_forwarding);
 
-/* check_partner.c: what the link partner advertises */
+/* check_lldp_peer.c: LLDP of the link partner */
 PORT_CHECK(check_lldp_peer_pfc);
 PORT_CHECK(check_lldp_peer_dialect);
 PORT_CHECK(check_lldp_peer_ets);
 PORT_CHECK(check_lldp_peer_app);
 
-/* check_capture.c: a capture alone */
+/* check_capture.c: a capture */
 FABRIC_CHECK(check_cap_drops);
 FABRIC_CHECK(check_cap_visible);
 FABRIC_CHECK(check_cap_both);
@@ -147,7 +147,7 @@ FABRIC_CHECK(check_cap_pause);
 FABRIC_CHECK(check_cap_dscp);
 FABRIC_CHECK(check_cap_neighbours);
 
-/* check_pace.c: pauses, marks and CNPs in a capture alone */
+/* check_pfc_timing.c: pauses, marks and CNPs in a capture */
 FABRIC_CHECK(check_cap_cnp);
 FABRIC_CHECK(check_cap_paused);
 FABRIC_CHECK(check_cap_storm);

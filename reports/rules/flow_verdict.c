@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of what a flow can show, from what breaks a connection down to what slows it.
+ * The table of signs of a flow, from broken connections to slow ones.
  */
 #include "reports/rules/flow_verdict.h"
 
@@ -45,7 +45,7 @@ const unsigned int flow_sign_count = ARRAY_SIZE(flow_signs);
 
 uint64_t flow_sign_value(const struct flow_sign *sign, const struct flow *f)
 {
-	/* What was acknowledged is told as missed by the capture, and is missing to nobody else. */
+	/* Acknowledged PSNs were missed by the capture only, and have a sign of their own. */
 	return sign->counter == offsetof(struct flow, psn_missing) ? flow_never_came(f)
 								   : flow_counter(f, sign->counter);
 }

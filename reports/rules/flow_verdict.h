@@ -1,17 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the counters of a flow come to, in a word and in a line. The flow machine has decided what
- * each packet was; here is only which of it weighs most.
+ * Summarizes the counters of a flow in one word and in one line, the most serious sign first.
  */
 #ifndef REPORTS_FLOW_VERDICT_H
 #define REPORTS_FLOW_VERDICT_H
 
 #include "capture/flow/summary.h"
 
-/* One thing that a flow can show; what weighs more stands before what weighs less. */
+/* One sign of a flow; the table is sorted by severity. */
 struct flow_sign {
 	const char *word; /* "icrc_bad", stable */
-	const char *text; /* "bad ICRC", behind a 1 */
+	const char *text; /* "bad ICRC", after 1 */
 	const char *many; /* "bad ICRCs" */
 	size_t counter;	  /* offset in struct flow of a uint64_t */
 };
@@ -20,11 +19,11 @@ extern const unsigned int flow_sign_count;
 
 uint64_t flow_sign_value(const struct flow_sign *sign, const struct flow *f);
 
-/* The word of the heaviest sign, or "clean". Static. */
+/* Returns the word of the most serious sign, or "clean". Static. */
 const char *flow_verdict_word(const struct flow *f);
 
-/* "2 sequence NAKs, 3 sent again"; "clean" when there is none. A gap of a capture that may have
- * lost packets itself is told as such. Always terminated. */
+/* Formats "2 sequence NAKs, 3 retransmitted", or "clean". Gaps get "(or missed by the capture)"
+ * when the capture may have lost packets. Always terminated. */
 void flow_verdict_text(const struct flow *f, enum capture_drops drops, char *buf, size_t size);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loss by counters. Soft-RoCE counts a gap for every RNR NAK as well, because the packets behind it
- * come out of sequence (rxe_resp.c), and its retry timer fires without loss (rxe_comp.c): RNRs are
- * taken out of the gaps there, and retries alone are suspects, never loss.
+ * Computes loss from counters. Soft-RoCE also counts a gap for every RNR NAK, because the next
+ * packets are out of sequence (rxe_resp.c), and its retry timer fires without loss (rxe_comp.c):
+ * RNRs are subtracted from the gaps there, and retries alone are never loss.
  */
 #include "reports/rules/loss.h"
 
@@ -24,18 +24,18 @@ static uint64_t loss_subtract(uint64_t value, uint64_t explained)
 	return value > explained ? value - explained : 0;
 }
 
-/* On Soft-RoCE an RNR NAK makes the sender repeat, so that some requests come twice. */
+/* On Soft-RoCE a sender retransmits after an RNR NAK, so that some requests arrive twice. */
 static uint64_t loss_count_unexplained(const struct counters *delta, bool soft,
 				       const struct loss *loss)
 {
 	uint64_t retries = loss_counter(delta, METRIC_RETRANSMITS, 0, NULL);
-	uint64_t copies = loss_counter(delta, METRIC_DUPLICATE_REQUEST, 0, NULL);
+	uint64_t duplicates = loss_counter(delta, METRIC_DUPLICATE_REQUEST, 0, NULL);
 
 	if (soft) {
 		retries = loss_subtract(retries, loss_counter(delta, METRIC_RNR_NAK_RX, 0, NULL));
-		copies = loss->rnr ? 0 : copies;
+		duplicates = loss->rnr ? 0 : duplicates;
 	}
-	return retries + copies + loss_counter(delta, METRIC_ACK_TIMEOUT, 0, NULL) +
+	return retries + duplicates + loss_counter(delta, METRIC_ACK_TIMEOUT, 0, NULL) +
 	       loss_counter(delta, METRIC_ADAPTIVE_RETRANSMITS, 0, NULL);
 }
 
@@ -61,7 +61,7 @@ void loss_count(const struct counters *delta, bool soft, int prio, struct loss *
 	loss->unexplained = loss_count_unexplained(delta, soft, loss);
 }
 
-/* What loss_count() reads, as evidence. */
+/* Adds the counters that loss_count() reads as evidence. */
 static void loss_add_evidence(const struct port_ctx *s, const struct counters *delta, bool soft,
 			      struct findings *out)
 {

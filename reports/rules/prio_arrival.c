@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Each priority's traffic is looked for where it belongs, the largest first, and where that counted
- * too little among the others: what fits there closest is where it went. What comes beside it went
- * there, too: a small class is not to be found in the acknowledgements of a large one. Two
- * priorities that moved as much as each other could have changed places unseen: that is said, not
- * passed over.
+ * Finds the traffic of each priority, the largest first: in its own counter, or when that is too
+ * small in the other counter that fits best. ACKs and credits are subtracted with it, so that a
+ * small class is not found in the ACKs of a large one. A swap of two priorities with equal volumes
+ * cannot be detected, and the text says so.
  */
 #include "reports/rules/prio_arrival.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MISSING_PC 1u /* of a class may be missing: the reading is not the last packet's moment */
-#define ALIKE_PC   5u /* closer than that, two volumes are one */
+#define MISSING_PC 1u /* of a class may be missing: counters are read before the last packet */
+#define ALIKE_PC   5u /* smaller differences count as equal */
 
 uint64_t prio_packets(uint64_t messages, uint32_t message_bytes, uint32_t mtu)
 {
@@ -21,7 +20,7 @@ uint64_t prio_packets(uint64_t messages, uint32_t message_bytes, uint32_t mtu)
 	return messages * (each ? each : 1);
 }
 
-/* One direction's metrics: packets where they are counted, headers do not blur them. */
+/* Chooses the metric: packets if counted, which need no estimate of headers, else bytes. */
 static enum metric arrival_metric(const struct counters *growth, bool rx, struct prio_arrival *a)
 {
 	enum metric packets = rx ? METRIC_PRIO_RX_PACKETS : METRIC_PRIO_TX_PACKETS;
@@ -36,7 +35,7 @@ static bool arrival_is_enough(uint64_t there, uint64_t wanted)
 	return there >= wanted - wanted / 100 * MISSING_PC;
 }
 
-/* The priority, other than its own, in which the volume fits closest; -1: nowhere. */
+/* Returns the other priority that fits the volume best; -1: none. */
 static int arrival_closest_prio(const uint64_t left[QOS_PRIOS], unsigned int own, uint64_t wanted)
 {
 	int best = -1;
@@ -55,7 +54,7 @@ static void arrival_subtract(uint64_t left[QOS_PRIOS], unsigned int prio, uint64
 	left[prio] = left[prio] > wanted ? left[prio] - wanted : 0;
 }
 
-/* The priority that moves most among those not yet placed; -1 when all are. */
+/* Returns the largest priority not yet placed; -1 after the last. */
 static int arrival_next_largest(const uint64_t wanted[QOS_PRIOS], uint8_t placed)
 {
 	int best = -1;
@@ -69,9 +68,8 @@ static int arrival_next_largest(const uint64_t wanted[QOS_PRIOS], uint8_t placed
 	return best;
 }
 
-/* A priority that is short only when as many packets of others are taken out as the baseline makes
- * expect is not short: a few packets in a short baseline are no exact account of a longer load.
- * Most of it has to be missing then, and to be elsewhere. */
+/* A priority that is too small only without the baseline counts as complete: a short baseline is a
+ * rough estimate of a longer load. Then most of it must be missing, and be found elsewhere. */
 static int arrival_find(const uint64_t left[QOS_PRIOS], uint64_t whole, unsigned int prio,
 			uint64_t wanted)
 {
@@ -85,7 +83,7 @@ static int arrival_find(const uint64_t left[QOS_PRIOS], uint64_t whole, unsigned
 	return found;
 }
 
-/* Where each priority's traffic is: its own number, another, or -1. */
+/* Sets at[] to the priority that counted each priority's traffic, or -1. */
 static void arrival_place(const struct prio_arrival *a, const uint64_t beside[QOS_PRIOS],
 			  int at[QOS_PRIOS])
 {
@@ -105,7 +103,7 @@ static void arrival_place(const struct prio_arrival *a, const uint64_t beside[QO
 	}
 }
 
-/* Counters that saw less than half of it do not count this traffic at all. */
+/* True when the counters have less than half of the traffic: then they do not count RDMA. */
 static bool arrival_uncounted(const struct prio_arrival *a)
 {
 	uint64_t there = 0, wanted = 0;
@@ -130,7 +128,7 @@ static void arrival_find_swap(const struct prio_arrival *a, const int at[QOS_PRI
 	}
 }
 
-/* Two priorities, both found right, whose places cannot be told apart. */
+/* Finds two priorities in their places with equal volumes. */
 static bool arrival_alike(const struct prio_arrival *a, const int at[QOS_PRIOS], int pair[2])
 {
 	for (int p = 0; p < QOS_PRIOS; p++) {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Did each class arrive in the priority it was sent for? Pure, over the growth of a port's counters
- * by priority and what each class moved: four classes at once show four priorities, and two that
- * are swapped are named.
+ * Checks that each class arrived in its priority, from the increase of a port's counters by
+ * priority and the volume of each class. Handles several classes at once and names two that are
+ * swapped. Pure.
  */
 #ifndef REPORTS_PRIO_ARRIVAL_H
 #define REPORTS_PRIO_ARRIVAL_H
@@ -13,19 +13,19 @@
 /* A row for each class in each priority: hosts that send one class may differ in their maps. */
 #define PRIO_VOLUMES_MAX (TRAFFIC_CLASSES_MAX * QOS_PRIOS)
 
-/* What one class moved through the port in the judged direction. */
+/* Volume of one class through the port in one direction. */
 struct prio_volume {
-	int prio; /* the one it belongs to, by the sender's map; negative: not known */
+	int prio; /* expected, by the sender's map; negative: unknown */
 	uint8_t dscp;
 	uint64_t bytes;	    /* payload */
 	uint64_t packets;   /* at least: messages by MTU */
 	unsigned int class; /* its number */
-	/* What may come beside it with its marking, at most: acknowledgements and credits. */
+	/* Upper bound of ACKs and credits with the same marking. */
 	uint64_t beside_bytes, beside_packets;
 };
 
 enum arrival {
-	ARRIVAL_UNKNOWN, /* no counter by priority, or nothing was sent */
+	ARRIVAL_UNKNOWN, /* no counter by priority, or no traffic */
 	ARRIVAL_RIGHT,
 	ARRIVAL_WRONG,
 };
@@ -33,28 +33,27 @@ enum arrival {
 struct prio_class {
 	unsigned int class; /* of the flow */
 	enum arrival arrival;
-	int found; /* where it was instead; negative: nowhere, or that cannot be told */
+	int found; /* actual priority; negative: unknown */
 };
 
 struct prio_arrival {
 	bool known;		    /* the port counts this traffic by priority */
 	bool packets;		    /* judged by packets, not by bytes */
-	uint64_t net[QOS_PRIOS];    /* growth without what the baseline makes expect */
-	uint64_t whole[QOS_PRIOS];  /* all of it */
-	uint64_t wanted[QOS_PRIOS]; /* what the classes must have caused there, at least */
+	uint64_t net[QOS_PRIOS];    /* increase without the baseline */
+	uint64_t whole[QOS_PRIOS];  /* total increase */
+	uint64_t wanted[QOS_PRIOS]; /* lower bound of the classes */
 	unsigned int class_count;
 	struct prio_class class[PRIO_VOLUMES_MAX]; /* in the order of the flows */
-	int swapped[2]; /* two priorities that took each other's traffic; negative: none */
-	char text[200]; /* what is wrong, for people; empty: nothing */
+	int swapped[2];				   /* two swapped priorities; negative: none */
+	char text[200];				   /* the fault, for people; empty: none */
 };
 
-/* rx: the receiving side of the port (else its sending side). whole: the growth around the load;
- * growth: the same, what the baseline makes expect taken out, which is an estimate. count: at most
- * PRIO_VOLUMES_MAX, what is beyond is not judged. */
+/* rx: counters of the receiving side (else the sending side). whole: increase around the load;
+ * growth: the same without the estimated baseline. Rows beyond PRIO_VOLUMES_MAX are ignored. */
 void prio_arrival_check(const struct counters *growth, const struct counters *whole, bool rx,
 			const struct prio_volume *flow, unsigned int count, struct prio_arrival *a);
 
-/* The packets a class of a port makes, at least. */
+/* Lower bound of the packets of a class. */
 uint64_t prio_packets(uint64_t messages, uint32_t message_bytes, uint32_t mtu);
 
 #endif

@@ -22,7 +22,7 @@ static void size_judge_abort(const struct two_ended *t, struct size_verdicts *v)
 	r->kind = REASON_ABORTED;
 	r->verdict = v->own.verdict = reason_table[REASON_ABORTED].verdict;
 	r->end = r->class = VERDICT_NOWHERE;
-	snprintf(r->text, sizeof(r->text), "the sweep of sizes ended after %u sizes%s%.180s",
+	snprintf(r->text, sizeof(r->text), "the size sweep ended after %u sizes%s%.180s",
 		 v->count, t->why[0] ? ": " : "", t->why);
 	v->verdict = traffic_verdict_graver(v->verdict, v->own.verdict);
 }

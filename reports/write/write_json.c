@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck.report/1: the report for programs. Findings stand in telling order, so the first
- * violation whose caused_by is null is the one to start with; caused_by is an index into the same
- * list.
+ * Writes rocecheck.report/1, the report for programs. Findings are in the order of the text report:
+ * the first violation is the worst root cause. caused_by is an index into the same list, or null.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -108,7 +107,7 @@ static json_t *allow_json(const struct report *r)
 	return list;
 }
 
-/* null: one host was judged without any. */
+/* null: one host without a profile. */
 static json_t *profile_json(const struct report *r)
 {
 	const struct profile *p = &r->fabric->profile;

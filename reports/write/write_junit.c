@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * JUnit XML, as GitLab and Jenkins read it: a suite for each host (and the fabric) and rule group,
- * a case for each finding with a name of its own, for of cases with equal names only the first
- * counts there. What could not be judged is an error where it gates and skipped elsewhere.
+ * Writes JUnit XML for GitLab and Jenkins: a suite per host (and the fabric) and rule group, a case
+ * per finding. Case names are unique, because both count only the first of equal names.
+ * INCONCLUSIVE is an error where it makes the run incomplete, and skipped elsewhere.
  */
 #include <errno.h>
 #include <libxml/xmlwriter.h>
@@ -67,8 +67,8 @@ static void junit_write_raw(struct junit *s, const char *markup)
 		junit_check(s, xmlTextWriterWriteRaw(s->xml, BAD_CAST markup));
 }
 
-/* Encoded here: xmlTextWriterWriteString() leaves out what it has no memory to encode, and calls
- * that a success (libxml2 2.9.14). */
+/* Encodes itself: xmlTextWriterWriteString() omits text that it has no memory to encode, and
+ * reports success (libxml2 2.9.14). */
 static void junit_write_text(struct junit *s, const char *value)
 {
 	char *copy = text_copy(value, TEXT_FIELD);
@@ -103,15 +103,14 @@ static void junit_start_element(struct junit *s, const char *name)
 		junit_check(s, xmlTextWriterStartElement(s->xml, BAD_CAST name));
 }
 
-/* Tells as well of an element that junit_start_element() could not keep: for the last one nothing
- * is open. */
+/* Also fails when junit_start_element() had no memory to keep the element. */
 static void junit_end_element(struct junit *s)
 {
 	if (!s->err)
 		junit_check(s, xmlTextWriterEndElement(s->xml));
 }
 
-/* The element of a case that did not simply pass; NULL when it did. */
+/* Returns the element of the outcome; NULL for a pass. */
 static const char *junit_outcome(const struct junit *s, const struct finding *f)
 {
 	if (f->verdict == VERDICT_FAIL)
@@ -157,19 +156,19 @@ static void junit_write_body(struct junit *s, const struct finding *f)
 static void junit_write_case_name(struct junit *s, size_t i)
 {
 	const struct finding *f = s->sorted[i];
-	unsigned int twin = 1;
+	unsigned int number = 1;
 	char name[256];
 
 	while (i > 0 && s->sorted[i - 1]->rule == f->rule &&
 	       !strcmp(s->sorted[i - 1]->host, f->host) &&
 	       !strcmp(s->sorted[i - 1]->port, f->port)) {
-		twin++;
+		number++;
 		i--;
 	}
 	snprintf(name, sizeof(name), "%s %s%s%s", f->rule->id, f->host[0] ? f->host : "fabric",
 		 f->port[0] ? " " : "", f->port);
-	if (twin > 1)
-		snprintf(name + strlen(name), sizeof(name) - strlen(name), " #%u", twin);
+	if (number > 1)
+		snprintf(name + strlen(name), sizeof(name) - strlen(name), " #%u", number);
 	junit_write_attribute(s, "name", name);
 }
 
@@ -231,7 +230,7 @@ static void junit_write_document(struct junit *s)
 		i = end_at;
 	}
 	junit_end_element(s);
-	if (!s->err) /* nothing is open any more: this tells how the flush went */
+	if (!s->err) /* returns the result of the flush */
 		junit_check(s, xmlTextWriterEndDocument(s->xml));
 }
 
@@ -247,7 +246,7 @@ static int junit_sort(struct junit *s)
 	return 0;
 }
 
-/* libxml2 prints on stderr what it has told by its result. */
+/* Silences libxml2: its results report the same errors. */
 static void junit_ignore_error(void *context, const char *format, ...)
 {
 	(void)context;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The writer table, and saving a report.
+ * The table of writers, and saving a report.
  */
 #include "reports/write/writer.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writers: one table row a format. They print findings of a run and judge nothing.
+ * Writers: print the findings of a run. One table row per format.
  */
 #ifndef REPORTS_WRITER_H
 #define REPORTS_WRITER_H
@@ -21,9 +21,9 @@ struct report {
 	bool verbose;		  /* text: every PASS with its evidence */
 	const char *const *allow; /* ids given to --allow-inconclusive */
 	unsigned int allow_count;
-	const char *capture;		   /* name of a capture judged alone; NULL: none */
-	bool alone;			   /* of one host: nothing was compared, nothing sent */
-	const struct app_env *environment; /* told behind the findings; NULL: none */
+	const char *capture;		   /* name of the checked capture; NULL: none */
+	bool alone;			   /* of one host, without traffic */
+	const struct app_env *environment; /* printed after the findings; NULL: none */
 };
 
 struct writer {
@@ -41,15 +41,15 @@ int write_text(const struct report *r, FILE *out, struct err *e);
 int write_json(const struct report *r, FILE *out, struct err *e);
 int write_junit(const struct report *r, FILE *out, struct err *e);
 
-/* How a writer writes: a whole document at once, so that errno is the stream's. -errno, -ENOSPC on
- * a full disk. */
+/* Writes a whole document at once, so that errno is that of the stream. -errno, -ENOSPC on a full
+ * disk. */
 int writer_emit(FILE *out, const char *document, size_t size, struct err *e);
 
-/* "PASS", "FAIL", "INCOMPLETE": the run's verdict by its exit code. */
+/* Returns the verdict of the exit code: "PASS", "FAIL", "INCOMPLETE". */
 const char *report_verdict(const struct report *r);
 
-/* Into a file by its path, or w->file below an open folder: whole or not at all, see file_open(). A
- * full disk is -ENOSPC with the path. */
+/* Save a report in a file, or in w->file below an open folder: whole or not at all, see
+ * file_open(). A full disk is -ENOSPC with the path. */
 int report_save(const struct report *r, const struct writer *w, const char *path, struct err *e);
 int report_save_in(const struct report *r, const struct writer *w, const struct folder *folder,
 		   struct err *e);

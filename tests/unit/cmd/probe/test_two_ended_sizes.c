@@ -213,14 +213,14 @@ static void test_cut(void **state)
 	reason = json_array_get(json_object_get(sum, "reasons"), 0);
 	assert_string_equal(json_string_value(json_object_get(reason, "reason")), "aborted");
 	assert_string_equal(json_string_value(json_object_get(reason, "text")),
-			    "the sweep of sizes ended after 3 of them: stopped");
+			    "the size sweep ended after 3 sizes: stopped");
 	json_decref(sum);
 	json_decref(doc);
 	out = open_memstream(&text, &size);
 	probe_print_sizes(&s->t, v, out);
 	fclose(out);
 	assert_non_null(
-		strstr(text, "verdict  INCONCLUSIVE\n  INCONCLUSIVE aborted: the sweep of"));
+		strstr(text, "verdict  INCONCLUSIVE\n  INCONCLUSIVE aborted: the size sweep"));
 	free(text);
 	size_verdicts_free(v);
 
