@@ -127,7 +127,7 @@ other_program() {
 	run -1 check_tables "$tmp/other"
 	[[ $output == *"+.It Fl n , -dry-walk"* ]]
 	[[ $output == *"+.Pq Cm text | gcc | xml"* ]]
-	[[ $output == *"+The host waits to take settings"* ]]
+	[[ $output == *"+The host waits: it accepts settings"* ]]
 }
 
 @test "planted: a page or a reference that is missing is found" {

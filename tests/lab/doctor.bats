@@ -72,7 +72,7 @@ found()
 	doctor 1 --json
 	found RC-PFC-007 'on together with PFC'
 	found RC-ETS-002 'traffic class 0'
-	found RC-QOS-009 'nothing is tagged'
+	found RC-QOS-009 'packets are untagged'
 	on h1 sh -c 'pkill -KILL -x lldpad; while pidof lldpad; do sleep 0.1; done; rm -f /dev/shm/lldpad.state'
 }
 
