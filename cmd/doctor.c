@@ -13,6 +13,7 @@
 #include "dcb/kernel/dcb.h"
 #include "probe/host/lldp_peer.h"
 #include "probe/host/ports.h"
+#include "profiles/base/text.h"
 #include "reports/rules/app_env.h"
 
 static struct verdict_options options = VERDICT_DEFAULTS;
@@ -58,6 +59,17 @@ static int doctor_read_named(struct dcb *dcb, struct snapshot *s, struct err *e)
 	return err;
 }
 
+static void doctor_note_unselected(const struct port *p, const struct profile *profile)
+{
+	if (globals->quiet)
+		return;
+	fputs("rocecheck: note: ", stderr);
+	text_print(stderr, p->netdev[0] ? p->netdev : p->ibdev, TEXT_FIELD);
+	fputs(" is not checked: not selected by profile ", stderr);
+	text_print(stderr, profile->name, TEXT_FIELD);
+	fputc('\n', stderr);
+}
+
 /* Reads every RDMA port that the profile selects, by its own name or that of its bond. */
 static int doctor_read_all(struct dcb *dcb, const struct profile *profile, struct snapshot *s,
 			   struct err *e)
@@ -69,8 +81,10 @@ static int doctor_read_all(struct dcb *dcb, const struct profile *profile, struc
 		return err;
 	err = ports_resolve_lower(dcb, s, e);
 	for (unsigned int i = 0; !err && i < s->port_count; i++) {
-		if (!ports_profile_selects(dcb, profile, s->port[i].netdev))
+		if (!ports_profile_selects(dcb, profile, s->port[i].netdev)) {
+			doctor_note_unselected(&s->port[i], profile);
 			continue;
+		}
 		if (kept != i)
 			s->port[kept] = s->port[i];
 		kept++;

@@ -125,6 +125,6 @@ static int run_explain(int argc, char **argv)
 const struct command cmd_explain = {
 	.name = "explain",
 	.args = "RULE",
-	.help = "explain a rule: reason, evidence, advice, causes",
+	.help = "explain a rule, an input error or a word of probe",
 	.run = run_explain,
 };

@@ -32,7 +32,7 @@ static const struct opt validate_opts[] = {
 	{"out", 'o', OPT_STRING, &out_dir, .arg = "DIR",
 	 .help = "run folder (default rocecheck-run-UTC; with --from none)"},
 	{"format", 0, OPT_LIST, &formats, .arg = "FORMAT[=FILE]",
-	 .help = "text, json or junit, on stdout or in FILE (default text; repeatable)"},
+	 .help = "text, json or junit, on stdout or in FILE (default text, repeatable)"},
 	VERDICT_OPTS(options),
 	{"no-traffic", 0, OPT_FLAG, &no_traffic,
 	 .help = "compare the settings of the hosts, send no traffic"},

@@ -22,10 +22,10 @@ struct verdict_options {
 /* Rows of a table of options; o is a struct verdict_options. */
 #define VERDICT_FORMAT_OPT(o) \
 	{"format", 0, OPT_STRING, &(o).format, .arg = "FORMAT", .words = verdict_formats, \
-	 .help = "text, json or junit (default text)"}
+	 .help = "format of the report (default text)"}
 #define VERDICT_OPTS(o) \
 	{"fail-on", 0, OPT_STRING, &(o).fail_on, .arg = "SEVERITY", .words = verdict_severities, \
-	 .help = "severity that makes the exit code 1: error or warn (default error)"}, \
+	 .help = "lowest severity that makes the exit code 1 (default error)"}, \
 	{"allow-inconclusive", 0, OPT_LIST, &(o).allowed, .arg = "RULE", \
 	 .help = "accept RULE without evidence (repeatable)"}
 /* clang-format on */

@@ -394,7 +394,7 @@ FABRIC_CHECK(check_meta_ports)
 	while (port_walk_next(&walk, &s))
 		ports += s.port != NULL;
 	finding_begin(out, rule, c->alone ? c->run->host[0].name : "", "", 0);
-	finding_evidence(out, EVIDENCE_HOST, "%u RoCE port%s on %u host%s", ports, plural(ports),
+	finding_evidence(out, EVIDENCE_HOST, "%u port%s on %u host%s", ports, plural(ports),
 			 c->run->host_count, plural(c->run->host_count));
 	if (ports)
 		finding_set(out, VERDICT_PASS, "%u port%s checked", ports, plural(ports));
