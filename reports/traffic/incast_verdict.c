@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probes of an incast as one input of traffic_verdict_make(). What the client's port moved is
- * the sum of all.
+ * Combines the probes of an incast into one input of traffic_verdict_make(). The volume of the
+ * client port is the sum of all probes.
  */
 #include "reports/traffic/incast_verdict.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verdict of an incast: one over all its probes, whose client is one port. Congestion was
- * meant: without any sign of it nothing was tested. Pure.
+ * Verdict of an incast: one for all its probes, which share the client port. An incast without any
+ * sign of congestion tested nothing. Pure.
  */
 #ifndef REPORTS_INCAST_VERDICT_H
 #define REPORTS_INCAST_VERDICT_H
@@ -9,7 +9,7 @@
 #include "probe/coord/incast.h"
 #include "reports/traffic/traffic_verdict.h"
 
-/* Holds pointers into itself and into the record: not to be copied, and not to outlive it. The
+/* Points into itself and into the record: do not copy, and clear before the record. The
  * client is end 0, server i is end i + 1. */
 struct incast_verdict {
 	struct verdict_input in;
@@ -20,7 +20,7 @@ struct incast_verdict {
 	struct traffic_verdict v;
 };
 
-/* For a record in which all traffic was begun; -EINVAL else. */
+/* Judges a record in which all traffic started; -EINVAL else. */
 int incast_judge(const struct incast *in, struct incast_verdict *out, struct err *e);
 
 #endif

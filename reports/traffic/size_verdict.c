@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A verdict for each size of a sweep.
+ * Judges each size of a sweep, and the sweep as a whole.
  */
 #include "reports/traffic/size_verdict.h"
 
@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* What ended it between two sizes no size can say. */
+/* Adds the reason of an abort between two sizes, which belongs to no size. */
 static void size_judge_abort(const struct two_ended *t, struct size_verdicts *v)
 {
 	struct verdict_reason *r = &v->own.reason[0];
@@ -22,8 +22,8 @@ static void size_judge_abort(const struct two_ended *t, struct size_verdicts *v)
 	r->kind = REASON_ABORTED;
 	r->verdict = v->own.verdict = reason_table[REASON_ABORTED].verdict;
 	r->end = r->class = VERDICT_NOWHERE;
-	snprintf(r->text, sizeof(r->text), "the size sweep ended after %u sizes%s%.180s",
-		 v->count, t->why[0] ? ": " : "", t->why);
+	snprintf(r->text, sizeof(r->text), "the size sweep ended after %u sizes%s%.180s", v->count,
+		 t->why[0] ? ": " : "", t->why);
 	v->verdict = traffic_verdict_graver(v->verdict, v->own.verdict);
 }
 
@@ -57,7 +57,7 @@ void size_verdicts_free(struct size_verdicts *v)
 	free(v);
 }
 
-/* bytes 0: of the sweep itself. */
+/* Copies reasons; bytes 0: of the sweep itself. */
 static void size_add_reasons(json_t *to, const json_t *verdict, uint32_t bytes)
 {
 	size_t i;
@@ -74,7 +74,7 @@ static void size_add_reasons(json_t *to, const json_t *verdict, uint32_t bytes)
 
 json_t *size_verdicts_to_json(const struct size_verdicts *v, json_t *rows)
 {
-	const struct verdict_input nothing = {0}; /* its reasons are of no port */
+	const struct verdict_input nothing = {0}; /* its reasons name no port */
 	json_t *own = traffic_verdict_to_json(&v->own, &nothing), *reasons = json_array();
 	unsigned int more = 0;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The table of reasons, and the frame in which they are found: each port's growth is taken once,
- * then the judges look at reports, counters, retries, evidence and shape in turn.
+ * The table of reasons, and the judging of a load: computes the counter increase of each port once,
+ * then checks reports, counters, retries, evidence and shape.
  */
 #include "reports/traffic/traffic_verdict.h"
 
@@ -112,7 +112,7 @@ const struct reason_info reason_table[REASON_COUNT] = {
 	[REASON_USERS] = {"other-users", "foreign-traffic", VERDICT_PASS, NULL, ""},
 };
 
-/* How grave, for the verdict of the whole. */
+/* Order of verdicts, for the whole. */
 static unsigned int verdict_weight(enum verdict v)
 {
 	static const unsigned int weights[] = {
@@ -228,7 +228,7 @@ static bool verdict_hung_unheard(const struct traffic_report *hung,
 	return hung->total.cause == CAUSE_TIMEOUT && other->total.cause == CAUSE_REMOTE_GONE;
 }
 
-/* What hung is killed by its agent, which reports for it: to its queue pairs that is a death. */
+/* An agent kills a program that hangs and reports for it: its queue pairs are gone. */
 static bool verdict_program_died(const struct verdict_pair *pair)
 {
 	const struct traffic_report *a = pair->client_report, *b = pair->server_report;
@@ -242,7 +242,7 @@ static uint64_t verdict_dropped(const struct judged_end *e, unsigned int prios)
 	       judge_delta(e, METRIC_PRIO_RX_CONGESTED, (uint8_t)prios);
 }
 
-/* What is known of one port before anything is said. */
+/* Computes the facts of one port that all judges use. */
 static void verdict_prepare_end(const struct verdict_input *in, const struct observation *seen,
 				struct judged_end *e)
 {
@@ -272,7 +272,7 @@ static void verdict_prepare_end(const struct verdict_input *in, const struct obs
 #define TIMEOUT_DEVICE 16
 #define TIMEOUT_CM     17 /* rdma_cm's own at the least, twice its packet lifetime (linux cma.c) */
 
-/* The code that the generator takes when none is asked for. */
+/* The default ACK timeout code of the generator. */
 static unsigned int verdict_ack_timeout(const struct traffic_spec *spec, bool soft)
 {
 	if (spec->timeout)
@@ -316,7 +316,7 @@ static int verdict_check_indices(const struct verdict_input *in, struct err *e)
 	return 0;
 }
 
-/* The gravest first; those alike stay in their order. */
+/* Sorts by verdict, the worst first; stable. */
 static void verdict_sort(struct traffic_verdict *v)
 {
 	for (unsigned int i = 1; i < v->count; i++) {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a probe moved through each of its two ports, by the priority in which it was sent.
+ * Computes the volume of a probe at each of its two ports, by priority.
  */
 #include "reports/traffic/two_ended_verdict.h"
 

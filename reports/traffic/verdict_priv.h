@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside of the traffic verdict, for traffic_verdict.c and judge_*.c only: what is known of each
- * port, and how a reason is said.
+ * Private to traffic_verdict.c and judge_*.c: the facts of each port, and adding reasons.
  */
 #ifndef REPORTS_VERDICT_PRIV_H
 #define REPORTS_VERDICT_PRIV_H
@@ -40,7 +39,7 @@ void judge_add_reason(struct judge *j, enum reason_kind kind, int end, int class
 void judge_add_reason_as(struct judge *j, enum verdict verdict, enum reason_kind kind, int end,
 			 int class, const char *fmt, ...) PRINTF_LIKE(6, 7);
 
-/* Whether this was said of this end. */
+/* True when this end has this reason. */
 bool judge_has_reason(const struct judge *j, enum reason_kind kind, int end);
 
 /* Growth under load that the baseline does not explain; 0 when unknown. By priority: those of
