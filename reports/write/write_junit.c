@@ -149,6 +149,8 @@ static void junit_write_body(struct junit *s, const struct finding *f)
 	if (f->caused_by >= 0) {
 		junit_write_raw(s, "\ncaused by ");
 		junit_write_text(s, s->r->findings->list[f->caused_by].rule->id);
+		junit_write_text(s, " ");
+		junit_write_text(s, s->r->findings->list[f->caused_by].rule->title);
 	}
 }
 
