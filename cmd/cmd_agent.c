@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck agent: started by an engine on each host of a fabric run, talks JSON lines with the
- * coordinator. Not for people. With --traffic it is one traffic end of an agent; with --read-only
- * it is the command that a key in authorized_keys is restricted to.
+ * rocecheck agent: the launcher starts it on each host of a fabric run; it exchanges JSON lines
+ * with the coordinator on stdin and stdout. Internal command. --traffic: the process that moves the
+ * data of an agent. --read-only: for a key that authorized_keys restricts to this command.
  */
 #include <limits.h>
 #include <stdio.h>
@@ -16,11 +16,11 @@ static bool traffic, read_only;
 static const char *peer_address;
 
 static const struct opt agent_opts[] = {
-	{"traffic", 0, OPT_FLAG, &traffic, .help = "be one traffic end"},
+	{"traffic", 0, OPT_FLAG, &traffic, .help = "run as the traffic process of an agent"},
 	{"read-only", 0, OPT_FLAG, &read_only,
-	 .help = "refuse to change settings and to record whole packets"},
+	 .help = "refuse to change settings and to capture whole packets"},
 	{"peer-address", 0, OPT_STRING, &peer_address, .arg = "ADDRESS[/LENGTH],..",
-	 .help = "send traffic to these alone; with --read-only default none"},
+	 .help = "allow traffic to these addresses only (default: all; none with --read-only)"},
 	{.name = NULL},
 };
 

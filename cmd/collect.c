@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck collect: one rocecheck.snapshot/1 of this host. Reads only; with --lldp it listens,
- * which sends nothing either.
+ * rocecheck collect: prints one rocecheck.snapshot/1 of this host. Changes nothing and sends
+ * nothing; --lldp only listens.
  */
 #include <stdio.h>
 
@@ -16,11 +16,11 @@ static unsigned int lldp_seconds;
 
 static const struct opt collect_opts[] = {
 	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
-	 .help = "this netdev, too, although it has no RDMA device; may be given again"},
+	 .help = "also include IFACE, a netdev without RDMA device; repeat for more"},
 	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE",
-	 .help = "write there, not on stdout (-)"},
+	 .help = "write to FILE (default -, stdout)"},
 	{"lldp", 0, OPT_UINT, &lldp_seconds, .min = 1, .max = 600, .arg = "SECONDS",
-	 .help = "listen so long for link partners (needs CAP_NET_RAW)"},
+	 .help = "listen for LLDP neighbors for SECONDS (default: off; needs CAP_NET_RAW)"},
 	{.name = NULL},
 };
 
@@ -54,7 +54,7 @@ static int run_collect(int argc, char **argv)
 	if (collect_read(&s, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!s.port_count && !globals->quiet)
-		fputs("rocecheck: note: no RDMA device on this host; name a netdev with -i\n",
+		fputs("rocecheck: note: no RDMA device on this host; add a netdev with -i IFACE\n",
 		      stderr);
 	if (!out_path)
 		code = cmd_print_json(snapshot_to_json(&s));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Meanings of the words of `probe`, printed by `probe client --explain` (those of a run) and by
- * `explain WORD`.
+ * Glossary of the terms of `probe`, for `probe client --explain` (the terms of one run) and
+ * `explain TERM`.
  */
 #ifndef CMD_GLOSSARY_H
 #define CMD_GLOSSARY_H
@@ -11,7 +11,7 @@ struct glossary_word {
 };
 extern const struct glossary_word glossary[]; /* ends with a row without word */
 
-/* Returns the meaning of a word such as "strict"; NULL when it has none. */
+/* Returns the meaning of a term ("strict", "baseline"), or NULL. */
 const char *glossary_meaning(const char *word);
 
 #endif

@@ -1,23 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What `probe server` and `probe client` share: the port, the token, and the two times after which
- * a silent other end is gone.
+ * Constants shared by `probe server` and `probe client`: port, name of the token variable, and
+ * timeouts for a silent remote.
  */
 #ifndef CMD_PROBE_H
 #define CMD_PROBE_H
 
 #include <stddef.h>
 
-#define PROBE_PORT     18515 /* the one perftest's users have opened */
+#define PROBE_PORT     18515 /* perftest's port: firewalls of its users already allow it */
 #define PROBE_ALIVE_MS 500
 #define PROBE_LEASE_MS 3000
-/* More for a client whose host answers: rdma_rxe of Linux 6.1 kept the processor of an emulated one
- * for 27 s. */
+/* Longer for a client whose kernel still acknowledges TCP: rdma_rxe of Linux 6.1 once kept the CPU
+ * of an emulated host for 27 s. */
 #define PROBE_STARVED_MS 60000
 
 #define PROBE_TOKEN_VARIABLE "ROCECHECK_PROBE_TOKEN"
 
-/* Path of this binary. */
+/* Writes the path of this binary to buf. */
 void probe_self(char *buf, size_t size);
 
 #endif

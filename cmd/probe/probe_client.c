@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck probe client: traffic to a `probe server`, the counters of both ends around it, and
- * what came out. Ctrl-C ends the traffic and tells what there is; a second one ends the program.
+ * rocecheck probe client: sends traffic to one `probe server` (several with --incast), reads the
+ * counters of the hosts before and after, and prints result and verdict. The first Ctrl-C stops the
+ * traffic and prints the results so far; the second one ends the program.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -27,16 +28,16 @@
 #include "reports/traffic/incast_verdict.h"
 #include "reports/traffic/size_verdict.h"
 
-static struct termios saved_termios; /* the terminal as it was before a token was asked for */
+static struct termios saved_termios; /* before the token prompt turned echo off */
 
-/* Ends as the signal does, but for a terminal that shows again what is typed. */
+/* Turns echo on again, then dies of the signal. */
 static void client_restore_terminal(int signal)
 {
 	tcsetattr(STDIN_FILENO, TCSANOW, &saved_termios);
 	raise(signal);
 }
 
-/* Of this host, from a person, without showing it. */
+/* Prompts for the token of a server, with echo off. */
 static int client_ask_token(const char *host, struct token_list *tokens, struct err *e)
 {
 	static const int ends[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
@@ -47,8 +48,8 @@ static int client_ask_token(const char *host, struct token_list *tokens, struct 
 	int err;
 
 	if (!isatty(STDIN_FILENO) || tcgetattr(STDIN_FILENO, &saved_termios)) {
-		err_set(e, -EINVAL, "the token of the server %s is needed", host);
-		err_hint(e, "--token-file FILE, or %s in the environment", PROBE_TOKEN_VARIABLE);
+		err_set(e, -EINVAL, "missing token of the server %s", host);
+		err_hint(e, "pass --token-file FILE or set %s", PROBE_TOKEN_VARIABLE);
 		return -EINVAL;
 	}
 	fprintf(stderr, "token of the server %s: ", host);
@@ -77,7 +78,8 @@ static int client_exit_for(enum verdict v)
 	return (unsigned int)v < ARRAY_SIZE(codes) ? codes[v] : EXIT_INCOMPLETE;
 }
 
-/* The document with its verdict and exit code; takes both, which may be NULL. NULL on -ENOMEM. */
+/* Adds verdict and exit code to doc. Steals both references; both may be NULL. Returns NULL if out
+ * of memory. */
 static json_t *client_finish_document(json_t *doc, json_t *verdict, int code)
 {
 	if (!json_object_set_new(doc, "verdict", verdict) &&
@@ -87,8 +89,8 @@ static json_t *client_finish_document(json_t *doc, json_t *verdict, int code)
 	return NULL;
 }
 
-/* Says where the record of --out is, or with err why there is none, which costs the record, not the
- * result; returns the exit code. */
+/* Reports the path of the --out record, or the error err: the result is printed in any case.
+ * Returns the exit code. */
 static int client_report_record(const struct folder *f, int code, int err, const struct err *e)
 {
 	if (err)
@@ -98,12 +100,12 @@ static int client_report_record(const struct folder *f, int code, int err, const
 	return code;
 }
 
-/* What came out, judged when traffic was begun. */
+/* Result of a run, with a verdict if traffic was started. */
 struct outcome {
 	const struct two_ended *t;
-	struct two_ended_verdict *verdict; /* NULL: there was nothing to judge, as the next */
-	struct size_verdicts *sizes;	   /* of a sweep, in its place */
-	const struct folder *record;	   /* of --out, path NULL without one */
+	struct two_ended_verdict *verdict; /* NULL: no traffic, or a sweep of sizes */
+	struct size_verdicts *sizes;	   /* verdicts of a sweep, else NULL */
+	const struct folder *record;	   /* --out; path is NULL without it */
 	int code;
 };
 
@@ -169,7 +171,7 @@ static int client_save(const struct outcome *o)
 	return client_report_record(o->record, o->code, err, &e);
 }
 
-/* The product first. */
+/* Prints the result first: a record that cannot be saved must not hide it. */
 static int client_report(const struct two_ended *t, const struct folder *record, int err,
 			 const struct err *e)
 {
@@ -213,9 +215,9 @@ static int client_run_probe(const struct two_ended_wish *w, const struct folder 
 	return code;
 }
 
-/* `probe client --incast`: several servers send to this host from one instant on; one verdict. */
+/* Incast: several servers send to this host with a common start; one verdict. */
 
-/* Of its servers. */
+/* Counts the servers whose traffic was started. */
 static unsigned int client_count_ran(const struct incast *in)
 {
 	unsigned int n = 0;
@@ -225,7 +227,7 @@ static unsigned int client_count_ran(const struct incast *in)
 	return n;
 }
 
-/* NULL when there is nothing to judge, or no verdict could be made. */
+/* Returns NULL if a server never started traffic, or on error. */
 static struct incast_verdict *client_incast_judge(const struct incast *in, int *code)
 {
 	struct incast_verdict *v;
@@ -254,7 +256,7 @@ static json_t *client_incast_document(const struct incast *in, const struct inca
 		incast_to_json(in), v ? traffic_verdict_to_json(&v->v, &v->in) : json_null(), code);
 }
 
-/* Each server's own error; without one, what stopped all of them. */
+/* Prints the error of each server that failed; if none has one, prints first. */
 static int client_incast_fail_each(const struct incast *in, int code, const struct err *first)
 {
 	bool any = false;
@@ -274,21 +276,22 @@ static void client_incast_print(const struct incast *in, const struct incast_ver
 		const struct two_ended *t = &in->one[i].t;
 
 		if (!t->chosen)
-			continue; /* its error is all there is */
+			continue; /* its error was printed */
 		probe_print(t, out);
 		if (t->start.start_ns)
 			fprintf(out,
-				"start   within %" PRIu64 " us of one instant; this end %" PRIu64
-				" us after it, the server %" PRIu64 " us\n",
-				t->start.round_trip_ns / 2000, t->start.late_ns[SIDE_CLIENT] / 1000,
-				t->start.late_ns[SIDE_SERVER] / 1000);
+				"start   %" PRIu64 " us late on this host, %" PRIu64
+				" us late on the server (clock error at most %" PRIu64 " us)\n",
+				t->start.late_ns[SIDE_CLIENT] / 1000,
+				t->start.late_ns[SIDE_SERVER] / 1000,
+				t->start.round_trip_ns / 2000);
 		fputc('\n', out);
 	}
 	if (v)
 		probe_print_verdict(&v->v, out);
 }
 
-/* DIR/N-SERVER/, of a server that was reached. */
+/* Saves DIR/N-SERVER/ of a server that was reached. */
 static int client_incast_save_run(const struct run *r, unsigned int number,
 				  const struct folder *record, struct err *e)
 {
@@ -323,7 +326,6 @@ static int client_incast_save(const struct incast *in, const struct incast_verdi
 	return client_report_record(record, code, err, &e);
 }
 
-/* The product first. */
 static int client_incast_report(const struct incast *in, const struct folder *record, int code)
 {
 	struct incast_verdict *v = client_incast_judge(in, &code);
@@ -361,7 +363,7 @@ static int client_run_incast(const struct two_ended_wish *w, const char *const *
 	return code;
 }
 
-/* Processes that are started later do not inherit it. */
+/* Removes the variable from the environment, so that child processes do not inherit the token. */
 static int client_token_from_env(struct token_list *tokens, struct err *e)
 {
 	char *variable = getenv(PROBE_TOKEN_VARIABLE);
@@ -379,15 +381,15 @@ static int client_token_from_env(struct token_list *tokens, struct err *e)
 	return err;
 }
 
-/* What is known of the tokens of so many hosts; who is asked for the rest. */
+/* Tokens of the servers: given in a file or the environment, or typed at a prompt. */
 struct client_tokens {
 	struct token_list given;
 	struct token_list asked[INCAST_MAX];
 	const char *token[INCAST_MAX];
 };
 
-/* Those of --token-file, else the one of the environment; none when there is neither. A token never
- * stands on a command line, where every user of the host can read it. */
+/* Sources in this order: --token-file, environment, prompt. No option takes a token: every user of
+ * the host can read command lines. */
 static int client_find_tokens(struct client_tokens *ring, char **host, int count, struct err *e)
 {
 	const char *file = probe_options.token_file;
@@ -412,7 +414,7 @@ static int client_find_tokens(struct client_tokens *ring, char **host, int count
 	return err;
 }
 
-/* Of the device that the run would use. */
+/* Measures the device that the run would use. */
 static int client_measure_registration(const struct two_ended_wish *w, struct registration *r,
 				       struct err *e)
 {
@@ -456,7 +458,7 @@ static int client_start(struct two_ended_wish *w, char **host, const char *const
 	struct err e = {0};
 	int code;
 
-	/* Before anything is sent: a record that cannot be kept is known then. */
+	/* Before any traffic, so that an unusable --out fails early. */
 	if (probe_options.out_dir && folder_make(probe_options.out_dir, &record, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_progress_print : NULL;
@@ -493,9 +495,10 @@ static int client_main(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (!argc)
-		return cmd_usage(&cmd_probe_client, "the host of the server is needed");
+		return cmd_usage(&cmd_probe_client,
+				 "missing HOST, the host that runs 'rocecheck probe server'");
 	if (argc > (int)INCAST_MAX)
-		return cmd_usage(&cmd_probe_client, "more than %u servers", INCAST_MAX);
+		return cmd_usage(&cmd_probe_client, "%d servers: at most %u", argc, INCAST_MAX);
 	ring = calloc(1, sizeof(*ring));
 	if (!ring) {
 		err_sys(&e, -ENOMEM, "probe");
@@ -513,7 +516,7 @@ static int client_main(int argc, char **argv)
 const struct command cmd_probe_client = {
 	.name = "probe client",
 	.args = "HOST...",
-	.help = "send traffic to a probe server, and say what became of it",
+	.help = "send RDMA traffic to a probe server and report the result",
 	.opts = probe_client_opts,
 	.run = client_main,
 };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Options into traffic. What a class does not say itself it has from the options beside it.
+ * Option table of `probe client`, and the conversion of its options to a traffic spec. A class gets
+ * each key that --class leaves out from the option of the same meaning, e.g. qps from --qp.
  */
 #include "cmd/probe/probe_options.h"
 
@@ -17,13 +18,11 @@
 #include "profiles/base/units.h"
 #include "profiles/yaml/diag.h"
 
-/* Lists of KEY=VALUE by table: a row says where in its struct a key goes. */
-
 #define RATE_MAX_KBPS (TRAFFIC_RATE_MAX / 125)
 #define TEXT_MAX      256
-#define STRUCT_MAX    64 /* bytes, of what is described */
+#define STRUCT_MAX    64 /* bytes of the largest struct that a key table fills */
 
-/* One of the words of an enum, in either case: perftest writes RC. */
+/* Parses an enum word, upper or lower case: perftest writes RC. */
 static int option_parse_word(const char *option, const char *text, const struct qos_word *words,
 			     void *value, struct err *e)
 {
@@ -42,8 +41,7 @@ static int option_parse_word(const char *option, const char *text, const struct 
 			used += (size_t)snprintf(list + used, sizeof(list) - used, "%s%s",
 						 used ? ", " : "", words->word);
 	}
-	err_set(e, -EINVAL, "%s: '%s' is not accepted", option, text);
-	err_hint(e, "write one of %s", list);
+	err_set(e, -EINVAL, "%s: invalid value '%s': expected one of %s", option, text, list);
 	return -EINVAL;
 }
 
@@ -53,7 +51,7 @@ struct key {
 	enum { KEY_PLAIN, KEY_SIZE, KEY_RATE } unit;
 };
 
-/* An option, and the struct that it fills. */
+/* Keys of one option and the size of the struct that they fill. */
 struct keys {
 	const char *option;
 	const struct key *key;
@@ -119,7 +117,7 @@ static int option_unknown_key(const struct keys *keys, const char *key, struct e
 	return -EINVAL;
 }
 
-/* option: what the value stands behind, for errors. */
+/* option: name of the option, for errors. */
 static int option_store_key(const char *option, const struct key *k, const char *value, void *made,
 			    struct err *e)
 {
@@ -169,7 +167,7 @@ static int option_parse_pair(const struct keys *keys, char *pair, void *made, st
 	return option_store_key(option, k, value, made, e);
 }
 
-/* Untouched on failure. */
+/* Leaves *out untouched on failure. */
 static int option_parse_list(const struct keys *keys, const char *text, void *out, struct err *e)
 {
 	char copy[TEXT_MAX], *rest = copy, *pair;
@@ -177,12 +175,13 @@ static int option_parse_list(const struct keys *keys, const char *text, void *ou
 	int err = 0;
 
 	if (snprintf(copy, sizeof(copy), "%s", text) >= (int)sizeof(copy))
-		return err_set(e, -EINVAL, "%s: more than %zu characters", keys->option,
-			       sizeof(copy) - 1);
+		return err_set(e, -EINVAL, "%s: value too long: more than %zu characters",
+			       keys->option, sizeof(copy) - 1);
 	memcpy(made, out, keys->size);
 	while (!err && (pair = strsep(&rest, ",")))
 		err = *pair ? option_parse_pair(keys, pair, made, e)
-			    : err_set(e, -EINVAL, "%s: '%s' has an empty part", keys->option, text);
+			    : err_set(e, -EINVAL, "%s: invalid value '%s': remove the extra comma",
+				      keys->option, text);
 	if (!err)
 		memcpy(out, made, keys->size);
 	return err;
@@ -199,10 +198,10 @@ int probe_tcp_parse(const char *text, struct traffic_tcp *tcp, struct err *e)
 }
 
 #define SIZE_DEFAULT  65536u
-#define SIZE_COUNT    1024u /* count mode: one packet, at the MTU of an Ethernet of 1500 */
+#define SIZE_COUNT    1024u /* count mode: one packet at an Ethernet MTU of 1500 */
 #define DURATION_MS   10000u
-#define SIZE_RUN_MS   1000u  /* of a sweep, each size */
-#define SIZE_COUNT_MS 10000u /* the same with --iters, at the latest */
+#define SIZE_RUN_MS   1000u  /* per size of a sweep */
+#define SIZE_COUNT_MS 10000u /* per size of a sweep with --iters, at most */
 
 struct probe_options probe_options = {
 	.ib_port = PROBE_UNSET,
@@ -216,73 +215,89 @@ struct probe_options probe_options = {
 #define C probe_options
 
 const struct opt probe_client_opts[] = {
-	{"port", 'p', OPT_UINT, &C.port, 1, 65535, "PORT", "of the server, 18515", NULL},
+	{"port", 'p', OPT_UINT, &C.port, 1, 65535, "PORT", "TCP port of the server (default 18515)",
+	 NULL},
 	{"token-file", 0, OPT_STRING, &C.token_file, 0, 0, "FILE",
-	 "the server's token, or a line 'HOST TOKEN' for each; - is stdin", NULL},
-	{"ib-dev", 'd', OPT_STRING, &C.device, 0, 0, "DEV", "RDMA device or netdev of this host",
-	 NULL},
-	{"peer-dev", 0, OPT_STRING, &C.remote_device, 0, 0, "DEV", "of the server", NULL},
-	{"ib-port", 'i', OPT_UINT, &C.ib_port, 1, 255, "N", "port of this host's device", NULL},
-	{"gid-index", 'x', OPT_UINT, &C.gid_index, 0, 255, "N", "GID of this host", NULL},
-	{"peer-gid-index", 0, OPT_UINT, &C.remote_gid_index, 0, 255, "N", "GID of the server",
-	 NULL},
+	 "token of the server, or one line 'HOST TOKEN' per server; - reads stdin", NULL},
+	{"ib-dev", 'd', OPT_STRING, &C.device, 0, 0, "DEV",
+	 "RDMA device or netdev of this host (default: same subnet as the server)", NULL},
+	{"peer-dev", 0, OPT_STRING, &C.remote_device, 0, 0, "DEV",
+	 "RDMA device or netdev of the server (default: same subnet as this host)", NULL},
+	{"ib-port", 'i', OPT_UINT, &C.ib_port, 1, 255, "N",
+	 "port of this host's RDMA device (default: an active one)", NULL},
+	{"gid-index", 'x', OPT_UINT, &C.gid_index, 0, 255, "N",
+	 "GID index of this host (default: RoCE v2 of the common subnet)", NULL},
+	{"peer-gid-index", 0, OPT_UINT, &C.remote_gid_index, 0, 255, "N",
+	 "GID index of the server (default: RoCE v2 of the common subnet)", NULL},
 	{"peer-address", 0, OPT_STRING, &C.remote_address, 0, 0, "ADDRESS[/LENGTH],..",
-	 "send traffic to these too, not to the server's address alone", NULL},
-	{"mtu", 'm', OPT_UINT, &C.mtu, 256, 4096, "BYTES", "RDMA MTU, which both must reach", NULL},
+	 "also allow traffic to these addresses (default: only the server's)", NULL},
+	{"mtu", 'm', OPT_UINT, &C.mtu, 256, 4096, "BYTES",
+	 "RDMA MTU of the run (default: MTU of both ports)", NULL},
 	{"mode", 0, OPT_STRING, &C.mode, 0, 0, "MODE", "observe (default), strict or count", NULL},
 	{"connection", 'c', OPT_STRING, &C.transport, 0, 0, "TYPE",
-	 "RC (default), UC, UD, or XRC where the device has it", NULL},
+	 "transport: RC (default; UC with --mode count), UC, UD or XRC", NULL},
 	{"verb", 0, OPT_STRING, &C.verb, 0, 0, "VERB",
-	 "write (default), write_imm, read, send, send_imm or atomic", NULL},
-	{"size", 's', OPT_STRING, &C.size, 0, 0, "BYTES", "of a message: 64KiB", NULL},
+	 "write (default; send with UD or --mode count), write_imm, read, send, send_imm, atomic",
+	 NULL},
+	{"size", 's', OPT_STRING, &C.size, 0, 0, "BYTES",
+	 "message size (default 64KiB; 1KiB with UD or --mode count; 64 with --latency)", NULL},
 	{"all", 'a', OPT_FLAG, &C.all_sizes, 0, 0, NULL,
-	 "a run with each size from 2 to 2^23 bytes, with a verdict each", NULL},
-	{"sizes", 0, OPT_STRING, &C.sizes, 0, 0, "A-B", "the same with sizes from A to B", NULL},
-	{"qp", 'q', OPT_UINT, &C.qps, 1, TRAFFIC_QPS_MAX, "N", "queue pairs", NULL},
+	 "one run and one verdict per message size, 2 bytes to 8 MiB", NULL},
+	{"sizes", 0, OPT_STRING, &C.sizes, 0, 0, "A-B", "as --all, with sizes from A to B: 64-1MiB",
+	 NULL},
+	{"qp", 'q', OPT_UINT, &C.qps, 1, TRAFFIC_QPS_MAX, "N", "number of queue pairs (default 1)",
+	 NULL},
 	{"tx-depth", 't', OPT_UINT, &C.depth, 1, TRAFFIC_WINDOW_MAX, "N",
-	 "messages under way on a queue pair, a power of two", NULL},
+	 "outstanding messages per queue pair, a power of two (default: by message size)", NULL},
 	{"duration", 'D', OPT_STRING, &C.duration, 0, 0, "TIME",
-	 "10 (seconds), 500ms, 2m; 0 = until Ctrl-C", NULL},
-	{"iters", 'n', OPT_STRING, &C.count, 0, 0, "N", "messages of each queue pair", NULL},
+	 "run time: 10 (seconds), 500ms, 2m; 0 = until Ctrl-C (default 10s)", NULL},
+	{"iters", 'n', OPT_STRING, &C.count, 0, 0, "N",
+	 "end after N messages per queue pair (default: end after --duration)", NULL},
 	{"incast", 0, OPT_FLAG, &C.incast, 0, 0, NULL,
-	 "all HOSTs write or send to this one, from one instant on", NULL},
+	 "all HOSTs send to this host and start at the same time", NULL},
 	{"rate", 0, OPT_STRING, &C.rate, 0, 0, "RATE",
-	 "bits per second of a class: 2G; without it a class is flat out", NULL},
-	{"bidirectional", 'b', OPT_FLAG, &C.both_ways, 0, 0, NULL, "both ends send", NULL},
-	{"direction", 0, OPT_STRING, &C.direction, 0, 0, "WAY", "forward, backward or both", NULL},
-	{"tos", 'T', OPT_UINT, &C.tos, 0, 255, "N", "traffic class byte: DSCP * 4 + ECN", NULL},
-	{"sl", 'S', OPT_UINT, &C.sl, 0, 7, "N", "service level: the priority", NULL},
+	 "rate limit per class in bit/s: 2G (default: no limit)", NULL},
+	{"bidirectional", 'b', OPT_FLAG, &C.both_ways, 0, 0, NULL, "both hosts send", NULL},
+	{"direction", 0, OPT_STRING, &C.direction, 0, 0, "DIR",
+	 "host that posts requests: forward = this host (default), backward = server, both", NULL},
+	{"tos", 'T', OPT_UINT, &C.tos, 0, 255, "N", "ToS byte: DSCP * 4 + ECN (default 0)", NULL},
+	{"sl", 'S', OPT_UINT, &C.sl, 0, 7, "N", "IB service level, the priority (default 0)", NULL},
 	{"class", 0, OPT_LIST, &C.classes, 0, 0, "KEY=VALUE,...",
-	 "a class of traffic; may be given again", NULL},
+	 "traffic class, e.g. tos=104,qps=4,rate=2G; repeat for more classes", NULL},
 	{"tcp", 0, OPT_LIST, &C.tcp, 0, 0, "KEY=VALUE,...",
-	 "TCP streams beside it: tos, streams, rate, direction; may be given again", NULL},
-	{"latency", 0, OPT_FLAG, &C.probe, 0, 0, NULL, "one message at a time, there and back",
+	 "parallel TCP streams, e.g. tos=0,streams=4,rate=1G; repeat for more classes", NULL},
+	{"latency", 0, OPT_FLAG, &C.probe, 0, 0, NULL, "measure round trips, one message at a time",
 	 NULL},
-	{"check", 0, OPT_STRING, &C.check, 0, 0, "HOW", "none, sampled (default) or every", NULL},
-	{"threads", 0, OPT_UINT, &C.threads, 1, TRAFFIC_THREADS_MAX, "N", "that move data", NULL},
-	{"pin", 0, OPT_FLAG, &C.pin, 0, 0, NULL, "each thread to a core of the NIC's node", NULL},
-	{"use_hugepages", 0, OPT_FLAG, &C.huge_pages, 0, 0, NULL, "buffers in huge pages", NULL},
-	{"rdma_cm", 'R', OPT_FLAG, &C.cm, 0, 0, NULL, "connect by the connection manager", NULL},
-	{"qp-timeout", 'u', OPT_UINT, &C.timeout, 1, 31, "N", "ACK timeout 4.096 us * 2^N", NULL},
+	{"check", 0, OPT_STRING, &C.check, 0, 0, "HOW",
+	 "payload check: none, sampled (default) or every", NULL},
+	{"threads", 0, OPT_UINT, &C.threads, 1, TRAFFIC_THREADS_MAX, "N",
+	 "threads that send and receive (default 1)", NULL},
+	{"pin", 0, OPT_FLAG, &C.pin, 0, 0, NULL, "pin threads to cores of the NIC's NUMA node",
+	 NULL},
+	{"use_hugepages", 0, OPT_FLAG, &C.huge_pages, 0, 0, NULL, "put buffers in huge pages",
+	 NULL},
+	{"rdma_cm", 'R', OPT_FLAG, &C.cm, 0, 0, NULL, "connect queue pairs with rdma_cm", NULL},
+	{"qp-timeout", 'u', OPT_UINT, &C.timeout, 1, 31, "N",
+	 "ACK timeout of 4.096 us * 2^N (default 16; 14 with --mode strict; Soft-RoCE 18)", NULL},
 	{"marking", 0, OPT_FLAG, &C.marking, 0, 0, NULL,
-	 "after it: DSCP, ECN bits and MTU as they arrive, both ways", NULL},
+	 "after the run, check DSCP, ECN and MTU on arrival, in both directions", NULL},
 	{"sweep", 0, OPT_UINT, &C.sweep, 2, MARKING_PATHS_MAX, "N",
-	 "the same from N UDP source ports, each with its verdict", NULL},
+	 "as --marking, for N UDP source ports of the first class; one result per port", NULL},
 	{"baseline", 0, OPT_STRING, &C.idle, 0, 0, "TIME",
-	 "idle counters before it; as long as the run, 0 = none", NULL},
-	{"out", 0, OPT_STRING, &C.out_dir, 0, 0, "DIR", "keep the record there", NULL},
-	{"explain", 0, OPT_FLAG, &C.explain, 0, 0, NULL, "say what would be measured, send nothing",
+	 "read idle counters for TIME before the run (default: run time; 0 = off)", NULL},
+	{"out", 0, OPT_STRING, &C.out_dir, 0, 0, "DIR", "save the record of the run in DIR", NULL},
+	{"explain", 0, OPT_FLAG, &C.explain, 0, 0, NULL, "explain the planned run, send nothing",
 	 NULL},
-	{"CPU-freq", 'F', OPT_FLAG, &C.ignored, 0, 0, NULL, "accepted as perftest's, no effect",
+	{"CPU-freq", 'F', OPT_FLAG, &C.ignored, 0, 0, NULL, "perftest compatibility, no effect",
 	 NULL},
-	{"report_gbits", 0, OPT_FLAG, &C.ignored, 0, 0, NULL, "likewise: both units are printed",
-	 NULL},
+	{"report_gbits", 0, OPT_FLAG, &C.ignored, 0, 0, NULL,
+	 "perftest compatibility, no effect: both units are always printed", NULL},
 	{.name = NULL},
 };
 
 #undef C
 
-/* perftest's are bare seconds. */
+/* A number without a unit means seconds, as in perftest. */
 static int option_parse_time(const char *option, const char *text, uint32_t *ms, struct err *e)
 {
 	bool bare = !text[strspn(text, "0123456789")];
@@ -300,7 +315,7 @@ static int option_parse_time(const char *option, const char *text, uint32_t *ms,
 	return 0;
 }
 
-/* What the options outside of --class say. */
+/* Fills a class from the options other than --class. */
 static int option_make_default(const struct probe_options *c, enum traffic_mode mode,
 			       struct traffic_class *class, struct err *e)
 {
@@ -315,7 +330,7 @@ static int option_make_default(const struct probe_options *c, enum traffic_mode 
 		{"--rate", c->rate, "rate"},
 		{"--iters", c->count, "count"},
 	};
-	bool count = mode == TRAFFIC_COUNT; /* needs what is not repeated */
+	bool count = mode == TRAFFIC_COUNT; /* needs a transport without retransmission */
 	int err = 0;
 
 	*class = (struct traffic_class){
@@ -347,7 +362,7 @@ static uint32_t option_default_size(const struct traffic_class *class, enum traf
 	return mode == TRAFFIC_COUNT || class->transport == TRAFFIC_UD ? SIZE_COUNT : SIZE_DEFAULT;
 }
 
-/* At a rate no message is larger than what may be under way. */
+/* Sets default sizes; a message of a paced class must fit into its bytes in flight. */
 static void option_fill_sizes(struct traffic_spec *spec)
 {
 	traffic_spec_bound(spec);
@@ -370,7 +385,7 @@ static int option_make_classes(const struct probe_options *c, struct traffic_spe
 	int err = option_make_default(c, spec->mode, &base, e);
 
 	if (c->classes.count > TRAFFIC_CLASSES_MAX)
-		return err_set(e, -EINVAL, "--class: more than %u", TRAFFIC_CLASSES_MAX);
+		return err_set(e, -EINVAL, "--class: at most %u classes", TRAFFIC_CLASSES_MAX);
 	spec->class_count = c->classes.count ? c->classes.count : 1;
 	for (unsigned int i = 0; i < spec->class_count && !err; i++) {
 		spec->class[i] = base;
@@ -382,19 +397,20 @@ static int option_make_classes(const struct probe_options *c, struct traffic_spe
 	return err;
 }
 
-/* Towards the same end as the classes. */
+/* TCP streams default to the direction of the first class. */
 static int option_make_tcp(const struct probe_options *c, struct traffic_spec *spec, struct err *e)
 {
-	const struct traffic_tcp usual = {.streams = 1, .direction = spec->class[0].direction};
+	const struct traffic_tcp defaults = {.streams = 1, .direction = spec->class[0].direction};
 	int err = 0;
 
 	if (c->tcp.count > TRAFFIC_TCP_MAX)
-		return err_set(e, -EINVAL, "--tcp: more than %u", TRAFFIC_TCP_MAX);
+		return err_set(e, -EINVAL, "--tcp: at most %u", TRAFFIC_TCP_MAX);
 	if (c->tcp.count && (c->sizes || c->all_sizes))
-		return err_set(e, -EINVAL, "--tcp: not with %s", c->sizes ? "--sizes" : "--all");
+		return err_set(e, -EINVAL, "--tcp cannot be combined with %s",
+			       c->sizes ? "--sizes" : "--all");
 	spec->tcp_count = c->tcp.count;
 	for (unsigned int i = 0; i < spec->tcp_count && !err; i++) {
-		spec->tcp[i] = usual;
+		spec->tcp[i] = defaults;
 		err = probe_tcp_parse(c->tcp.item[i], &spec->tcp[i], e);
 	}
 	return err;
@@ -432,7 +448,7 @@ static int option_make_spec(const struct probe_options *c, struct traffic_spec *
 	return err ? err : traffic_spec_check(spec, e);
 }
 
-/* "64-1MiB" */
+/* Parses "64-1MiB". */
 static int option_parse_sizes(const char *text, uint32_t least, uint32_t most,
 			      struct two_ended_wish *w, struct err *e)
 {
@@ -443,9 +459,8 @@ static int option_parse_sizes(const char *text, uint32_t least, uint32_t most,
 
 	if (!dash ||
 	    snprintf(from, sizeof(from), "%.*s", (int)(dash - text), text) >= (int)sizeof(from)) {
-		err_set(e, -EINVAL, "--sizes: '%s' is no range", text);
-		err_hint(e, "write it as 64-1MiB");
-		return -EINVAL;
+		return err_set(e, -EINVAL,
+			       "--sizes: invalid range '%s': expected A-B, e.g. 64-1MiB", text);
 	}
 	err = units_bytes(from, least, most, &a, e);
 	if (!err)
@@ -454,13 +469,13 @@ static int option_parse_sizes(const char *text, uint32_t least, uint32_t most,
 		err_prefix(e, "--sizes");
 		return err;
 	}
-	b = b < most ? b : most; /* as UD ends at what a packet carries */
+	b = b < most ? b : most; /* UD: at most one packet */
 	w->size_from = (uint32_t)a;
 	w->size_to = (uint32_t)b;
 	return 0;
 }
 
-/* Each size is a run of its own, which has to end by itself. */
+/* Each size is one run, so each run needs an end. */
 static int option_make_sizes(const struct probe_options *c, struct two_ended_wish *w, struct err *e)
 {
 	const char *option = c->sizes ? "--sizes" : "--all";
@@ -472,17 +487,17 @@ static int option_make_sizes(const struct probe_options *c, struct two_ended_wis
 	if (!c->sizes && !c->all_sizes)
 		return 0;
 	if (c->size || (c->sizes && c->all_sizes))
-		return err_set(e, -EINVAL, "%s: %s says another size", option,
-			       c->size ? "--size" : "--all");
+		return err_set(e, -EINVAL, "%s cannot be combined with %s: both set the size",
+			       option, c->size ? "--size" : "--all");
 	if (c->classes.count)
-		return err_set(e, -EINVAL,
-			       "%s: the sizes are those of one class: leave --class out", option);
+		return err_set(e, -EINVAL, "%s cannot be combined with --class", option);
 	if (class->verb == TRAFFIC_ATOMIC)
-		return err_set(e, -EINVAL, "%s: an atomic has one size, 8 bytes", option);
+		return err_set(e, -EINVAL,
+			       "%s cannot be combined with --verb atomic: atomics have 8 bytes",
+			       option);
 	if (!w->spec.duration_ms)
 		return err_set(e, -EINVAL,
-			       "%s: without an end of the first size there is no "
-			       "second one: --duration 0 is not accepted",
+			       "%s cannot be combined with --duration 0: each size needs an end",
 			       option);
 	w->size_from = least;
 	w->size_to = most;
@@ -494,25 +509,24 @@ static int option_index_or_any(unsigned int value)
 	return value == PROBE_UNSET ? ENDPOINT_ANY : (int)value;
 }
 
-/* A READ and an atomic bring data to the one that asks: backward, that is the server. */
+/* READ and atomics bring data to the requester: with direction backward that is the server. */
 static int option_check_incast_class(const struct traffic_class *class, unsigned int i,
 				     struct err *e)
 {
 	if (class->verb == TRAFFIC_READ || class->verb == TRAFFIC_ATOMIC) {
-		err_set(e, -EINVAL, "--incast: class %u is %s, which sends this host no load", i,
+		err_set(e, -EINVAL, "--incast: class %u is %s, which sends no load to this host", i,
 			class->verb == TRAFFIC_READ ? "READ" : "ATOMIC");
 		err_hint(e, "use write, write_imm, send or send_imm");
 		return -EINVAL;
 	}
 	if (class->direction != TRAFFIC_BACKWARD)
 		return err_set(e, -EINVAL,
-			       "--incast: class %u does not go backward, from the servers to this "
-			       "host",
+			       "--incast: class %u must have direction backward (the servers send)",
 			       i);
 	return 0;
 }
 
-/* Congestion is at this host's port alone. */
+/* Only this host's port is to be congested. */
 static int option_check_incast(const struct probe_options *c, const struct two_ended_wish *w,
 			       struct err *e)
 {
@@ -521,18 +535,18 @@ static int option_check_incast(const struct probe_options *c, const struct two_e
 		bool given;
 		const char *why;
 	} rows[] = {
-		{"--marking", c->marking, "its datagrams would meet those of the other servers"},
-		{"--sweep", c->sweep, "its datagrams would meet those of the other servers"},
-		{"--sizes", c->sizes, "an incast is one load with one start"},
-		{"--all", c->all_sizes, "an incast is one load with one start"},
+		{"--marking", c->marking, "the datagrams of the servers would collide"},
+		{"--sweep", c->sweep, "the datagrams of the servers would collide"},
+		{"--sizes", c->sizes, "an incast is one run with one start"},
+		{"--all", c->all_sizes, "an incast is one run with one start"},
 	};
 	int err = 0;
 
 	for (size_t i = 0; c->incast && i < ARRAY_SIZE(rows); i++)
 		if (rows[i].given) {
-			err_set(e, -EINVAL, "%s: not with --incast: %s", rows[i].option,
-				rows[i].why);
-			err_hint(e, "probe each server by itself with %s, without --incast",
+			err_set(e, -EINVAL, "%s cannot be combined with --incast: %s",
+				rows[i].option, rows[i].why);
+			err_hint(e, "run one probe per server with %s, without --incast",
 				 rows[i].option);
 			return -EINVAL;
 		}
@@ -556,7 +570,8 @@ int probe_options_make(const struct probe_options *c, struct two_ended_wish *w, 
 	if (err)
 		return err;
 	if (c->mtu & (c->mtu - 1))
-		return err_set(e, -EINVAL, "--mtu: %u is none of 256, 512, 1024, 2048, 4096",
+		return err_set(e, -EINVAL,
+			       "--mtu: invalid RDMA MTU %u: expected 256, 512, 1024, 2048 or 4096",
 			       c->mtu);
 	w->device[SIDE_CLIENT] = c->device;
 	w->device[SIDE_SERVER] = c->remote_device;

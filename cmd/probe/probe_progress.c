@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The line of progress of a probe with one server, and of an incast with all of them.
+ * Progress line of a probe with one server, and of an incast with all its servers.
  */
 #include "cmd/probe/probe_progress.h"
 
@@ -15,16 +15,16 @@
 
 #define BAR_CELLS  20u
 #define LINE_BYTES 200u
-#define RATE_MS	   400u	 /* a rate is that of so long a time at least */
-#define SILENT_MS  2000u /* both ends of a server speak twice a second */
+#define RATE_MS	   400u	 /* shortest time that a rate is computed over */
+#define SILENT_MS  2000u /* client and server report twice a second */
 
-/* Of a part of a run that has not begun: 0. */
+/* Returns 0 before the start. */
 static uint64_t progress_passed_ms(const struct two_ended_live *live)
 {
 	return live->now_ms > live->started_ms ? live->now_ms - live->started_ms : 0;
 }
 
-/* Fewer bytes than before are those of the next run. */
+/* Fewer bytes than before: the next run of a sweep has begun. */
 static void progress_update_rate(const struct two_ended_live *live, struct probe_rate *p)
 {
 	uint64_t bytes = larger(live->side[SIDE_CLIENT].bytes, live->side[SIDE_SERVER].bytes);
@@ -41,7 +41,7 @@ static void progress_update_rate(const struct two_ended_live *live, struct probe
 	p->ms = live->now_ms;
 }
 
-/* "[###    ] ", or nothing without an end that is known; and how long it takes, or took. */
+/* Writes "[###    ] " and the time left; without a known duration no bar and the elapsed time. */
 static void progress_time_text(uint64_t passed, uint64_t duration, char bar[BAR_CELLS + 4],
 			       char left[32])
 {
@@ -74,12 +74,12 @@ void probe_progress_text(const struct two_ended_live *live, struct probe_rate *b
 		 a->losses + b->losses, left);
 }
 
-/* Of all servers. */
+/* Totals of all servers. */
 struct sum {
 	uint64_t rate, wrong, lost, passed, newest_ms;
 	uint32_t duration_ms;
-	unsigned int slowest, fastest; /* which of them */
-	uint64_t least, most;	       /* their rates */
+	unsigned int slowest, fastest; /* index of the server */
+	uint64_t least, most;	       /* rates of these two */
 };
 
 static void progress_add_server(const struct two_ended_live *one, struct probe_rate *pace,
@@ -129,8 +129,8 @@ void probe_progress_incast_text(const struct incast_live *live, struct probe_rat
 		 live->host[sum.fastest], most);
 }
 
-/* A line that the terminal breaks cannot be taken away: what does not fit is cut. It goes past
- * stderr, which lets neither \r nor the clearing sequence through. */
+/* Truncates the line to the terminal's width: a wrapped line cannot be erased. Writes to the file
+ * descriptor, because the filter on stderr removes \r and escape sequences. */
 static void progress_show_line(struct probe_progress *t, char *line)
 {
 	struct winsize size;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck probe server: the far end of one probe. It lets one client in, the one that proves the
- * token, does what that client's probe asks of this host, and ends.
+ * rocecheck probe server: serves one probe. Accepts one client that proves the token, runs the
+ * server side of its probe, and exits.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -22,11 +22,11 @@
 #include "probe/io/token.h"
 #include "profiles/base/signals.h"
 
-#define WAIT_MS 600000u /* for the client */
+#define WAIT_MS 600000u /* --wait */
 
 static unsigned int port = PROBE_PORT, wait_ms = WAIT_MS;
 static const char *listen_address, *peer_address;
-static char client[64]; /* its address; there to the end of the process, for who ends it */
+static char client[64]; /* its address; static, because server_on_stuck() reads it */
 
 static const struct opt server_opts[] = {
 	{.name = "port",
@@ -35,22 +35,22 @@ static const struct opt server_opts[] = {
 	 .value = &port,
 	 .max = 65535,
 	 .arg = "PORT",
-	 .help = "TCP port to listen on, 18515; 0 takes a free one"},
+	 .help = "TCP port to listen on (default 18515; 0 = any free port)"},
 	{.name = "listen",
 	 .kind = OPT_STRING,
 	 .value = &listen_address,
 	 .arg = "ADDRESS",
-	 .help = "this address alone, not all of the host"},
+	 .help = "listen on ADDRESS only (default: all addresses)"},
 	{.name = "wait",
 	 .kind = OPT_DURATION,
 	 .value = &wait_ms,
 	 .arg = "TIME",
-	 .help = "end when no client came for so long, 10m"},
+	 .help = "exit if no client connects within TIME (default 10m)"},
 	{.name = "peer-address",
 	 .kind = OPT_STRING,
 	 .value = &peer_address,
 	 .arg = "ADDRESS[/LENGTH],..",
-	 .help = "send traffic to these too, not to the client's address alone"},
+	 .help = "also allow traffic to these addresses (default: only the client's)"},
 	{.name = NULL},
 };
 
@@ -77,13 +77,13 @@ static int server_announce(unsigned int bound, const char *token)
 		printf("listening on %s port %u, for one client\n",
 		       listen_address ? listen_address : "all addresses", bound);
 		printf("token %s\n", token);
-		printf("at the other host: rocecheck probe client -p %u ADDRESS-OF-THIS-HOST\n",
-		       bound);
+		printf("run on the client: rocecheck probe client -p %u %s\n", bound,
+		       listen_address ? listen_address : "ADDRESS-OF-THIS-HOST");
 	}
 	return fflush(stdout) ? EXIT_ENVIRONMENT : code;
 }
 
-/* A line a second at most: a flood of strangers is no flood of lines. */
+/* Prints at most one line per second, so that a flood of connections does not flood the log. */
 static void server_on_refused(const char *peer, const char *why)
 {
 	static uint64_t next_ms;
@@ -104,7 +104,7 @@ static void server_report_strangers(const struct listener *g)
 			g->rejected, g->rejected == 1 ? "" : "s", g->last_rejected);
 }
 
-/* The last word of the traffic: what there is to tell when the client is lost. */
+/* Latest totals of the traffic, to report them if the client is lost. */
 struct server_tally {
 	uint64_t messages, bytes, mismatches;
 	bool any, ended;
@@ -126,29 +126,30 @@ static void server_on_starved(void *arg)
 	(void)arg;
 	if (!globals->quiet)
 		fprintf(stderr,
-			"rocecheck probe server: %s: nothing heard of it for %d s, but its host "
-			"answers: its traffic ends, and it has %d s more\n",
+			"rocecheck probe server: %s: no message for %d s, but the client's host "
+			"still acknowledges: stopping the traffic, waiting %d s more\n",
 			client, PROBE_LEASE_MS / 1000, PROBE_STARVED_MS / 1000);
 }
 
 static const struct {
 	int code;
-	unsigned int silent_ms; /* for so long; 0: silence is not why */
+	unsigned int silent_ms; /* duration of the silence that ended the run, else 0 */
 	const char *text;
 } ends[] = {
 	[AGENT_QUIT] = {EXIT_OK, 0, "done"},
 	[AGENT_INPUT_CLOSED] = {EXIT_INCOMPLETE, 0,
-				"it closed the connection before the probe was over"},
-	[AGENT_LEASE_EXPIRED] = {EXIT_INCOMPLETE, PROBE_LEASE_MS, "nothing heard of it"},
+				"the client closed the connection before the probe ended"},
+	[AGENT_LEASE_EXPIRED] = {EXIT_INCOMPLETE, PROBE_LEASE_MS, "no message from the client"},
 	[AGENT_STARVED] = {EXIT_INCOMPLETE, PROBE_LEASE_MS + PROBE_STARVED_MS,
-			   "its host answers, but nothing was heard of its program"},
-	[AGENT_OUTPUT_FAILED] = {EXIT_INCOMPLETE, 0, "it does not read what it asked for"},
-	[AGENT_STUCK] = {EXIT_INCOMPLETE, 0,
-			 "it is gone, and a call into the kernel or a driver does not return here: "
-			 "ended without it; see dmesg"},
+			   "the client's host acknowledges, but the client sent no message"},
+	[AGENT_OUTPUT_FAILED] = {EXIT_INCOMPLETE, 0, "the client does not read the replies"},
+	[AGENT_STUCK] =
+		{EXIT_INCOMPLETE, 0,
+		 "the client is gone, and this process is stuck in a kernel or driver call: "
+		 "exiting; see dmesg"},
 };
 
-/* Nothing that another thread may hold: neither stdio nor a stderr that nobody reads. */
+/* Must not block: avoids stdio, whose locks another thread may hold, and a stderr that is full. */
 static int server_on_stuck(void)
 {
 	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -166,7 +167,7 @@ static int server_report_end(enum agent_stop_reason end, const struct server_tal
 	if (t->any && !globals->quiet)
 		fprintf(stderr,
 			"rocecheck probe server: %s%" PRIu64 " messages, %" PRIu64
-			" bytes, %" PRIu64 " mismatches at this end\n",
+			" bytes, %" PRIu64 " mismatches on this host\n",
 			t->ended ? "" : "partial: ", t->messages, t->bytes, t->mismatches);
 	if (ends[end].silent_ms)
 		snprintf(silence, sizeof(silence), " for %u s", ends[end].silent_ms / 1000);
@@ -180,7 +181,7 @@ static int server_run_agent(int fd)
 {
 	struct destinations destinations;
 	enum agent_stop_reason end = AGENT_INPUT_CLOSED;
-	struct server_tally tale = {0};
+	struct server_tally tally = {0};
 	char self[4096];
 	struct agent_config config = {
 		.build = ROCECHECK_VERSION,
@@ -194,7 +195,7 @@ static int server_run_agent(int fd)
 		.alive_ms = PROBE_ALIVE_MS,
 		.on_traffic = server_on_traffic,
 		.on_starved = server_on_starved,
-		.arg = &tale,
+		.arg = &tally,
 		.on_stuck = server_on_stuck,
 	};
 	struct err e = {0};
@@ -206,31 +207,31 @@ static int server_run_agent(int fd)
 		fprintf(stderr, "rocecheck probe server: %s: connected\n", client);
 	if (agent_run(&config, &end, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	return server_report_end(end, &tale);
+	return server_report_end(end, &tally);
 }
 
 static int server_wait_client(int listen_fd, char token[TOKEN_LENGTH + 1])
 {
-	const struct timeval limit = {.tv_sec = 2}; /* no write hangs for ever */
+	const struct timeval limit = {.tv_sec = 2}; /* time limit of a write */
 	const int on = 1;
-	struct listener gate = {.listen_fd = listen_fd,
-				.token = token,
-				.wait_ms = wait_ms,
-				.stop = signals_catch_stop(),
-				.refused = server_on_refused};
+	struct listener listener = {.listen_fd = listen_fd,
+				    .token = token,
+				    .wait_ms = wait_ms,
+				    .stop = signals_catch_stop(),
+				    .refused = server_on_refused};
 	struct err e = {0};
 	int fd, err;
 
-	err = listener_accept(&gate, &fd, client, &e);
-	signals_release_stop(); /* a run ends with the signal, and its traffic with it */
+	err = listener_accept(&listener, &fd, client, &e);
+	signals_release_stop(); /* from here on a signal ends the process and its traffic */
 	explicit_bzero(token, TOKEN_LENGTH);
-	close(listen_fd); /* nobody else is heard */
-	server_report_strangers(&gate);
+	close(listen_fd); /* one client only */
+	server_report_strangers(&listener);
 	if (err)
 		return cmd_fail(err == -EINTR ? EXIT_INCOMPLETE : EXIT_ENVIRONMENT, &e);
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
-	return server_run_agent(fd); /* the socket ends with the process */
+	return server_run_agent(fd); /* process exit closes the socket */
 }
 
 static int server_main(int argc, char **argv)
@@ -260,7 +261,7 @@ static int server_main(int argc, char **argv)
 const struct command cmd_probe_server = {
 	.name = "probe server",
 	.args = "",
-	.help = "be the far end of one probe",
+	.help = "serve one probe client, then exit",
 	.opts = server_opts,
 	.run = server_main,
 };

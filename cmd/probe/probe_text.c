@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The result of a probe for people.
+ * Prints the result of a probe for people, and the plan for `probe client --explain`.
  */
 #include "cmd/probe/probe_text.h"
 
@@ -57,7 +57,7 @@ static void probe_upper_text(const char *word, char *buf, size_t size)
 
 void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 {
-	char transport[16], verb[16], bytes[32], rate[48] = "flat out", way[24] = "",
+	char transport[16], verb[16], bytes[32], rate[48] = "no rate limit", direction[24] = "",
 						 count[40] = "";
 
 	probe_upper_text(traffic_transport_word(c->transport), transport, sizeof(transport));
@@ -66,13 +66,13 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 	if (c->rate_bytes_per_s)
 		traffic_rate_text((double)c->rate_bytes_per_s, rate, sizeof(rate));
 	if (c->direction != TRAFFIC_FORWARD)
-		snprintf(way, sizeof(way), ", %s",
-			 c->direction == TRAFFIC_BOTH ? "both ways" : "backward");
+		snprintf(direction, sizeof(direction), ", %s",
+			 c->direction == TRAFFIC_BOTH ? "both directions" : "backward");
 	if (c->count)
-		snprintf(count, sizeof(count), ", %" PRIu64 " messages a QP", c->count);
+		snprintf(count, sizeof(count), ", %" PRIu64 " messages per QP", c->count);
 	snprintf(buf, size, "%s%s %s, %u QP%s, %s%s%s, %s, ToS %u (DSCP %u), check: %s",
 		 c->probe ? "latency, " : "", transport, verb, c->qps, c->qps == 1 ? "" : "s",
-		 bytes, count, way, c->probe ? "one at a time" : rate, c->tos, c->tos >> 2,
+		 bytes, count, direction, c->probe ? "one at a time" : rate, c->tos, c->tos >> 2,
 		 traffic_check_word(c->check));
 }
 
@@ -89,7 +89,7 @@ static void probe_print_side(const struct two_ended *t, enum two_ended_side side
 		p->firmware, h->before.kernel);
 }
 
-/* How much it was, and how much in a second, in columns. */
+/* Columns: bytes, bytes per second, bits per second. */
 #define MOVED_TEXT 112
 static void probe_moved_text(uint64_t bytes, uint64_t ns, char buf[MOVED_TEXT])
 {
@@ -146,7 +146,7 @@ static void probe_print_goodput(const struct rate_series *v, FILE *out)
 	probe_bytes_text(s.min, least, sizeof(least));
 	probe_bytes_text(s.median, median, sizeof(median));
 	probe_bytes_text(s.max, most, sizeof(most));
-	fprintf(out, "    %-9s least %s/s (at %.1f s), median %s/s, most %s/s, by %.1f s\n",
+	fprintf(out, "    %-9s min %s/s (at %.1f s), median %s/s, max %s/s, per %.1f s interval\n",
 		"goodput", least, (double)s.min_at_ns / 1e9, median, most,
 		(double)s.width_ns / 1e9);
 }
@@ -178,10 +178,12 @@ static void probe_print_class_side(const struct two_ended *t, enum two_ended_sid
 	}
 	if (c->tos_other)
 		fprintf(out,
-			"    ToS       %" PRIu64 " in %" PRIu64 " of %" PRIu64 " queue pairs\n",
+			"    ToS       %" PRIu64 ", not as requested, on %" PRIu64 " of %" PRIu64
+			" queue pairs\n",
 			c->tos_found, c->tos_other, c->tos_read);
 	else if (c->tos_read)
-		fprintf(out, "    ToS       as asked in %" PRIu64 " queue pairs\n", c->tos_read);
+		fprintf(out, "    ToS       as requested on %" PRIu64 " queue pairs\n",
+			c->tos_read);
 	if (!t->spec[side].class[i].probe && c->messages + c->arrived)
 		probe_print_goodput(&c->goodput, out);
 	probe_print_latency(&c->latency, t->spec[side].class[i].probe, out);
@@ -201,7 +203,7 @@ static void probe_print_tcp_side(const struct two_ended *t, enum two_ended_side 
 	fprintf(out, "  %s, DSCP %u\n", two_ended_side_word(side), c->tos_sent >> 2);
 	if (c->sent_bytes || !c->arrived_bytes) {
 		probe_moved_text(c->sent_bytes, c->duration_ns, moved);
-		fprintf(out, "    %-9s %s  %" PRIu64 " segments sent again\n", "sent", moved,
+		fprintf(out, "    %-9s %s  %" PRIu64 " segments retransmitted\n", "sent", moved,
 			c->retransmits);
 	}
 	if (c->arrived_bytes) {
@@ -210,7 +212,7 @@ static void probe_print_tcp_side(const struct two_ended *t, enum two_ended_side 
 		probe_print_goodput(&c->goodput, out);
 	}
 	if (c->broken)
-		fprintf(out, "    broken    %u of %u streams: %s\n", c->broken,
+		fprintf(out, "    failed    %u of %u streams: %s\n", c->broken,
 			t->spec[side].tcp[i].streams, c->detail);
 }
 
@@ -243,7 +245,7 @@ static void probe_print_failures(const struct two_ended *t, enum two_ended_side 
 			" (status %u, vendor 0x%x)%s\n",
 			two_ended_side_word(side), f->class, f->qp, traffic_cause_word(f->cause),
 			(double)f->when_ns / 1e9, f->sequence, f->status, f->vendor_err,
-			f->recovered ? ", made anew" : "");
+			f->recovered ? ", reconnected" : "");
 	}
 	for (unsigned int i = 0; i < r->stall_count; i++) {
 		fprintf(out, "%s class %u QP %u ", two_ended_side_word(side),
@@ -253,7 +255,7 @@ static void probe_print_failures(const struct two_ended *t, enum two_ended_side 
 	}
 }
 
-/* A counter that moved at either end, by priority where it is counted so. */
+/* Prints a counter that changed on either host, per priority where the counter has priorities. */
 static void probe_print_counter(const struct counters delta[2 * SIDES], enum metric m,
 				unsigned int prio, FILE *out)
 {
@@ -285,7 +287,7 @@ static void probe_print_counters(const struct two_ended *t, FILE *out)
 		(void)observe_delta(&t->seen[i], READ_LOAD_BEFORE, &delta[i], NULL);
 		(void)observe_delta(&t->seen[i], READ_QUIET_BEFORE, &delta[SIDES + i], NULL);
 	}
-	fprintf(out, "counters                      %14s %14s %14s %14s\n", "client", "server",
+	fprintf(out, "counter increases             %14s %14s %14s %14s\n", "client", "server",
 		"idle client", "idle server");
 	for (unsigned int m = 0; m < METRIC_COUNT; m++)
 		for (unsigned int prio = 0; prio < (metric_table[m].by_prio ? QOS_PRIOS : 1);
@@ -311,11 +313,8 @@ static void probe_print_memory(const struct two_ended *t, enum two_ended_side si
 		time, text);
 }
 
-/* What the marking echo found. Source ports on which all arrived as it was sent are counted; the
- * others are named, each one. */
-
-static void probe_print_findings(const struct marking_findings *found, enum marking_direction way,
-				 FILE *out)
+static void probe_print_findings(const struct marking_findings *found,
+				 enum marking_direction direction, FILE *out)
 {
 	unsigned int count = 0;
 
@@ -323,55 +322,57 @@ static void probe_print_findings(const struct marking_findings *found, enum mark
 		const struct marking_finding *f = &found->finding[i];
 		char text[320];
 
-		if (f->direction != way)
+		if (f->direction != direction)
 			continue;
 		marking_finding_text(f, text, sizeof(text));
 		fprintf(out, "  %s\n", text);
 		count++;
 	}
 	if (!count)
-		fprintf(out, "  %s: all arrived as it was sent\n", marking_direction_word(way));
+		fprintf(out, "  %s: all datagrams arrived unchanged\n",
+			marking_direction_word(direction));
 }
 
-static void probe_print_sweep(const struct marking_endpoints *ends, enum marking_direction way,
-			      FILE *out)
+/* Counts the source ports without loss or change; names each of the others. */
+static void probe_print_sweep(const struct marking_endpoints *ends,
+			      enum marking_direction direction, FILE *out)
 {
 	unsigned int good = 0, sweep = ends->spec[SIDE_CLIENT]->sweep;
 
 	for (unsigned int i = 0; i < sweep; i++) {
 		struct marking_port p;
 
-		marking_port_make(ends, way, i, &p);
+		marking_port_make(ends, direction, i, &p);
 		good += !strcmp(marking_port_word(&p), "arrived");
 	}
-	fprintf(out, "sweep    %s: %u of %u source ports arrived\n", marking_direction_word(way),
-		good, sweep);
+	fprintf(out, "sweep    %s: %u of %u source ports without loss or change\n",
+		marking_direction_word(direction), good, sweep);
 	for (unsigned int i = 0; i < sweep && good < sweep; i++) {
 		struct marking_port p;
 
-		marking_port_make(ends, way, i, &p);
+		marking_port_make(ends, direction, i, &p);
 		if (strcmp(marking_port_word(&p), "arrived"))
 			fprintf(out,
 				"  0x%04x  %s: %" PRIu32 " of %" PRIu32 " arrived, %" PRIu32
-				" marked otherwise\n",
+				" with changed marking\n",
 				p.port, marking_port_word(&p), p.arrived, p.sent, p.marked);
 	}
 }
 
-static void probe_print_mtu(const struct marking_endpoints *ends, enum marking_direction way,
+static void probe_print_mtu(const struct marking_endpoints *ends, enum marking_direction direction,
 			    FILE *out)
 {
-	uint32_t bytes = marking_path_mtu(ends, way);
+	uint32_t bytes = marking_path_mtu(ends, direction);
 	const struct marking_result *const *r = ends->result;
 
-	fprintf(out, "path MTU %s: ", marking_direction_word(way));
+	fprintf(out, "path MTU %s: ", marking_direction_word(direction));
 	if (bytes)
-		fprintf(out, "datagrams of %" PRIu32 " bytes arrive", bytes);
+		fprintf(out, "%" PRIu32 " bytes", bytes);
 	else
 		fprintf(out, "not measured");
 	if (r[SIDE_CLIENT] && r[SIDE_SERVER])
-		fprintf(out, "; the ports have %" PRIu32 " and %" PRIu32, r[SIDE_CLIENT]->mtu,
-			r[SIDE_SERVER]->mtu);
+		fprintf(out, " (RDMA MTU: client %" PRIu32 ", server %" PRIu32 ")",
+			r[SIDE_CLIENT]->mtu, r[SIDE_SERVER]->mtu);
 	fputc('\n', out);
 }
 
@@ -382,23 +383,23 @@ static void probe_print_marking(const struct two_ended_echo *x, FILE *out)
 	struct err e = {0};
 
 	two_ended_echo_ends(x, &ends);
-	fprintf(out, "marking  %u class%s, %u UDP source ports, %u datagrams of each\n",
+	fprintf(out, "marking  %u class%s, %u UDP source ports, %u datagrams per port\n",
 		x->spec[0].class_count, x->spec[0].class_count == 1 ? "" : "es",
 		marking_paths(&x->spec[0]), x->spec[0].count);
 	if (x->why[0])
-		fprintf(out, "  not done to its end: %s\n", x->why);
+		fprintf(out, "  incomplete: %s\n", x->why);
 	if (!x->has_result[SIDE_CLIENT])
 		return;
 	if (marking_findings_make(&ends, &found, &e)) {
 		fprintf(out, "  %s\n", e.text);
 		return;
 	}
-	for (unsigned int way = 0; way < MARKING_DIRECTIONS; way++)
-		probe_print_findings(&found, (enum marking_direction)way, out);
-	for (unsigned int way = 0; way < MARKING_DIRECTIONS; way++)
-		probe_print_mtu(&ends, (enum marking_direction)way, out);
-	for (unsigned int way = 0; way < MARKING_DIRECTIONS && x->spec[0].sweep; way++)
-		probe_print_sweep(&ends, (enum marking_direction)way, out);
+	for (unsigned int i = 0; i < MARKING_DIRECTIONS; i++)
+		probe_print_findings(&found, (enum marking_direction)i, out);
+	for (unsigned int i = 0; i < MARKING_DIRECTIONS; i++)
+		probe_print_mtu(&ends, (enum marking_direction)i, out);
+	for (unsigned int i = 0; i < MARKING_DIRECTIONS && x->spec[0].sweep; i++)
+		probe_print_sweep(&ends, (enum marking_direction)i, out);
 }
 
 void probe_print(const struct two_ended *t, FILE *out)
@@ -451,10 +452,8 @@ void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
 		advice = reason_table[r->kind].advice;
 	}
 	if (v->more)
-		fprintf(out, "  and %u more\n", v->more);
+		fprintf(out, "  %u more reasons\n", v->more);
 }
-
-/* A sweep of message sizes: a row a size. */
 
 static void probe_print_size_row(const struct two_ended_size *s, const char *verdict, FILE *out)
 {
@@ -500,12 +499,12 @@ void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v,
 	if (!t->size_count)
 		return;
 	probe_class_text(&t->size[0].spec[SIDE_CLIENT].class[0], text, sizeof(text));
-	fprintf(out, "class 0  %s, and on\n", text);
+	fprintf(out, "class 0  %s, then larger sizes\n", text);
 	fprintf(out, "%11s %11s %14s %11s %11s %11s %10s %7s %7s  %s\n", "size", "messages",
 		"goodput", "messages/s", "p50", "p99", "checked", "wrong", "lost", "verdict");
 	for (unsigned int i = 0; i < t->size_count; i++)
 		probe_print_size_row(&t->size[i],
-				     v ? verdict_word(v->size[i].of.v.verdict) : "not judged", out);
+				     v ? verdict_word(v->size[i].of.v.verdict) : "no verdict", out);
 	for (unsigned int i = 0; v && i < v->count; i++)
 		probe_print_size_reasons(&t->size[i], &v->size[i].of.v, out);
 	if (!v)
@@ -515,9 +514,7 @@ void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v,
 		probe_print_reason(&v->own.reason[i], true, out);
 }
 
-/* `probe client --explain`: the words of a run, each with its meaning. */
-
-/* Each word once. */
+/* Terms that `probe client --explain` has printed; each is printed once. */
 struct explained {
 	const char *word[32];
 	unsigned int count;
@@ -545,7 +542,7 @@ static void probe_explain_class(struct explained *t, const struct traffic_class 
 	if (c->probe)
 		probe_explain_word(t, "latency");
 	else
-		probe_explain_word(t, c->rate_bytes_per_s ? "paced" : "flat out");
+		probe_explain_word(t, c->rate_bytes_per_s ? "paced" : "unpaced");
 	probe_explain_word(t, traffic_check_word(c->check));
 }
 
@@ -564,7 +561,7 @@ void probe_explain_registration(const struct registration *r, const struct err *
 	for (unsigned int i = 0; i < REGISTRATION_KINDS; i++) {
 		probe_time_text(r->ns_per_mib[i], text, sizeof(text));
 		if (r->ns_per_mib[i])
-			fprintf(out, "registration  %s: %s a MiB in %s\n", r->ibdev, text,
+			fprintf(out, "registration  %s: %s per MiB in %s\n", r->ibdev, text,
 				pages[i]);
 		else
 			fprintf(out, "registration  %s: not measured in %s: %s\n", r->ibdev,
@@ -582,14 +579,14 @@ static void probe_explain_sizes(const struct two_ended_wish *w, FILE *out)
 
 	probe_size_text(w->size_from, from, sizeof(from));
 	probe_size_text(w->size_to, to, sizeof(to));
-	fprintf(out, "sizes    %s to %s: %u runs one after another\n", from, to, n);
+	fprintf(out, "sizes    %s to %s: %u runs, one after another\n", from, to, n);
 }
 
 void probe_explain(const struct two_ended_wish *w, FILE *out)
 {
 	struct explained t = {.out = out};
 
-	fprintf(out, "mode %s, %s, %u thread%s at each end", traffic_mode_word(w->spec.mode),
+	fprintf(out, "mode %s, %s, %u thread%s per host", traffic_mode_word(w->spec.mode),
 		w->spec.bringup == TRAFFIC_CM ? "rdma_cm" : "raw verbs", w->spec.threads,
 		w->spec.threads == 1 ? "" : "s");
 	if (w->spec.duration_ms)
@@ -601,7 +598,7 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 		probe_class_text(&w->spec.class[i], text, sizeof(text));
 		fprintf(out, "class %u  %s\n", i, text);
 		traffic_class_verbs(&w->spec.class[i], verbs, sizeof(verbs));
-		fprintf(out, "  by     %s\n", verbs);
+		fprintf(out, "  verbs  %s\n", verbs);
 	}
 	for (unsigned int i = 0; i < w->spec.tcp_count; i++) {
 		char text[200];

@@ -96,7 +96,7 @@ void agent_reply(struct agent *a, uint64_t id, json_t *reply)
 	}
 	if (json_dumpb(reply, NULL, 0, JSON_COMPACT) + 1 >= LOOP_LINE_MAX) {
 		json_decref(reply);
-		err_set(&e, -EMSGSIZE, "agent: the reply is larger than a line may be");
+		err_set(&e, -EMSGSIZE, "agent: the reply exceeds the line limit");
 		agent_reply_error(a, id, &e);
 		return;
 	}

@@ -217,14 +217,15 @@ int agent_capture_start(struct agent *a, uint64_t id, const json_t *request, jso
 	if (err)
 		return err;
 	if (full && a->config->read_only) {
-		err_set(e, -EPERM, "agent: --read-only: a recording of whole packets is refused");
-		err_hint(e, "write 'capture: headers' into the inventory");
+		err_set(e, -EPERM, "agent: --read-only refuses to capture whole packets");
+		err_hint(e, "set 'capture: headers' in the inventory");
 		return -EPERM;
 	}
 	while (handle < AGENT_CAPTURE_MAX && a->capture[handle])
 		handle++;
 	if (handle == AGENT_CAPTURE_MAX)
-		return err_set(e, -ENOSPC, "more than %u captures at once", AGENT_CAPTURE_MAX);
+		return err_set(e, -ENOSPC, "too many captures: at most %u at the same time",
+			       AGENT_CAPTURE_MAX);
 	c = calloc(1, sizeof(*c));
 	if (!c)
 		return err_sys(e, -ENOMEM, "capture");
@@ -266,12 +267,12 @@ static int capture_read_summary(struct agent_capture *c, json_t **reply, struct 
 	if (confined_close(&c->process, &ended) && err)
 		return err_set(e, ended.code, "%s", ended.text);
 	if (err)
-		return err_sys(e, err, "capture: no summary of it");
+		return err_sys(e, err, "capture: cannot read its summary");
 	doc = json_loads(text, JSON_REJECT_DUPLICATES, &where);
 	free(text);
 	if (!json_is_object(doc)) {
 		json_decref(doc);
-		return err_set(e, -EPROTO, "capture: its summary is no JSON object");
+		return err_set(e, -EPROTO, "capture: its summary is not a JSON object");
 	}
 	*reply = doc;
 	return 0;
@@ -290,7 +291,7 @@ int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json
 		return err;
 	c = a->capture[handle];
 	if (!c->process.pid)
-		return err_set(e, -EALREADY, "the capture was stopped before");
+		return err_set(e, -EALREADY, "the capture is already stopped");
 	err = capture_read_summary(c, reply, e);
 	if (err)
 		return err;
@@ -333,7 +334,7 @@ int agent_capture_read(struct agent *a, uint64_t id, const json_t *request, json
 		return err;
 	c = a->capture[handle];
 	if (c->process.pid)
-		return err_set(e, -EBUSY, "the capture was not stopped");
+		return err_set(e, -EBUSY, "the capture is still running");
 	data = malloc(AGENT_PIECE_BYTES);
 	text = malloc(BASE64_SIZE(AGENT_PIECE_BYTES));
 	n = !data || !text ? -ENOMEM : c->fd < 0 ? 0 : capture_read_piece(c->fd, data, offset);

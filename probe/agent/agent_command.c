@@ -138,7 +138,7 @@ static void command_on_exit(int status, int signal, void *arg)
 	else if (c->too_much)
 		err_set(&e, -EMSGSIZE, "agent: the command printed more than %u bytes", OUTPUT_MAX);
 	else if (signal)
-		err_set(&e, -ECANCELED, "agent: the command was ended by signal %d", signal);
+		err_set(&e, -ECANCELED, "agent: signal %d killed the command", signal);
 	if (e.code)
 		agent_reply_error(c->agent, c->id, &e);
 	else
@@ -265,7 +265,7 @@ static int command_read_tx(const json_t *request, char tx[TX_MAX], struct err *e
 	int err = json_get_text(request, "tx", tx, TX_MAX, e);
 
 	if (!err && (!tx[0] || tx[0] == '-' || tx[strspn(tx, good)]))
-		err = err_set(e, -EINVAL, "'tx' is no transaction");
+		err = err_set(e, -EINVAL, "'tx' is not a transaction id");
 	return err;
 }
 

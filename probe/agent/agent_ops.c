@@ -68,15 +68,14 @@ static int op_find(const struct agent *a, const json_t *request, const struct ag
 			op = &agent_ops[i];
 	if (!op) {
 		err_set(e, -EOPNOTSUPP, "agent: unknown op '%.32s'", name ? name : "");
-		err_hint(e, "coordinator and agent must be of one build");
+		err_hint(e, "install the same version of rocecheck on coordinator and agent");
 		return -EOPNOTSUPP;
 	}
 	if (a->config->probe_only && op->allowed != OP_FOR_PROBE)
-		return err_set(e, -EPERM, "agent: op '%s' is not for a peer of 'probe server'",
-			       op->name);
+		return err_set(e, -EPERM, "agent: 'probe server' does not serve op '%s'", op->name);
 	if (a->config->read_only && op->allowed == OP_FOR_CHANGES) {
-		err_set(e, -EPERM, "agent: --read-only: '%s' is refused", op->name);
-		err_hint(e, "use a key that authorized_keys of this host does not restrict");
+		err_set(e, -EPERM, "agent: --read-only refuses '%s'", op->name);
+		err_hint(e, "use an SSH key that authorized_keys of this host does not restrict");
 		return -EPERM;
 	}
 	*out = op;
@@ -111,13 +110,14 @@ void agent_handle_line(struct agent *a, const char *line, size_t length)
 	uint64_t id = 0;
 
 	if (!line) {
-		err_set(&e, -EMSGSIZE, "agent: a line of more than %u bytes", LOOP_LINE_MAX);
+		err_set(&e, -EMSGSIZE, "agent: line longer than %u bytes", LOOP_LINE_MAX);
 		agent_reply_error(a, 0, &e);
 		return;
 	}
 	request = json_loadb(line, length, JSON_REJECT_DUPLICATES, &where);
 	if (!json_is_object(request)) {
-		err_set(&e, -EINVAL, "agent: %s", request ? "a request is an object" : where.text);
+		err_set(&e, -EINVAL, "agent: %s",
+			request ? "the request must be a JSON object" : where.text);
 		agent_reply_error(a, 0, &e);
 	} else if (json_get_uint(request, "id", 0, AGENT_ID_MAX, &id, &e)) {
 		err_prefix(&e, "agent");
@@ -165,7 +165,7 @@ static int agent_collect(struct agent *a, uint64_t id, const json_t *request, js
 	for (size_t i = 0; !err && i < json_array_size(ports); i++) {
 		also[count] = json_string_value(json_array_get(ports, i));
 		if (!also[count] || strlen(also[count]) > 15)
-			return err_set(e, -EINVAL, "'ports': no name of a netdev");
+			return err_set(e, -EINVAL, "'ports': invalid netdev name");
 		/* One that is not there is missing in the snapshot: that is for the rules to say.
 		 */
 		if (if_nametoindex(also[count]))

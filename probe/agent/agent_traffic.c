@@ -152,7 +152,7 @@ static void traffic_handle_doc(struct agent_traffic *t, json_t *doc)
 	if (error)
 		err_from_json(error, "traffic failed", &e);
 	else
-		err_set(&e, -EPROTO, "the traffic process gave no sensible answer");
+		err_set(&e, -EPROTO, "invalid answer from the traffic process");
 	traffic_answer_error(t, &e);
 }
 
@@ -180,7 +180,7 @@ static void traffic_on_exit(int status, int signal, void *arg)
 		return;
 	}
 	if (signal)
-		err_set(&e, -EPIPE, "the traffic process was ended by signal %d", signal);
+		err_set(&e, -EPIPE, "signal %d killed the traffic process", signal);
 	else
 		err_set(&e, -EPIPE, "the traffic process ended (status %d)", status);
 	if (t->waiting || t->step != STEP_DONE)
@@ -199,14 +199,14 @@ static void traffic_on_watchdog(void *arg)
 
 	loop_process_kill(t->process, SIGKILL);
 	if (t->step != STEP_RUNNING) {
-		err_set(&e, -ETIMEDOUT, "traffic was %s for %u s: the process was killed",
+		err_set(&e, -ETIMEDOUT, "traffic was %s for %u s: killed its process",
 			step_text[t->step],
 			(t->step == STEP_CLOSING ? CLOSE_MS : ANSWER_MS) / 1000);
 		traffic_answer_error(t, &e);
 		return;
 	}
 	snprintf(r.total.detail, sizeof(r.total.detail),
-		 "the kernel did not let the traffic process go %u s after its time: it was killed",
+		 "the traffic process hung in the kernel for %u s after its end: killed it",
 		 RUN_MARGIN_MS / 1000);
 	t->step = STEP_DONE;
 	traffic_answer(t, json_pack("{s:o}", "result", traffic_report_to_json(&r)));
@@ -244,7 +244,8 @@ static int new_traffic(struct agent *a, struct agent_traffic **out, struct err *
 	while (handle < AGENT_TRAFFIC_MAX && a->traffic[handle])
 		handle++;
 	if (handle == AGENT_TRAFFIC_MAX)
-		return err_set(e, -ENOSPC, "more than %u traffic ends at once", AGENT_TRAFFIC_MAX);
+		return err_set(e, -ENOSPC, "too many traffic runs: at most %u at the same time",
+			       AGENT_TRAFFIC_MAX);
 	t = calloc(1, sizeof(*t));
 	if (!t)
 		return err_sys(e, -ENOMEM, "traffic");
@@ -392,7 +393,7 @@ int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_
 		return err;
 	wait_ms = traffic_ms_until(start_ns);
 	if (wait_ms > START_MAX_MS)
-		return err_set(e, -EINVAL, "'start_ns': more than %u s from now",
+		return err_set(e, -EINVAL, "'start_ns': more than %u s in the future",
 			       START_MAX_MS / 1000);
 	line = json_pack("{s:b, s:i, s:I}", "run", 1, "progress_ms", (int)progress_ms, "start_ns",
 			 (json_int_t)start_ns);

@@ -61,7 +61,7 @@ static int child_read_line(struct child *c, json_t **doc, struct err *e)
 	if (!fgets(line, sizeof(line), c->in))
 		return err_set(e, -ENODATA, "end of input");
 	*doc = json_loads(line, JSON_REJECT_DUPLICATES, NULL);
-	return *doc ? 0 : err_set(e, -EINVAL, "traffic process: no JSON");
+	return *doc ? 0 : err_set(e, -EINVAL, "traffic process: invalid JSON");
 }
 
 static int child_confine(const struct child *c, const char *ibdev, uint64_t bytes, struct err *e)

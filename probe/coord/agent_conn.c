@@ -47,9 +47,10 @@ static void conn_read_hello(struct agent_conn *k, const json_t *doc)
 	}
 	if (json_get_text(doc, "hello", hello, sizeof(hello), &e) || strcmp(hello, AGENT_HELLO) ||
 	    json_get_text(doc, "build", k->build, sizeof(k->build), &e)) {
-		err_set(&k->err, -EPROTO, "what answers is no agent of rocecheck");
-		err_hint(&k->err, k->stream ? "is it 'rocecheck probe server' that listens there?"
-					    : "check 'agent' in the inventory");
+		err_set(&k->err, -EPROTO, "the program that answers is not a rocecheck agent");
+		err_hint(&k->err,
+			 k->stream ? "check that 'rocecheck probe server' listens on this address"
+				   : "check 'agent' in the inventory");
 		conn_lose(k);
 		return;
 	}
@@ -68,7 +69,7 @@ static void conn_read_answer(struct agent_conn *k, json_t *doc)
 	if (!id || (json_is_integer(id) && !json_integer_value(id) && !error))
 		return;
 	if (!k->op || !json_is_integer(id) || (uint64_t)json_integer_value(id) != k->id) {
-		err_set(&k->err, -EPROTO, "the agent answered what nobody asked");
+		err_set(&k->err, -EPROTO, "the agent sent an answer without a request");
 		conn_lose(k);
 		return;
 	}
@@ -92,10 +93,11 @@ static void conn_on_line(char *line, size_t length, void *arg)
 
 	if (!json_is_object(doc)) {
 		err_set(&k->err, -EPROTO, "the agent sent '%.60s'",
-			line ? line : "too long a line");
-		err_hint(&k->err, k->stream
-					  ? "is it 'rocecheck probe server' that listens there?"
-					  : "nothing may print on stdout there (a login script?)");
+			line ? line : "a line that is too long");
+		err_hint(&k->err,
+			 k->stream ? "check that 'rocecheck probe server' listens on this address"
+				   : "the agent's stdout must be JSON only: check login scripts "
+				     "for output");
 		conn_lose(k);
 	} else if (k->state == CONN_STARTING) {
 		conn_read_hello(k, doc);
@@ -137,17 +139,17 @@ static void conn_on_exit(int status, int signal, void *arg)
 	if (k->stderr_line[0])
 		err_set(&k->err, -ECONNRESET, "%s", k->stderr_line);
 	else if (signal)
-		err_set(&k->err, -ECONNRESET, "the connection was ended by signal %d", signal);
+		err_set(&k->err, -ECONNRESET, "signal %d killed the connection's process", signal);
 	else if (k->op)
 		err_set(&k->err, -ECONNRESET, "the connection was lost during %s (status %d)",
 			k->op, status);
 	else if (k->state == CONN_READY)
-		err_set(&k->err, -ECONNRESET,
-			"the agent was lost between two questions (status %d)", status);
+		err_set(&k->err, -ECONNRESET, "the agent exited between two requests (status %d)",
+			status);
 	else
 		err_set(&k->err, -ECONNRESET,
-			"it ended before it said hello (status %d): no "
-			"rocecheck agent?",
+			"the command exited before the handshake (status %d): is it a rocecheck "
+			"agent?",
 			status);
 	if (hint)
 		err_hint(&k->err, "%s", hint);
@@ -159,9 +161,10 @@ static void conn_on_stream_end(int err, void *arg)
 	struct agent_conn *k = arg;
 
 	if (k->state == CONN_STARTING)
-		err_set(&k->err, -ECONNRESET, "it closed the connection before it said hello");
+		err_set(&k->err, -ECONNRESET,
+			"the server closed the connection during the handshake");
 	else
-		err_set(&k->err, -ECONNRESET, "it closed the connection%s%s",
+		err_set(&k->err, -ECONNRESET, "the server closed the connection%s%s",
 			k->op ? " during " : "", k->op ? k->op : "");
 	if (err)
 		err_prefix(&k->err, "%s", strerror(-err));
@@ -201,12 +204,12 @@ static void conn_on_silence(void *arg)
 		loop_timer_set_awake(k->silence, SECOND_LOOK_MS);
 		return;
 	}
-	err_set(&k->err, -ETIMEDOUT, "nothing heard for %.0f s%s%s", k->silence_ms / 1e3,
+	err_set(&k->err, -ETIMEDOUT, "no message for %.0f s%s%s", k->silence_ms / 1e3,
 		k->op ? " during " : "", k->op ? k->op : "");
-	err_hint(&k->err, answered
-				  ? "its host answers: the program there is stopped, or its kernel "
-				    "gives it no processor"
-				  : "the host, its program or the path to it is gone");
+	err_hint(&k->err,
+		 answered ? "the host still acknowledges: its program is stopped, or gets no "
+			    "CPU time"
+			  : "the host, its program or the path to it failed");
 	conn_lose(k);
 }
 

@@ -172,8 +172,8 @@ static int select_err_no_device(const struct snapshot *s, const struct endpoint_
 	select_list_devices(s, have, sizeof(have));
 	if (!have[0]) {
 		err_set(e, -ENODEV, "%s: no RDMA device", w->name);
-		err_hint(e, "'rocecheck doctor' there says why; Soft-RoCE: rdma link add rxe0 "
-			    "type rxe netdev IFACE");
+		err_hint(e, "run 'rocecheck doctor' on that host; to use Soft-RoCE: rdma link add "
+			    "rxe0 type rxe netdev IFACE");
 		return -ENODEV;
 	}
 	if (w->ib_port != ENDPOINT_ANY)
@@ -181,7 +181,7 @@ static int select_err_no_device(const struct snapshot *s, const struct endpoint_
 			w->device ? w->device : "any");
 	else
 		err_set(e, -ENODEV, "%s: no RDMA device %s", w->name, w->device ? w->device : "");
-	err_hint(e, "it has %.200s", have);
+	err_hint(e, "available: %.200s", have);
 	return -ENODEV;
 }
 
@@ -223,7 +223,7 @@ static int select_err_endpoint(const struct snapshot *s, const struct endpoint_r
 	if (!last->ib_active) {
 		err_set(e, -ENETDOWN, "%s: %s port %u is not active", w->name, last->ibdev,
 			last->ib_port);
-		err_hint(e, "bring up %s (ip link set %s up), and look at cable and switch",
+		err_hint(e, "bring up %s (ip link set %s up), and check cable and switch",
 			 last->netdev, last->netdev);
 		return -ENETDOWN;
 	}
@@ -248,9 +248,9 @@ static int select_err_no_match(const struct snapshot *snapshot[2],
 		if (!select_next_candidate(snapshot[i], &request[i], &p, &g, &place))
 			return select_err_endpoint(snapshot[i], &request[i], e);
 	}
-	err_set(e, -ENOENT, "no GID of %s and %s is of one family", request[0].name,
+	err_set(e, -ENOENT, "%s and %s have no GIDs of the same address family", request[0].name,
 		request[1].name);
-	err_hint(e, "give both an IPv4 or both an IPv6 address of one subnet");
+	err_hint(e, "give both ports an IPv4 or an IPv6 address of the same subnet");
 	return -ENOENT;
 }
 
@@ -290,9 +290,9 @@ int endpoints_select(const struct snapshot *snapshot[2], const struct endpoint_r
 		return select_err_no_match(snapshot, request, e);
 	if (several && best.match == GID_MATCH_ROUTED) {
 		err_set(e, -ENOTUNIQ,
-			"%s and %s have several RDMA ports and no subnet in common: which two?",
+			"%s and %s have several RDMA ports and no common subnet: cannot choose",
 			request[0].name, request[1].name);
-		err_hint(e, "name them with -d and --peer-dev");
+		err_hint(e, "choose the ports with -d and --peer-dev");
 		return -ENOTUNIQ;
 	}
 	*out = best;
@@ -319,7 +319,7 @@ int endpoints_check(const struct endpoints *ends, const struct endpoint_request 
 		return 0;
 	err_set(e, -EMSGSIZE, "unequal RDMA MTUs: %s %s has %u, %s %s has %u", request[0].name,
 		a->ibdev, a->active_mtu, request[1].name, b->ibdev, b->active_mtu);
-	err_hint(e, "set one MTU on %s and %s, or take the smaller one with -m %u", a->netdev,
+	err_hint(e, "set the same MTU on %s and %s, or use the smaller one with -m %u", a->netdev,
 		 b->netdev, a->active_mtu < b->active_mtu ? a->active_mtu : b->active_mtu);
 	return -EMSGSIZE;
 }

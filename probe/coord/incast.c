@@ -103,7 +103,8 @@ static int check_hosts(const char *const *host, unsigned int count, struct err *
 	for (unsigned int i = 0; i < count; i++)
 		for (unsigned int k = 0; k < i; k++)
 			if (!strcmp(host[i], host[k]))
-				return err_set(e, -EINVAL, "incast: %s is named twice", host[i]);
+				return err_set(e, -EINVAL, "incast: host %s is listed twice",
+					       host[i]);
 	return 0;
 }
 

@@ -45,9 +45,9 @@ static int launcher_check_target(const char *target, struct err *e)
 static int launcher_add_remote_arg(struct launcher_argv *a, const char *word, struct err *e)
 {
 	if (!*word || *word == '-')
-		return err_set(e, -EINVAL, "'%s' cannot be the command of an agent", word);
+		return err_set(e, -EINVAL, "invalid agent command '%s'", word);
 	if (strchr(word, '\''))
-		return err_set(e, -EINVAL, "%s: a quote cannot be in the command of an agent",
+		return err_set(e, -EINVAL, "invalid agent command %s: quotes are not allowed",
 			       word);
 	if (strpbrk(word, " \t\r\n\"\\$`;&|<>(){}*?!#~"))
 		launcher_add_text(a, "'%s'", word);
@@ -114,7 +114,7 @@ static int launcher_make_local(const struct fabric *f, unsigned int host, struct
 	const char *agent = launcher_agent_path(f, &f->host[host]);
 
 	if (*agent == '-')
-		return err_set(e, -EINVAL, "'%s' cannot be the command of an agent", agent);
+		return err_set(e, -EINVAL, "invalid agent command '%s'", agent);
 	launcher_add_arg(out, agent);
 	launcher_add_arg(out, "agent");
 	launcher_add_arg(out, NULL);
@@ -140,17 +140,17 @@ static const struct {
 	const char *part;
 	const char *hint;
 } hints[] = {
-	{"Host key verification failed", "connect once by hand and check the host's key"},
+	{"Host key verification failed", "connect once with ssh and check the host's key"},
 	{"REMOTE HOST IDENTIFICATION HAS CHANGED", "the host's key changed: find out why first"},
 	{"Permission denied (",
-	 "the key is not accepted there: see ssh_config and authorized_keys"},
+	 "the host rejects the key: check ssh_config and the host's authorized_keys"},
 	{"Could not resolve hostname", "check 'target' in the inventory"},
-	{"Connection refused", "no sshd listens there: check the host, port and ssh_config"},
-	{"timed out", "the host does not answer: check that it runs and its address"},
-	{"No route to host", "the host does not answer: check that it runs and its address"},
+	{"Connection refused", "no sshd listens on that port: check host, port and ssh_config"},
+	{"timed out", "the host does not answer: check the host and its address"},
+	{"No route to host", "the host does not answer: check the host and its address"},
 	{"command not found", "install rocecheck on the host or set 'agent' in the inventory"},
 	{"Can't open user config file",
-	 "'ssh.config' of the inventory names a file that is not there"},
+	 "the file named by 'ssh.config' in the inventory does not exist"},
 	{"No such file or directory",
 	 "install rocecheck on the host or set 'agent' in the inventory"},
 };

@@ -123,10 +123,10 @@ static void capture_store_summary(struct coordinator *c, unsigned int host, unsi
 		capture_note_error(port, &e);
 	}
 	if (json_integer_value(json_object_get(reply, "unrecorded")) > 0)
-		phase_report(
-			c,
-			"%s %s: the recording was cut at its largest size; all packets were judged",
-			c->r->host[host].name, port->netdev);
+		phase_report(c,
+			     "%s %s: the capture file was truncated at %" PRIu64
+			     " MiB; all packets were analyzed",
+			     c->r->host[host].name, port->netdev, capture_max_bytes(c) >> 20);
 }
 
 /* What is fetched from one host at the moment. */
@@ -204,9 +204,10 @@ static int capture_write_piece(struct coordinator *c, unsigned int host, struct 
 	const char *name = c->r->host[host].name;
 
 	if (size && f->odd_bytes)
-		return err_set(e, -EPROTO,
-			       "%.63s sent a piece of %zu bytes before the end of its recording",
-			       name, f->odd_bytes);
+		return err_set(
+			e, -EPROTO,
+			"%.63s sent a short piece of %zu bytes in the middle of its recording",
+			name, f->odd_bytes);
 	f->odd_bytes = size < AGENT_PIECE_BYTES ? size : 0;
 	f->offset += size;
 	/* With file headers; an agent may lie. */
@@ -235,7 +236,7 @@ static void capture_accept_piece(struct coordinator *c, unsigned int host, unsig
 	    base64_decode(json_string_value(data), json_string_length(data), buf, AGENT_PIECE_BYTES,
 			  &size)) {
 		if (!e.code)
-			err_set(&e, -EPROTO, "the recording came broken");
+			err_set(&e, -EPROTO, "invalid data in the transfer of the recording");
 		capture_close_fetch(c, host, p, f, &e);
 		return;
 	}
@@ -307,7 +308,7 @@ static void capture_fetch_port(struct coordinator *c, unsigned int p, struct fet
 		capture_open_fetch(c, i, p, &list[i]);
 	while (capture_fetch_round(c, p, list, buf) && !phase_stopped(c))
 		;
-	err_set(&e, -EINTR, "stopped before the recording was here");
+	err_set(&e, -EINTR, "stopped before the recording was transferred");
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		if (list[i].file.stream)
 			capture_close_fetch(c, i, p, &list[i], &e);

@@ -123,7 +123,7 @@ static void fabric_check_build(struct coordinator *c, unsigned int host)
 		return;
 	}
 	snprintf(h->error, sizeof(h->error),
-		 "the agent is rocecheck %s, this is %s: install one version", k->build,
+		 "version mismatch: agent %s, coordinator %s: install the same version", k->build,
 		 ROCECHECK_VERSION);
 	phase_report(c, "%s: %s", h->name, h->error);
 	agent_conn_close(k);
@@ -143,7 +143,7 @@ static int fabric_connect_all(struct coordinator *c, struct err *e)
 	const struct launcher *engine = launcher_find(c->f->engine[0] ? c->f->engine : "ssh");
 
 	if (!engine)
-		return err_set(e, -EINVAL, "no engine '%s'", c->f->engine);
+		return err_set(e, -EINVAL, "unknown engine '%s'", c->f->engine);
 	phase_report(c, "connecting to %u hosts (%s)", c->r->host_count, engine->name);
 	for (unsigned int i = 0; i < c->r->host_count; i++)
 		fabric_start_agent(c, engine, i);
@@ -152,7 +152,7 @@ static int fabric_connect_all(struct coordinator *c, struct err *e)
 		fabric_check_build(c, i);
 	fabric_on_heartbeat(c);
 	if (!fabric_count_ready(c) && !phase_stopped(c))
-		return err_set(e, -EHOSTUNREACH, "none of %u hosts was reached", c->r->host_count);
+		return err_set(e, -EHOSTUNREACH, "cannot reach any of %u hosts", c->r->host_count);
 	return 0;
 }
 
@@ -285,7 +285,7 @@ static int fabric_run_load(struct coordinator *c, struct err *e)
 {
 	int err;
 
-	phase_report(c, "quiet baseline, %u s", c->f->quiet_s);
+	phase_report(c, "reading idle counters, %u s", c->f->quiet_s);
 	fabric_read_counters(c, READ_QUIET_BEFORE);
 	phase_pause(c, c->f->quiet_s * UINT64_C(1000));
 	fabric_read_counters(c, READ_QUIET_AFTER);
@@ -408,6 +408,6 @@ int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_in
 	fabric_close_coordinator(&c);
 	r->ended_unix_ns = fabric_unix_now_ns();
 	if (!err && stop && *stop)
-		err = err_set(e, -EINTR, "the run was stopped: what follows is partial");
+		err = err_set(e, -EINTR, "the run was stopped: the results are incomplete");
 	return err;
 }

@@ -93,7 +93,7 @@ static int prepare_end(struct coordinator *c, struct end *end, enum traffic_verb
 	const struct gid *gid;
 
 	if (!phase_ready(c, end->host))
-		return err_set(e, -EHOSTUNREACH, "the host is not there");
+		return err_set(e, -EHOSTUNREACH, "the host was not reached");
 	if (!p || !p->ibdev[0])
 		return err_set(e, -ENODEV, "%s: %s", netdev, p ? "no RDMA device" : "no such port");
 	gid = port_gid(p, address);
@@ -155,7 +155,7 @@ static void ask(struct coordinator *c, struct duel *d, struct end *end, const ch
 		return;
 	}
 	json_decref(fields);
-	fail_pair(c, d, end->host, "the host was lost");
+	fail_pair(c, d, end->host, "lost the connection to the host");
 }
 
 /* The reply of an end, NULL when there is none: then the pair has failed. */
@@ -286,7 +286,7 @@ static void say_tcp(struct coordinator *c, const struct run_pair *p)
 
 	for (unsigned int i = 0; i < p->tcp_count; i++) {
 		run_tcp_text(&p->tcp[i], i, text, sizeof(text));
-		phase_report(c, "%s -> %s beside it %s", c->r->host[p->client_host].name,
+		phase_report(c, "%s -> %s in parallel: %s", c->r->host[p->client_host].name,
 			     c->r->host[p->server_host].name, text);
 	}
 }
@@ -301,7 +301,7 @@ static void say_pair(struct coordinator *c, const struct run_pair *p)
 		phase_report(c, "%s -> %s %s: %s", client->name, server->name,
 			     traffic_verb_word(p->verb), p->error);
 	else
-		phase_report(c, "%s %s -> %s %s %s: %.2f MB/s of %.2f asked, %llu mismatches, %s",
+		phase_report(c, "%s %s -> %s %s %s: %.2f of %.2f MB/s, %llu mismatches, %s",
 			     client->name, client->port[p->client_port].netdev, server->name,
 			     server->port[p->server_port].netdev, traffic_verb_word(p->verb),
 			     seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
@@ -441,7 +441,7 @@ static int run_rail(struct coordinator *c, unsigned int number, struct rail *rai
 	}
 	if (!err && s.pair_count) {
 		tell_schedule(c, &s, rail, number);
-		phase_report(c, "rail %u: %.1f MB in all%s", number,
+		phase_report(c, "rail %u: %.1f MB in total%s", number,
 			     (double)volume_of(c, &s, rail) / 1e6,
 			     c->f->tcp_count ? ", without TCP" : "");
 		run_rounds(c, &s, rail, list);

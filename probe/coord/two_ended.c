@@ -152,15 +152,15 @@ static int greet(struct duo *d, struct err *e)
 		if (k->state != CONN_READY) {
 			*e = k->err;
 			if (!e->code)
-				err_set(e, -EINTR, "stopped before it answered");
+				err_set(e, -EINTR, "stopped before the server answered");
 			err_prefix(e, "%s", h->name);
 			return e->code;
 		}
 		snprintf(h->agent_version, sizeof(h->agent_version), "%s", k->build);
 		if (strcmp(k->build, ROCECHECK_VERSION)) {
-			err_set(e, -EPROTO, "%s runs rocecheck %s, this is %s", h->name, k->build,
-				ROCECHECK_VERSION);
-			err_hint(e, "install one version at both ends");
+			err_set(e, -EPROTO, "%s runs rocecheck %s, this host runs %s", h->name,
+				k->build, ROCECHECK_VERSION);
+			err_hint(e, "install the same version on both hosts");
 			return -EPROTO;
 		}
 		h->reached = true;
@@ -206,7 +206,7 @@ const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e)
 
 static int collect(struct duo *d, struct err *e)
 {
-	phase_report(&d->c, "facts of both hosts");
+	phase_report(&d->c, "collecting configuration of both hosts");
 	for (unsigned int i = 0; i < SIDES; i++)
 		agent_conn_ask(&d->c.conn[i], "collect", json_pack("{s:b}", "machine", 1),
 			       PHASE_ANSWER_MS);
@@ -338,7 +338,7 @@ static int run_phases(struct duo *d, struct err *e)
 	if (err)
 		return err;
 	if (d->w->idle_ms) {
-		phase_report(&d->c, "idle baseline, %.1f s", d->w->idle_ms / 1e3);
+		phase_report(&d->c, "reading idle counters, %.1f s", d->w->idle_ms / 1e3);
 		duo_counters(d, READ_QUIET_BEFORE);
 		phase_pause(&d->c, d->w->idle_ms);
 		duo_counters(d, READ_QUIET_AFTER);

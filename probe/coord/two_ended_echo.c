@@ -167,10 +167,10 @@ void duo_echo(struct duo *d)
 	if (phase_stopped(&d->c) || !phase_ready(&d->c, SIDE_CLIENT) ||
 	    !phase_ready(&d->c, SIDE_SERVER) || agent_conn_busy(&d->c.conn[SIDE_CLIENT]) ||
 	    agent_conn_busy(&d->c.conn[SIDE_SERVER])) {
-		snprintf(x->why, sizeof(x->why), "the probe was over before it");
+		snprintf(x->why, sizeof(x->why), "the probe ended before the marking test");
 		return;
 	}
-	phase_report(&d->c, "marking echo");
+	phase_report(&d->c, "testing DSCP and ECN marking");
 	if (do_echo(d, x, &e))
 		snprintf(x->why, sizeof(x->why), "%.199s", e.text);
 	duo_close_traffic(d);

@@ -93,8 +93,8 @@ static int run_size(struct duo *d, uint32_t bytes, struct err *e)
 	if (t->ran)
 		keep(d, bytes, err);
 	if (!err && !moved(&t->size[t->size_count - 1]))
-		err = err_set(e, -ENODATA, "no message of %u bytes moved: the sweep ends there",
-			      bytes);
+		err = err_set(e, -ENODATA,
+			      "no message of %u bytes was transferred: stopping the sweep", bytes);
 	t->ran |= ran;
 	return err;
 }

@@ -51,7 +51,7 @@ int duo_meet(struct duo *d, enum meeting_step step, struct err *e)
 	if (step > MEET_CONNECTED)
 		return 0;
 	if (meeting_broken(m))
-		return err_set(e, -ECANCELED, "another server was lost before the common start");
+		return err_set(e, -ECANCELED, "lost another server before the common start");
 	return duo_check_ends(d, e);
 }
 
@@ -65,9 +65,10 @@ int duo_one_port(struct duo *d, struct err *e)
 	snprintf(own, sizeof(own), "%s port %u", p->ibdev, p->ib_port);
 	if (meeting_agrees(d->w->meeting, own, theirs))
 		return 0;
-	err_set(e, -ENOTUNIQ, "it sends to %s of this host, another server to %s: they do not meet",
-		own, theirs);
-	err_hint(e, "choose one port with --ib-dev, or name servers of one network");
+	err_set(e, -ENOTUNIQ,
+		"this server sends to %s of this host, another server to %s: no incast", own,
+		theirs);
+	err_hint(e, "choose one port with --ib-dev, or pass servers of one network");
 	return -ENOTUNIQ;
 }
 

@@ -175,7 +175,7 @@ static int lldp_parse_reply(struct snapshot *s, const json_t *reply, struct err 
 		return err_set(e, -EIO, "LLDP: %s", json_string_value(error));
 	if (json_array_size(peers) != s->port_count)
 		return err_set(e, -EPROTO,
-			       "LLDP: the process that listens gave no answer for each port");
+			       "LLDP: the listener process did not answer for every port");
 	for (unsigned int i = 0; i < s->port_count && !err; i++) {
 		struct lldp_peer peer = {0};
 
@@ -200,7 +200,7 @@ static int lldp_read_reply(struct confined *c, unsigned int timeout_ms, json_t *
 		return err_sys(e, err, "LLDP");
 	*reply = json_loads(text, JSON_REJECT_DUPLICATES, NULL);
 	free(text);
-	return *reply ? 0 : err_set(e, -EPROTO, "LLDP: the process that listens gave no JSON");
+	return *reply ? 0 : err_set(e, -EPROTO, "LLDP: invalid JSON from the listener process");
 }
 
 int lldp_peer_listen(struct snapshot *s, unsigned int timeout_ms, struct err *e)

@@ -404,7 +404,7 @@ void port_user_text(const struct port_user *u, char *buf, size_t size)
 		snprintf(buf, size, "this login, from %s", u->name);
 		break;
 	case PORT_USER_BOND:
-		snprintf(buf, size, "%s, of which it is a part", u->name);
+		snprintf(buf, size, "%s, of which this port is a member", u->name);
 		break;
 	}
 }

@@ -62,8 +62,8 @@ static int ports_choose(struct dcb *dcb, const struct snapshot *s, const char *n
 		chosen->spread = true;
 		for (unsigned int k = 0; k < below.count; k++) {
 			if (chosen->ports.count == SYSFS_NETDEVS_MAX)
-				return err_set(e, -E2BIG, "%s: more than %d ports below it",
-					       p->netdev, SYSFS_NETDEVS_MAX);
+				return err_set(e, -E2BIG, "%s: more than %d lower ports", p->netdev,
+					       SYSFS_NETDEVS_MAX);
 			memcpy(chosen->ports.netdev[chosen->ports.count], below.netdev[k],
 			       sizeof(below.netdev[k]));
 			chosen->above[chosen->ports.count++] = p;

@@ -64,7 +64,7 @@ int address_ranges_parse(const char *text, struct address_ranges *out, struct er
 		}
 		free(copy);
 		if (v.count == ADDRESS_RANGES_MAX)
-			return err_set(e, -EINVAL, "more than %u ranges of addresses",
+			return err_set(e, -EINVAL, "too many address ranges: at most %u",
 				       ADDRESS_RANGES_MAX);
 		return err_set(e, -EINVAL,
 			       "invalid address '%s': expected ADDRESS or ADDRESS/LENGTH", shown);
@@ -95,13 +95,14 @@ bool address_ranges_have(const struct address_ranges *r, const uint8_t address[1
 }
 
 static const struct {
-	const char *bound; /* by what */
-	const char *way;   /* --peer-address follows; NULL = there is no such option */
+	const char *bound; /* origin of the allowed addresses */
+	const char *start; /* --peer-address follows; NULL = there is no such option */
 } owners[DESTINATION_OWNERS] = {
 	[DESTINATION_OF_SERVER] = {"the address of the control connection",
 				   "start the server with"},
-	[DESTINATION_OF_CLIENT] = {"the address of the control connection", "give the client"},
-	[DESTINATION_OF_AGENT] = {"what --peer-address gives the agent", "start the agent with"},
+	[DESTINATION_OF_CLIENT] = {"the address of the control connection",
+				   "start the client with"},
+	[DESTINATION_OF_AGENT] = {"the agent's --peer-address", "start the agent with"},
 	[DESTINATION_OF_FABRIC] = {"the address of the port in inventory and snapshot", NULL},
 };
 
@@ -117,7 +118,7 @@ int destinations_make(enum destination_owner owner, const char *address, const c
 	if (err)
 		return err;
 	if (v.allowed.count + added.count > ADDRESS_RANGES_MAX)
-		return err_set(e, -EINVAL, "more than %u ranges of addresses",
+		return err_set(e, -EINVAL, "too many address ranges: at most %u",
 			       ADDRESS_RANGES_MAX - v.allowed.count);
 	memcpy(v.allowed.range + v.allowed.count, added.range,
 	       added.count * sizeof(added.range[0]));
@@ -151,14 +152,13 @@ int destinations_check(const struct destinations *d, const uint8_t gid[16], stru
 	if (address_ranges_have(&d->allowed, gid))
 		return 0;
 	destination_gid_text(gid, text);
-	err_set(e, -EPERM, "refusing to send to %s: traffic goes to %s alone, %s", text,
+	err_set(e, -EPERM, "refusing to send to %s: traffic is allowed only to %s, %s", text,
 		owners[d->owner].bound, d->address);
-	if (owners[d->owner].way)
+	if (owners[d->owner].start)
 		err_hint(e,
-			 "connect between the RDMA addresses of both hosts, or %s "
-			 "--peer-address %s",
-			 owners[d->owner].way, text);
+			 "connect to the RDMA address of the other host, or %s --peer-address %s",
+			 owners[d->owner].start, text);
 	else
-		err_hint(e, "look for a change of the host's addresses during the run");
+		err_hint(e, "check whether the host's addresses changed during the run");
 	return -EPERM;
 }

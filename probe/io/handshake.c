@@ -76,13 +76,13 @@ static int handshake_protocol_error(const char *line, size_t length, enum handsh
 	size_t size = length < sizeof(begin) - 1 ? length : sizeof(begin) - 1;
 
 	if (other == HANDSHAKE_CLIENT)
-		return err_set(e, -EPROTO, "this is no client of %s", HANDSHAKE_PROTOCOL);
+		return err_set(e, -EPROTO, "not a client of protocol %s", HANDSHAKE_PROTOCOL);
 	while (size && (unsigned char)line[size - 1] <= ' ')
 		size--;
 	begin[text_sanitize_bytes(begin, line, size, TEXT_FIELD)] = '\0';
-	err_set(e, -EPROTO, "what answers is no probe server of %s: '%s'", HANDSHAKE_PROTOCOL,
+	err_set(e, -EPROTO, "not a probe server of protocol %s: it sent '%s'", HANDSHAKE_PROTOCOL,
 		begin);
-	err_hint(e, "is it 'rocecheck probe server' that listens there?");
+	err_hint(e, "check that 'rocecheck probe server' listens on this address and port");
 	return -EPROTO;
 }
 
@@ -100,9 +100,9 @@ static int handshake_check_protocol(const json_t *doc, const char *line, size_t 
 		return 0;
 	if (json_get_text(doc, "build", build, sizeof(build), &ignored))
 		strcpy(build, "unknown");
-	err_set(e, -EPROTO, "the %s (build: %s) speaks %s, build %s here speaks %s",
+	err_set(e, -EPROTO, "the %s (build %s) uses protocol %s, this host (build %s) uses %s",
 		role_name[other], build, protocol, ROCECHECK_VERSION, HANDSHAKE_PROTOCOL);
-	err_hint(e, "install one version of rocecheck at both ends");
+	err_hint(e, "install the same version of rocecheck on both hosts");
 	return -EPROTO;
 }
 
@@ -120,10 +120,10 @@ int handshake_greeting_parse(const char *line, size_t length, enum handshake_rol
 	if (!err && other == HANDSHAKE_CLIENT &&
 	    (!client || !server || strcmp(client, talk->client) || strcmp(server, talk->server))) {
 		err = err_set(e, -EPROTO,
-			      "addresses differ: the server sees the client as %s, itself as %s",
+			      "addresses differ: the server sees client address %s, own address %s",
 			      talk->client, talk->server);
-		err_hint(e, "address translation (NAT) between the hosts: RoCE does not pass it "
-			    "either, name an address of the host itself");
+		err_hint(e, "NAT between the hosts, which RoCE cannot pass: connect to an address "
+			    "of the server itself");
 	}
 	if (!err)
 		snprintf(talk->greeting[other], HANDSHAKE_LINE_MAX, "%.*s\n", (int)length, line);
@@ -142,10 +142,10 @@ int handshake_proof_check(const char *line, size_t length, enum handshake_role o
 	if (memeql_sec(line, right, length))
 		return 0;
 	if (other == HANDSHAKE_CLIENT) {
-		err_set(e, -EACCES, "the token is not that of the server");
-		err_hint(e, "copy what 'rocecheck probe server' printed");
+		err_set(e, -EACCES, "the token does not match the server's token");
+		err_hint(e, "copy the token that 'rocecheck probe server' printed");
 	} else {
-		err_set(e, -EACCES, "the server does not know the token: it is another one");
+		err_set(e, -EACCES, "the server does not know the token: not the expected server");
 		err_hint(e, "check the address and the port of the server");
 	}
 	return -EACCES;
@@ -175,13 +175,13 @@ static int handshake_read_line(struct handshake_io *n, struct err *e)
 		}
 		if (!got)
 			return err_set(e, -ECONNRESET,
-				       "it closed the connection before it said hello");
+				       "the server closed the connection during the handshake");
 		if (errno != EAGAIN && errno != EINTR)
 			return err_sys(e, -errno, "connection");
 		if (n->stop && *n->stop)
-			return err_set(e, -EINTR, "stopped before it answered");
+			return err_set(e, -EINTR, "stopped before the server answered");
 		if (monotonic_ms() >= n->end_ms)
-			return err_set(e, -ETIMEDOUT, "no answer to the connection in time");
+			return err_set(e, -ETIMEDOUT, "timeout: no answer to the handshake");
 		(void)poll(&p, 1, POLL_MS);
 	}
 	return handshake_protocol_error(n->line, n->length, HANDSHAKE_SERVER, e);
@@ -414,9 +414,9 @@ int listener_accept(struct listener *g, int *fd, char peer[LISTENER_ADDRESS_BYTE
 		d->conn[i].fd = -1;
 	while (!err && !(in = handshake_conns_poll(d))) {
 		if (g->stop && *g->stop)
-			err = err_set(e, -EINTR, "stopped before a client came");
+			err = err_set(e, -EINTR, "stopped before a client connected");
 		else if (monotonic_ms() >= end_ms)
-			err = err_set(e, -ETIMEDOUT, "no client came within %u s",
+			err = err_set(e, -ETIMEDOUT, "no client connected within %u s",
 				      g->wait_ms / 1000);
 	}
 	if (in) {

@@ -135,7 +135,7 @@ int socket_listen(const char *address, unsigned int port, int *fd, unsigned int 
 		err_sys(e, err, "listening on %s port %u", address ? address : "all addresses",
 			port);
 		if (err == -EADDRINUSE)
-			err_hint(e, "another program listens there: choose a port with -p");
+			err_hint(e, "another program uses this port: choose another one with -p");
 		return err;
 	}
 	*bound = socket_port(*fd);
@@ -204,9 +204,10 @@ static int tcp_connect_error(int err, const char *host, unsigned int port, struc
 {
 	err_sys(e, err, "%s port %u", host, port);
 	if (err == -ECONNREFUSED)
-		err_hint(e, "start 'rocecheck probe server' there, and give its port with -p");
+		err_hint(e,
+			 "start 'rocecheck probe server' on that host, and pass its port with -p");
 	else if (err == -ETIMEDOUT || err == -EHOSTUNREACH)
-		err_hint(e, "check the address, that the host runs, and that no firewall is there");
+		err_hint(e, "check the address, the host, and firewalls on the path");
 	return err;
 }
 

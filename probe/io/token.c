@@ -32,8 +32,9 @@ int token_check(const char *token, const char *where, struct err *e)
 {
 	if (strlen(token) == TOKEN_LENGTH && strspn(token, "0123456789abcdef") == TOKEN_LENGTH)
 		return 0;
-	err_set(e, -EINVAL, "%s: a token has %d hexadecimal digits", where, TOKEN_LENGTH);
-	err_hint(e, "'rocecheck probe server' makes one and prints it");
+	err_set(e, -EINVAL, "%s: invalid token: expected %d hexadecimal digits", where,
+		TOKEN_LENGTH);
+	err_hint(e, "copy the token that 'rocecheck probe server' printed");
 	return -EINVAL;
 }
 
@@ -57,7 +58,7 @@ static int token_file_check(int fd, const char *path, struct err *e)
 		return -EPERM;
 	}
 	if (st.st_mode & 077) {
-		err_set(e, -EPERM, "%s: others may read the token", path);
+		err_set(e, -EPERM, "%s: other users can read the token", path);
 		err_hint(e, "chmod 600 %.200s", path);
 		return -EPERM;
 	}
@@ -69,8 +70,8 @@ static int token_file_open(const char *path, int *out, struct err *e)
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NOFOLLOW | O_NONBLOCK), err;
 
 	if (fd < 0 && errno == ELOOP) {
-		err_set(e, -ELOOP, "%s: a symbolic link is not accepted as token file", path);
-		err_hint(e, "name the file that the link points to");
+		err_set(e, -ELOOP, "%s: the token file must not be a symbolic link", path);
+		err_hint(e, "pass the file that the link points to");
 		return -ELOOP;
 	}
 	if (fd < 0)

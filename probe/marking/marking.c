@@ -452,7 +452,7 @@ static int marking_poll_cq(struct marking_exec *k)
 	int n = ibv_poll_cq(k->x->cq, POLL_AT_ONCE, wc);
 
 	if (n < 0)
-		marking_fail(k, "completion queue", "it cannot be read");
+		marking_fail(k, "completion queue", "polling failed");
 	for (int i = 0; i < n && !k->failed; i++)
 		marking_on_completion(k, &wc[i]);
 	return n;
@@ -539,6 +539,6 @@ int marking_run(struct marking *x, const atomic_int *stop, struct marking_result
 			usleep(IDLE_US);
 	}
 	if (client && more && !k.failed)
-		marking_fail(&k, *stop ? "stopped" : "its time passed", "not all was sent");
+		marking_fail(&k, *stop ? "stopped" : "timeout", "not all datagrams were sent");
 	return 0;
 }

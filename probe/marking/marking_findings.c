@@ -17,32 +17,33 @@
 
 const struct marking_kind_row marking_kind_table[MARKING_KINDS] = {
 	[MARKING_DSCP] = {"dscp-rewritten", true,
-			  "make the hops of this way trust DSCP, and rewrite none"},
+			  "make all hops in this direction trust DSCP and keep it"},
 	[MARKING_ECT_CLEARED] =
 		{"ect-cleared", true,
-		 "let the hops keep the ECN bits: what is not ECN capable is dropped "
-		 "where it should be marked"},
+		 "configure the hops to keep the ECN bits: a congested hop drops Not-ECT "
+		 "packets instead of marking them"},
 	[MARKING_CE] =
 		{"ce-marked", false,
-		 "no load of ours was there: look for other traffic, or a hop that marks too "
+		 "the test itself sends no load: look for other traffic, or a hop that marks too "
 		 "early"},
-	[MARKING_ECN] = {"ecn-changed", true, "let the hops keep the ECN bits"},
+	[MARKING_ECN] = {"ecn-changed", true, "configure the hops to keep the ECN bits"},
 	[MARKING_LOST] =
 		{"lost", true,
-		 "find the hop that drops: when always the same source ports lose, it is a "
-		 "member of a link or path group",
+		 "find the hop that drops: if always the same source ports lose, one link of a "
+		 "LAG or ECMP group is faulty",
 		 "datagrams are lost"},
 	[MARKING_BLACKHOLE] =
 		{"nothing-arrives", true,
-		 "check the way of this class: filters, routes, and the GIDs of both ends",
+		 "check the path of this class: filters, routes, and the GIDs of both hosts",
 		 "nothing arrives"},
 	[MARKING_WRONG] = {"wrong-bytes", true, "suspect memory, PCIe or the NIC of the two hosts",
-			   "bytes arrive that are not those that were sent"},
+			   "datagrams arrive with wrong bytes"},
 	[MARKING_UNREAD] = {"header-unseen", false,
-			    "this device does not hand out IP headers: capture instead",
-			    "the device hands out no IP header"},
-	[MARKING_MTU] = {"path-mtu", true,
-			 "raise the MTU of every hop, or lower that of both ports to what arrives"},
+			    "this device does not deliver IP headers: use a capture instead",
+			    "the device delivers no IP header"},
+	[MARKING_MTU] =
+		{"path-mtu", true,
+		 "raise the MTU of every hop, or lower the MTU of both ports to the path MTU"},
 };
 
 const char *marking_direction_word(enum marking_direction way)
@@ -360,7 +361,7 @@ static void finding_ports_text(const struct marking_finding *f, char *buf, size_
 	}
 	used = (size_t)snprintf(buf, size, ", on %u of %u source ports (%.3g %%)%s:", f->ports,
 				f->ports_of, 100.0 * f->ports / f->ports_of,
-				f->whole == f->ports ? ", always these" : "");
+				f->whole == f->ports ? ", all their datagrams" : "");
 	for (unsigned int i = 0; i < f->ports && i < MARKING_NAMED_MAX && used < size; i++)
 		used += (size_t)snprintf(buf + used, size - used, " 0x%04x", f->named[i]);
 	if (f->ports > MARKING_NAMED_MAX && used < size)
@@ -375,8 +376,8 @@ void marking_finding_text(const struct marking_finding *f, char *buf, size_t siz
 	if (f->kind == MARKING_MTU) {
 		snprintf(buf, size,
 			 "%s: no datagram of %" PRIu32
-			 " bytes arrives, the RDMA MTU of both ports; "
-			 "the largest that does is %" PRIu32 "%s",
+			 " bytes (the RDMA MTU of both ports) arrives; path MTU is %" PRIu32
+			 " bytes%s",
 			 marking_direction_word(f->direction), f->expected_bytes, f->bytes, ports);
 		return;
 	}

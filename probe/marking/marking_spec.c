@@ -28,10 +28,10 @@ int marking_spec_check(const struct marking_spec *s, struct err *e)
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++)
 		if (rows[i].value < rows[i].min || rows[i].value > rows[i].max)
-			return err_set(
-				e, -EINVAL, "marking echo: %s %llu is not within %llu to %llu",
-				rows[i].name, (unsigned long long)rows[i].value,
-				(unsigned long long)rows[i].min, (unsigned long long)rows[i].max);
+			return err_set(e, -EINVAL, "marking echo: %s %llu must be %llu to %llu",
+				       rows[i].name, (unsigned long long)rows[i].value,
+				       (unsigned long long)rows[i].min,
+				       (unsigned long long)rows[i].max);
 	return 0;
 }
 

@@ -144,7 +144,7 @@ static int histogram_read_bucket(const json_t *pair, int64_t last, struct histog
 	const json_t *at = json_array_get(pair, 0), *n = json_array_get(pair, 1);
 
 	if (json_array_size(pair) != 2 || !json_is_integer(at) || !json_is_integer(n))
-		return err_set(e, -EINVAL, "'buckets': not a pair of whole numbers");
+		return err_set(e, -EINVAL, "'buckets': not a pair of integers");
 	if (json_integer_value(at) <= last || json_integer_value(at) >= HISTOGRAM_BUCKETS)
 		return err_set(e, -EINVAL, "'buckets': index %lld is out of order or range",
 			       (long long)json_integer_value(at));

@@ -237,10 +237,10 @@ static int series_read_slots(const json_t *list, struct rate_series *v, struct e
 		const json_t *slot = json_array_get(list, i);
 
 		if (!json_is_integer(slot) || json_integer_value(slot) < 0)
-			return err_set(e, -EINVAL, "'bytes' slot %u is no count", i);
+			return err_set(e, -EINVAL, "'bytes' slot %u: not a valid count", i);
 		v->bytes[i] = (uint64_t)json_integer_value(slot);
 		if (__builtin_add_overflow(total, v->bytes[i], &total) || total > JSON_UINT_MAX)
-			return err_set(e, -EINVAL, "'bytes' adds up to more than can be");
+			return err_set(e, -EINVAL, "'bytes': the sum overflows");
 	}
 	return 0;
 }
@@ -257,7 +257,7 @@ static int series_check(const struct rate_series *v, struct err *e)
 	uint64_t width = v->exact ? RATE_INTERVAL_NS : v->width_ns;
 
 	if (!series_width_valid(v->width_ns))
-		return err_set(e, -EINVAL, "'width_ns' is no slot of ours");
+		return err_set(e, -EINVAL, "'width_ns': not a valid slot width");
 	if (v->end_ns < v->start_ns || v->end_ns - v->start_ns > RUN_NS_MAX)
 		return err_set(e, -EINVAL, "'end_ns' does not fit 'start_ns'");
 	if (v->slots && (v->end_ns - v->start_ns) / v->width_ns + 1 != v->slots)

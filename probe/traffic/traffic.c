@@ -211,10 +211,10 @@ static int traffic_set_remote(struct traffic *t, const struct traffic_endpoint *
 	unsigned int qps = traffic_spec_qps(&t->spec);
 
 	if (p->qp_count != qps + t->spec.threads)
-		return err_set(e, -EPROTO, "%s: %u queue pairs here, %u at the other end",
-			       t->spec.ibdev, qps + t->spec.threads, p->qp_count);
+		return err_set(e, -EPROTO, "%s: %u queue pairs here, %u on the peer", t->spec.ibdev,
+			       qps + t->spec.threads, p->qp_count);
 	if (p->mtu < 256 || p->mtu > 4096)
-		return err_set(e, -EPROTO, "%s: the other end's MTU is %u", t->spec.ibdev, p->mtu);
+		return err_set(e, -EPROTO, "%s: the peer's MTU is %u", t->spec.ibdev, p->mtu);
 	memcpy(t->remote_gid, p->gid, sizeof(t->remote_gid));
 	t->remote_cm_port = p->cm_port;
 	for (unsigned int i = 0; i < qps; i++)
@@ -234,8 +234,8 @@ static int traffic_check_sizes(const struct traffic *t, struct err *e)
 
 		if (single && c->message_bytes > t->mtu)
 			return err_set(e, -EMSGSIZE,
-				       "traffic class %u: messages of %u bytes, a packet carries "
-				       "%u: take smaller ones",
+				       "traffic class %u: messages of %u bytes do not fit into one "
+				       "packet: use at most %u bytes",
 				       i, c->message_bytes, t->mtu);
 	}
 	return 0;
@@ -329,7 +329,7 @@ static void traffic_watch_workers(struct traffic *t, const atomic_int *stop)
 			traffic_cm_read_event(t);
 		if (*stop == TRAFFIC_HEARTBEAT_LOST)
 			traffic_fail(t, CAUSE_REMOTE_GONE,
-				     "the program at the other end fell silent, though its host "
+				     "the peer's program is silent, but its host "
 				     "answers");
 		if (*stop)
 			atomic_store(&t->stopping, true);

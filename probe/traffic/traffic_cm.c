@@ -368,7 +368,7 @@ void traffic_cm_read_event(struct traffic *t)
 	own = cm_is_own(t->cm, event->id);
 	cm_drop_event(t->cm, event);
 	if (type == RDMA_CM_EVENT_DISCONNECTED && own)
-		traffic_fail(t, CAUSE_REMOTE_GONE, "the other end disconnected");
+		traffic_fail(t, CAUSE_REMOTE_GONE, "the peer disconnected");
 	else if (type == RDMA_CM_EVENT_DEVICE_REMOVAL)
-		traffic_fail(t, CAUSE_LOCAL, "the device is removed");
+		traffic_fail(t, CAUSE_LOCAL, "the device was removed");
 }

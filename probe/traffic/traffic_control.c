@@ -61,7 +61,7 @@ static void control_read_credit(struct qp_flow *f, const struct credit_slot *in)
 	struct traffic *t = f->worker->t;
 
 	if (in->flags & CREDIT_FAILED)
-		traffic_fail(t, CAUSE_REMOTE_GONE, "the other end gave up");
+		traffic_fail(t, CAUSE_REMOTE_GONE, "the peer aborted");
 	if (in->flags & CREDIT_STOP)
 		f->worker->ending = true;
 	if (in->flags & (CREDIT_RESET | CREDIT_RESUME))

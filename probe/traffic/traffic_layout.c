@@ -273,13 +273,13 @@ static const struct {
 	[TRAFFIC_ATOMIC] = OPCODE(IBV_WR_ATOMIC_FETCH_AND_ADD),
 };
 
-/* What the other end posts receives by. */
+/* Names the call by which the peer posts receives. */
 static const char *layout_receive_verb(const struct traffic_class *c)
 {
 	if (!layout_posts_receives(c))
 		return "";
-	return c->transport == TRAFFIC_XRC ? "ibv_post_srq_recv (IBV_SRQT_XRC) at the other end; "
-					   : "ibv_post_recv at the other end; ";
+	return c->transport == TRAFFIC_XRC ? "ibv_post_srq_recv (IBV_SRQT_XRC) on the peer; "
+					   : "ibv_post_recv on the peer; ";
 }
 
 void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
@@ -292,14 +292,14 @@ void traffic_class_verbs(const struct traffic_class *c, char *buf, size_t size)
 	};
 
 	snprintf(buf, size,
-		 "%s; ibv_post_send of %s, %u in a list with the last one signaled, at most %u "
-		 "under way; %s%sibv_poll_cq%s",
+		 "%s; ibv_post_send of %s in lists of %u, the last one signaled, at most %u "
+		 "outstanding; %s%sibv_poll_cq%s",
 		 types[c->transport], opcodes[c->verb].name, class_post_list(c),
 		 c->probe ? 1 : class_flight(c), layout_receive_verb(c),
-		 class_polls(c) ? "the last byte of the memory is polled for what arrives; " : "",
+		 class_polls(c) ? "the receiver polls the last byte of its buffer; " : "",
 		 class_needs_credit(c)
-			 ? "; grants come back by IBV_WR_RDMA_WRITE_WITH_IMM on a queue "
-			   "pair of its own"
+			 ? "; the receiver returns credits with IBV_WR_RDMA_WRITE_WITH_IMM on a "
+			   "separate queue pair"
 			 : "");
 }
 

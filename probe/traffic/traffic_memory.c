@@ -24,18 +24,18 @@ const char *traffic_memory_pages(const struct traffic_memory *m)
 
 void traffic_memory_gpu(const struct traffic_memory *m, const char *device, char *buf, size_t size)
 {
-	const char *no_gpu = "no GPU was found whose driver exports dma-buf";
+	const char *no_gpu = "no GPU driver exports dma-buf";
 
 	if (!m->dmabuf)
-		snprintf(buf, size, "GPU path not tested: %s registers no dma-buf memory%s%s",
+		snprintf(buf, size, "GPU path not tested: %s cannot register dma-buf memory%s%s",
 			 device, m->gpu[0] ? "" : ", and ", m->gpu[0] ? "" : no_gpu);
 	else if (!m->gpu[0])
-		snprintf(buf, size, "GPU path not tested: %s registers dma-buf memory, but %s",
+		snprintf(buf, size, "GPU path not tested: %s can register dma-buf memory, but %s",
 			 device, no_gpu);
 	else
 		snprintf(buf, size,
-			 "GPU path not tested: %s registers dma-buf memory and %s exports it, but "
-			 "this traffic is in host memory",
+			 "GPU path not tested: %s can register dma-buf memory and %s exports it, "
+			 "but this traffic uses host memory",
 			 device, m->gpu);
 }
 
@@ -135,7 +135,7 @@ static void memory_measure_pages(struct traffic *t, enum registration_pages page
 		err_sys(&e, -errno, "%u MiB of memory", MEASURE_MIB);
 	else if (huge != want_huge)
 		err_set(&e, -ENOMEM,
-			"%u MiB of huge pages are not free (/proc/sys/vm/nr_hugepages)",
+			"fewer than %u MiB of huge pages are free (/proc/sys/vm/nr_hugepages)",
 			MEASURE_MIB);
 	else if (!memory_time_registration(t, p, wanted, &ns, &e))
 		r->ns_per_mib[pages] = ns / MEASURE_MIB ? ns / MEASURE_MIB : 1;
@@ -154,7 +154,7 @@ static int memory_first_device(char *buf, size_t size, struct err *e)
 		snprintf(buf, size, "%s", ibv_get_device_name(list[0]));
 	if (list)
 		ibv_free_device_list(list);
-	return found ? 0 : err_set(e, -ENODEV, "no RDMA device here");
+	return found ? 0 : err_set(e, -ENODEV, "no RDMA device on this host");
 }
 
 int registration_measure(const char *ibdev, struct registration *r, struct err *e)

@@ -149,10 +149,11 @@ static int qp_open_cq(struct worker *w, struct err *e)
 	for (unsigned int i = 0; i < w->flow_count; i++)
 		entries += w->flow[i].window + w->flow[i].rx.receives + 2;
 	if (entries > (uint64_t)t->limits.max_cqe)
-		return err_set(e, -EINVAL,
-			       "%s: a completion queue of %llu entries, the device has %d: take "
-			       "more threads or smaller windows",
-			       t->spec.ibdev, (unsigned long long)entries, t->limits.max_cqe);
+		return err_set(
+			e, -EINVAL,
+			"%s: needs a completion queue of %llu entries, the device has at most "
+			"%d: use more threads or a smaller --tx-depth",
+			t->spec.ibdev, (unsigned long long)entries, t->limits.max_cqe);
 	w->channel = ibv_create_comp_channel(t->ctx);
 	if (!w->channel ||
 	    fcntl(w->channel->fd, F_SETFL, fcntl(w->channel->fd, F_GETFL) | O_NONBLOCK))
@@ -368,7 +369,7 @@ int traffic_check_xrc(const struct traffic *t, struct err *e)
 {
 	if (!qp_wants_xrc(t) || t->limits.device_cap_flags & IBV_DEVICE_XRC)
 		return 0;
-	err_set(e, -EOPNOTSUPP, "%s has no XRC: its capabilities lack IBV_DEVICE_XRC",
+	err_set(e, -EOPNOTSUPP, "%s does not support XRC: no IBV_DEVICE_XRC capability",
 		t->spec.ibdev);
 	err_hint(e, "take RC");
 	return -EOPNOTSUPP;
@@ -426,7 +427,7 @@ int qp_flow_open_target(struct qp_flow *f, struct err *e)
 		return err;
 	f->target = ibv_create_qp_ex(t->ctx, &init);
 	if (!f->target)
-		return err_sys(e, -errno, "%s: XRC queue pair %u that receives", t->spec.ibdev,
+		return err_sys(e, -errno, "%s: receiving XRC queue pair %u", t->spec.ibdev,
 			       f->index);
 	f->self.target_qpn = f->target->qp_num;
 	return 0;
@@ -447,12 +448,11 @@ int qp_flow_check_xrc(const struct qp_flow *f, struct err *e)
 		return 0;
 	if (f->tx.on && f->remote.target_qpn < FIRST_QPN)
 		return err_set(e, -EPROTO,
-			       "%s: class %u QP %u: the other end has no XRC queue pair that "
-			       "receives",
+			       "%s: class %u QP %u: the peer has no receiving XRC queue pair",
 			       ibdev, f->class_index, f->number);
 	if (f->rx.on && f->remote.qpn < FIRST_QPN)
 		return err_set(e, -EPROTO,
-			       "%s: class %u QP %u: the other end has no XRC queue pair that sends",
-			       ibdev, f->class_index, f->number);
+			       "%s: class %u QP %u: the peer has no sending XRC queue pair", ibdev,
+			       f->class_index, f->number);
 	return 0;
 }

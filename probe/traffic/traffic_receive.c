@@ -148,7 +148,7 @@ static void receive_unordered(struct qp_flow *f, const struct ibv_wc *wc)
 	if (n < 0 || wc->byte_len - head != f->class->message_bytes ||
 	    (uint64_t)n >= x->next + TRAFFIC_SEEN_BITS ||
 	    (uint64_t)n + TRAFFIC_SEEN_BITS < x->next) {
-		qp_flow_mismatch(f, x->next, "is none of this flow", 0);
+		qp_flow_mismatch(f, x->next, "does not belong to this flow", 0);
 		return;
 	}
 	if ((uint64_t)n < x->next)
@@ -156,7 +156,7 @@ static void receive_unordered(struct qp_flow *f, const struct ibv_wc *wc)
 	else
 		receive_forget_seen(x, (uint64_t)n + 1);
 	if (receive_mark_seen(x, (uint64_t)n)) {
-		qp_flow_mismatch(f, (uint64_t)n, "came twice", 0);
+		qp_flow_mismatch(f, (uint64_t)n, "arrived twice", 0);
 		return;
 	}
 	receive_count(f, f->class->message_bytes);
@@ -284,7 +284,7 @@ void qp_flow_read_completed(struct qp_flow *f, const struct credit_slot *in)
 
 	if (in->completed < x->announced || (limited && in->completed > x->credited + f->window)) {
 		traffic_fail(f->worker->t, CAUSE_DATA,
-			     "class %u QP %u: the other end completed %llu messages after %llu",
+			     "class %u QP %u: the peer completed %llu messages after %llu",
 			     f->class_index, f->number, (unsigned long long)in->completed,
 			     (unsigned long long)x->announced);
 		return;

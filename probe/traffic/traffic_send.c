@@ -257,7 +257,7 @@ static void send_check_atomic(struct qp_flow *f, uint64_t n)
 	memcpy(&got, f->tx.slot + (size_t)(n % f->slots) * f->stride, sizeof(got));
 	f->result->checked_bytes += sizeof(got);
 	if (got != f->tx.returned && f->tx.returned != RETURNED_UNKNOWN)
-		qp_flow_mismatch(f, n, "found another counter than the one before left", got);
+		qp_flow_mismatch(f, n, "returned an unexpected counter value", got);
 	f->tx.returned = got + 1;
 }
 
@@ -298,7 +298,7 @@ void qp_flow_read_credit(struct qp_flow *f, const struct credit_slot *in)
 
 	if (x->needs_credit && (in->credited < x->credited || in->credited > x->posted)) {
 		traffic_fail(f->worker->t, CAUSE_DATA,
-			     "class %u QP %u: the other end grants %llu messages of %llu",
+			     "class %u QP %u: the peer grants credits for %llu messages of %llu",
 			     f->class_index, f->number, (unsigned long long)in->credited,
 			     (unsigned long long)x->posted);
 		return;
@@ -312,7 +312,7 @@ void qp_flow_read_credit(struct qp_flow *f, const struct credit_slot *in)
 	x->seen = true;
 	if (in->mismatches)
 		traffic_set_cause(f->worker->t, CAUSE_DATA,
-				  "class %u QP %u: the other end found %llu messages wrong",
+				  "class %u QP %u: the peer received %llu wrong messages",
 				  f->class_index, f->number, (unsigned long long)in->mismatches);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What traffic is asked for: whether it makes sense, and as JSON.
+ * The traffic spec: checks of its values, and its JSON form.
  */
 #include <errno.h>
 #include <string.h>
@@ -42,7 +42,7 @@ bool traffic_verb_sends(enum traffic_verb verb)
 	return verb == TRAFFIC_SEND || verb == TRAFFIC_SEND_IMM;
 }
 
-/* The ends that data of a class goes to: those of enum traffic_role, as bits. */
+/* Returns the receivers of a class: a bit per enum traffic_role. */
 static unsigned int spec_receivers(const struct traffic_class *c)
 {
 	const unsigned int server = 1u << TRAFFIC_SERVER, client = 1u << TRAFFIC_CLIENT;
@@ -84,47 +84,45 @@ static int spec_check_flight(const struct traffic_spec *spec, unsigned int i, st
 	if (!c->rate_bytes_per_s || c->verb == TRAFFIC_ATOMIC || bytes <= most)
 		return 0;
 	err_set(e, -EINVAL,
-		"traffic class %u: messages of %u bytes at a rate: at most %u bytes may be under "
-		"way",
+		"traffic class %u: messages of %u bytes with a rate: at most %u bytes may be in "
+		"flight",
 		i, bytes, most);
 	err_hint(e,
-		 "use messages of %u bytes or less: a receiver gets at most %u bytes at "
-		 "once over all senders and paced classes; without a rate there is no bound",
+		 "use messages of at most %u bytes (limit per receiver: %u bytes in flight, over "
+		 "all senders and paced classes), or no rate",
 		 most, TRAFFIC_FLIGHT_BYTES);
 	return -EINVAL;
 }
 
-/* What is wrong with a class in this mode, NULL when nothing is. */
+/* Returns what is wrong with a class in this mode, or NULL. */
 static const char *spec_class_fault(const struct traffic_class *c, enum traffic_mode mode)
 {
 	bool unreliable = c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
 
 	if (c->transport == TRAFFIC_UD && !traffic_verb_sends(c->verb))
-		return "UD carries SEND alone";
+		return "UD supports SEND only";
 	if (unreliable && (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC))
 		return "READ and atomics need RC or XRC";
 	if (unreliable && c->verb == TRAFFIC_WRITE)
-		return "nobody would see what of an UC WRITE is lost: take send or write_imm";
+		return "loss of a UC WRITE cannot be detected: use send or write_imm";
 	if (mode == TRAFFIC_STRICT && (unreliable || !spec_is_one_sided(c->verb)))
-		return "strict mode is for WRITE, READ and atomics of RC and XRC: a receiver that "
+		return "strict mode requires WRITE, READ or atomic over RC or XRC: a receiver that "
 		       "is not ready would look like loss";
 	if (mode == TRAFFIC_STRICT && c->direction == TRAFFIC_BOTH)
-		return "strict mode goes one way on a queue pair";
+		return "strict mode supports one direction per queue pair";
 	if (mode == TRAFFIC_COUNT && (!unreliable || !traffic_verb_sends(c->verb)))
-		return "count mode is for UC and UD SEND";
+		return "count mode requires SEND over UC or UD";
 	if (c->message_bytes < TRAFFIC_CHECKED_MIN && unreliable)
-		return "a message of less than 64 bytes has no room for its sequence number: UC "
-		       "and UD need more";
+		return "UC and UD need messages of at least 64 bytes, to hold a sequence number";
 	if (c->message_bytes < TRAFFIC_CHECKED_MIN && c->check != TRAFFIC_CHECK_NONE &&
 	    c->verb != TRAFFIC_ATOMIC)
-		return "a message of less than 64 bytes has no room for what is checked: check "
-		       "none";
+		return "messages of less than 64 bytes cannot be checked: use check none";
 	if (c->probe && (unreliable || (c->verb != TRAFFIC_SEND && c->verb != TRAFFIC_WRITE_IMM &&
 					c->verb != TRAFFIC_WRITE)))
-		return "a latency probe is write, write_imm or send of RC or XRC";
+		return "latency requires write, write_imm or send over RC or XRC";
 	if (c->probe && c->direction == TRAFFIC_BOTH)
-		return "a latency probe starts at one end: both ways it goes anyway";
-	return c->window & (c->window - 1) ? "the window is no power of two" : NULL;
+		return "latency starts at one host: direction both is not supported";
+	return c->window & (c->window - 1) ? "the depth must be a power of two" : NULL;
 }
 
 static int spec_check_tcp(const struct traffic_spec *spec, struct err *e)
@@ -140,7 +138,7 @@ static int spec_check_tcp(const struct traffic_spec *spec, struct err *e)
 				       tcp->streams, TRAFFIC_STREAMS_MAX);
 		if (tcp->tos & 3)
 			return err_set(e, -EINVAL,
-				       "TCP %u: ToS %u has ECN bits, which TCP sets itself: take "
+				       "TCP %u: ToS %u has ECN bits, which TCP sets itself: use "
 				       "DSCP * 4",
 				       i, tcp->tos);
 	}
@@ -157,14 +155,14 @@ int traffic_spec_check(const struct traffic_spec *spec, struct err *e)
 
 		if (!fault && spec->bringup == TRAFFIC_CM &&
 		    (spec->class[i].transport != TRAFFIC_RC || spec->mode == TRAFFIC_STRICT))
-			fault = "rdma_cm connects RC alone, and not in strict mode";
+			fault = "rdma_cm supports RC only, and not strict mode";
 		if (fault)
 			return err_set(e, -EINVAL, "traffic class %u: %s", i, fault);
 		if (spec_check_flight(spec, i, e))
 			return e->code;
 	}
 	if (traffic_spec_qps(spec) > TRAFFIC_QPS_MAX)
-		return err_set(e, -EINVAL, "%u queue pairs: more than %u", traffic_spec_qps(spec),
+		return err_set(e, -EINVAL, "%u queue pairs: at most %u", traffic_spec_qps(spec),
 			       TRAFFIC_QPS_MAX);
 	return spec_check_tcp(spec, e);
 }

@@ -172,8 +172,8 @@ int tcp_load_open(const struct traffic_spec *spec, const uint8_t gid[16],
 	address_of_gid(gid, 0, &l->own);
 	err = tcp_alloc_streams(l, e);
 	if (!err && tcp_is_link_local(&l->own)) {
-		err = tcp_fail(l, -EADDRNOTAVAIL, "an address of this link alone", e);
-		err_hint(e, "choose a GID of a subnet");
+		err = tcp_fail(l, -EADDRNOTAVAIL, "link-local address", e);
+		err_hint(e, "choose a GID of a subnet with --gid-index");
 	}
 	memset(port, 0, TRAFFIC_TCP_MAX * sizeof(*port));
 	for (unsigned int i = 0; i < l->count && !err && l->role == TRAFFIC_SERVER; i++)
@@ -248,8 +248,8 @@ static int tcp_connect_stream(struct tcp_load *l, unsigned int n, const struct s
 	address_text((const struct sockaddr *)to, there, sizeof(there));
 	tcp_fail(l, -error, "connect", e);
 	err_prefix(e, "to %s", there);
-	err_hint(e, "let TCP pass between the two addresses, or leave --tcp or "
-		    "thresholds.tcp out");
+	err_hint(e, "allow TCP between the two addresses, or remove --tcp or "
+		    "thresholds.tcp");
 	return -error;
 }
 
@@ -262,10 +262,10 @@ static int tcp_connect_streams(struct tcp_load *l, const uint8_t gid[16], const 
 		int err;
 
 		if (!port[i])
-			return err_set(e, -EPROTO, "the other end has no port for TCP %u", i);
+			return err_set(e, -EPROTO, "the peer has no port for TCP %u", i);
 		address_of_gid(gid, port[i], &to);
 		if (to.ss_family != l->own.ss_family)
-			return err_set(e, -EPROTO, "TCP %u: the two ends differ in their GIDs", i);
+			return err_set(e, -EPROTO, "TCP %u: GIDs of the two hosts do not match", i);
 		err = tcp_connect_stream(l, n, &to, end_ms, e);
 		if (err)
 			return err;
@@ -452,7 +452,7 @@ static int tcp_accept_streams(struct tcp_load *l, const uint8_t gid[16], uint64_
 	while (tcp_any_missing(r) && !err) {
 		err = tcp_poll_pending(r, e);
 		if (!err && tcp_any_missing(r) && monotonic_ms() >= end_ms)
-			err = tcp_fail(l, -ETIMEDOUT, "waiting for streams of the other end", e);
+			err = tcp_fail(l, -ETIMEDOUT, "waiting for streams of the peer", e);
 	}
 	for (unsigned int i = 0; i < PENDING_MAX; i++)
 		tcp_pending_close(&r->pending[i]);
@@ -621,7 +621,7 @@ static void tcp_add_broken(const struct tcp_load *l, struct traffic_tcp_result *
 		return;
 	if (!r->broken++)
 		snprintf(r->detail, sizeof(r->detail), "%s after %.1f s",
-			 s->error ? strerror(s->error) : "closed by the other end",
+			 s->error ? strerror(s->error) : "closed by the peer",
 			 (double)(s->broke_ns - l->start_ns) / 1e9);
 }
 

@@ -100,17 +100,18 @@ void traffic_rate_text(double bytes_per_s, char *buf, size_t size)
 
 void traffic_tcp_text(const struct traffic_tcp *tcp, char *buf, size_t size)
 {
-	static const char *const ways[] = {
+	static const char *const directions[] = {
 		[TRAFFIC_FORWARD] = "",
 		[TRAFFIC_BACKWARD] = ", backward",
-		[TRAFFIC_BOTH] = ", both ways",
+		[TRAFFIC_BOTH] = ", both directions",
 	};
-	char rate[48] = "flat out";
+	char rate[48] = "no rate limit";
 
 	if (tcp->rate_bytes_per_s)
 		traffic_rate_text((double)tcp->rate_bytes_per_s, rate, sizeof(rate));
 	snprintf(buf, size, "%u stream%s, %s, ToS %u (DSCP %u)%s", tcp->streams,
-		 tcp->streams == 1 ? "" : "s", rate, tcp->tos, tcp->tos >> 2, ways[tcp->direction]);
+		 tcp->streams == 1 ? "" : "s", rate, tcp->tos, tcp->tos >> 2,
+		 directions[tcp->direction]);
 }
 
 static uint64_t traffic_shortfall(uint64_t want, uint64_t have)
@@ -140,7 +141,7 @@ void traffic_stall_print(const struct traffic_stall *s, FILE *out)
 	}
 	fprintf(out,
 		"%s; posted %" PRIu64 ", last completion %.1f s ago; arrived %" PRIu64
-		", last %.1f s ago; no processor for %.1f of %.1f s",
+		", last %.1f s ago; no CPU for %.1f of %.1f s",
 		any ? "" : " the peer", s->posted, (double)s->completion_age_ns / 1e9, s->arrived,
 		(double)s->arrival_age_ns / 1e9, (double)s->absent_ns / 1e9,
 		(double)s->run_ns / 1e9);

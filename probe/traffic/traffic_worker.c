@@ -96,7 +96,7 @@ static void worker_check_silence(struct worker *w)
 	if (quiet_ns <= TRAFFIC_SILENCE_MS * NS_PER_MS || !w->flow_count)
 		return;
 	if (quiet_ns > VERDICT_NS || !worker_is_waiting(w))
-		traffic_fail(w->t, CAUSE_REMOTE_GONE, "nothing came from the other end for %.1f s",
+		traffic_fail(w->t, CAUSE_REMOTE_GONE, "no data from the peer for %.1f s",
 			     (double)quiet_ns / 1e9);
 }
 
@@ -109,10 +109,9 @@ static void worker_check_stop(struct worker *w)
 	    (w->now_ns - since_ns <= STOP_NS && w->now_ns - w->stopped_ns <= STOP_MOST_NS))
 		return;
 	if (!worker_flows_are_over(w))
-		traffic_set_cause(
-			w->t, CAUSE_UNFINISHED,
-			"what was under way when it was stopped did not end within %.1f s",
-			(double)(w->now_ns - w->stopped_ns) / 1e9);
+		traffic_set_cause(w->t, CAUSE_UNFINISHED,
+				  "outstanding work did not end within %.1f s after the stop",
+				  (double)(w->now_ns - w->stopped_ns) / 1e9);
 	w->over = true;
 }
 
@@ -130,7 +129,7 @@ static void worker_check_time(struct worker *w)
 	worker_check_stop(w);
 	worker_check_silence(w);
 	if (w->now_ns >= t->deadline_ns)
-		traffic_fail(t, CAUSE_TIMEOUT, "not finished %u s after its time",
+		traffic_fail(t, CAUSE_TIMEOUT, "not finished %u s after the end of the run",
 			     TRAFFIC_GRACE_MS / 1000);
 	if (atomic_load_explicit(&t->failed, memory_order_relaxed))
 		w->over = true;
@@ -159,8 +158,7 @@ static void worker_check_progress(struct worker *w)
 		w->progress_ns = w->now_ns;
 	else if (w->now_ns - w->progress_ns > limit_ns &&
 		 w->now_ns - w->heard_ns < TRAFFIC_SILENCE_MS / 2 * NS_PER_MS)
-		traffic_fail(w->t, CAUSE_TIMEOUT,
-			     "nothing was completed for %.1f s, though the other end answers",
+		traffic_fail(w->t, CAUSE_TIMEOUT, "no completion for %.1f s, but the peer answers",
 			     (double)limit_ns / 1e9);
 }
 

@@ -106,7 +106,7 @@ asked() {
 @test "a host that is away: nothing is begun, or it is allowed for; exit 4" {
 	inventory fleet quiet1 away1
 	run -4 --separate-stderr many apply --auto-approve
-	[[ $output == *"away1   failed       "*"Connection refused (no sshd listens there"* ]]
+	[[ $output == *"away1   failed       "*"Connection refused (no sshd listens on that port"* ]]
 	[[ $output == *"quiet1  not started  away1 was not reached"* ]]
 	[ -z "$(asked apply)" ]
 	run -4 --separate-stderr many apply --auto-approve --max-fail 1

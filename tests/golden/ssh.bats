@@ -90,7 +90,7 @@ ssh_is() {
 		echo '{"id":9,"op":"quit"}'
 	} >"$tmp/in"
 	run -0 --separate-stderr "$rc" agent --read-only --peer-address 198.18.0.0/24,fd00::1 <"$tmp/in"
-	jq -se '.[] | select(.id == 1) | .error | .code == -1 and (.text | contains("whole packets is refused"))' <<<"$output"
+	jq -se '.[] | select(.id == 1) | .error | .code == -1 and (.text | contains("refuses to capture whole packets"))' <<<"$output"
 	jq -se '.[] | select(.id == 2) | .error.text | contains("nonesuch0")' <<<"$output"
 	run -2 "$rc" agent --read-only --peer-address h2 </dev/null
 	[[ $output == *"invalid address 'h2': expected ADDRESS or ADDRESS/LENGTH"* ]]

@@ -157,7 +157,7 @@ refused()
 	sed -i "s#^agent: .*#agent: /nonexistent/rocecheck#" "$dir/here.yaml"
 	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
 	[ "$status" -eq 4 ]
-	grep -q 'none of 2 hosts was reached' <<<"$stderr"
+	grep -q 'cannot reach any of 2 hosts' <<<"$stderr"
 	grep -q 'RC-META-007' <<<"$output"
 }
 

@@ -189,13 +189,13 @@ teardown()
 	sh_on h2 'LC_ALL=C sed "s/\b0\.1\.0\b/0.1.9/g" "$(command -v rocecheck)" >/tmp/rocecheck && chmod 755 /tmp/rocecheck && /tmp/rocecheck --version | grep -q 0.1.9'
 	serve h2 /tmp/rocecheck
 	limited 15 -n 20
-	refused 3 "198.18.0.2 runs rocecheck 0.1.9, this is 0.1.0" "install one version"
+	refused 3 "198.18.0.2 runs rocecheck 0.1.9, this host runs 0.1.0" "install the same version"
 	served 0
 }
 
 @test "what listens there is no probe server" {
 	limited 15 -n 20 -p 22
-	refused 3 "SSH-2.0" "is it 'rocecheck probe server' that listens there?"
+	refused 3 "SSH-2.0" "check that 'rocecheck probe server' listens"
 	limited 15 -n 20
 	refused 3 "198.18.0.2" "refused"
 }
@@ -270,7 +270,7 @@ teardown()
 	probe_behind -D 60
 	on h2 pkill -STOP -x rocecheck
 	behind '[14]' 20
-	is '.why | contains("198.18.0.2") and contains("nothing heard for 3 s")'
+	is '.why | contains("198.18.0.2") and contains("no message for 3 s")'
 	on h2 pkill -CONT -x rocecheck
 	served 4
 	runs

@@ -105,12 +105,12 @@ moves()
 	serve
 	sh_on h1 "umask 077; echo $token >/tmp/token"
 	run --separate-stderr -3 sh_on h1 "rocecheck probe client 198.18.7.2 --token-file /tmp/token --json --baseline 0 -n 20"
-	[[ $stderr == *"refusing to send to 198.18.0.2"*"control connection alone, 198.18.7.2"*"give the client --peer-address 198.18.0.2"* ]]
+	[[ $stderr == *"refusing to send to 198.18.0.2"*"control connection, 198.18.7.2"*"start the client with --peer-address 198.18.0.2"* ]]
 	served 0
 	serve
 	sh_on h1 "umask 077; echo $token >/tmp/token"
 	run --separate-stderr -3 sh_on h1 "rocecheck probe client 198.18.7.2 --peer-address 198.18.0.2 --token-file /tmp/token --json --baseline 0 -n 20"
-	[[ $stderr == *"refusing to send to 198.18.0.1"*"control connection alone, 198.18.7.1"*"--peer-address 198.18.0.1"* ]]
+	[[ $stderr == *"refusing to send to 198.18.0.1"*"control connection, 198.18.7.1"*"--peer-address 198.18.0.1"* ]]
 	served 0
 	serve h2 rocecheck "--peer-address 198.18.0.0/24"
 	sh_on h1 "umask 077; echo $token >/tmp/token"
@@ -166,9 +166,9 @@ moves()
 	echo "$output" "$stderr"
 	[[ $output == *"client  h1: rxe0 port 1 on roce0"*"RC WRITE, 1 QP, 64 KiB"*"verdict"* ]]
 	[[ $output == *"memory  client: "*" in host pages, registered in "* ]]
-	[[ $output == *"GPU path not tested: rxe0 registers no dma-buf memory, and no GPU was found"* ]]
+	[[ $output == *"GPU path not tested: rxe0 cannot register dma-buf memory, and no GPU driver"* ]]
 	run --separate-stderr -0 on h1 rocecheck probe client --explain -d roce0
-	[[ $output == *"registration  rxe0: "*" a MiB in host pages"*"not measured in huge pages of 2 MiB: "*"GPU path not tested"* ]]
+	[[ $output == *"registration  rxe0: "*" per MiB in host pages"*"not measured in huge pages of 2 MiB: "*"GPU path not tested"* ]]
 	sh_on h1 'jq -e ".schema == \"rocecheck.probe/1\"" /tmp/rec/probe.json && jq -e .schema /tmp/rec/run.json && ls /tmp/rec/snapshots'
 	served 0
 	run -3 sh_on h1 "cd /tmp && rocecheck probe client 198.18.0.2 --token-file token"
@@ -260,7 +260,7 @@ moves()
 @test "XRC: refused at once, with what the device lacks" {
 	serve
 	run --separate-stderr -3 probe -c XRC
-	[[ $stderr == *"rxe0 has no XRC: its capabilities lack IBV_DEVICE_XRC"* ]]
+	[[ $stderr == *"rxe0 does not support XRC: no IBV_DEVICE_XRC"* ]]
 	is '.why != null and .ends[0].report == null'
 	served 0
 }

@@ -64,7 +64,7 @@ said()
 # flowing: the run in the background moves packets, however long it took to get there.
 flowing()
 {
-	said 'MB in all'
+	said 'MB in total'
 	# shellcheck disable=SC2016
 	timeout 60 tests/lab/lab run h1 -- sh -c 'sent=/sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
 		before=$(cat $sent); until [ $(cat $sent) -ge $((before + 50)) ]; do sleep 0.1; done'
@@ -112,7 +112,7 @@ setup()
 	jq -e 'all(.hosts[].ports[].readings; (.load_after.rx_bytes - .load_before.rx_bytes) > 3600000)' \
 		"$out/run.json"
 	[ "$(cat "$out/schedule-rail0.txt")" = $'h2,h1\nh1,h2' ]
-	grep -q '7.5 MB in all' <<<"$stderr"
+	grep -q '7.5 MB in total' <<<"$stderr"
 	cleared
 }
 
@@ -161,7 +161,7 @@ setup()
 	healthy
 	jq -e '[.findings[] | select(.verdict == "FAIL" or .verdict == "WARN")] == []' "$out/report.json"
 	grep -q '^      TCP background, 4 pairs: TCP 0, 2 streams, 8 Mb/s, ToS 0 (DSCP 0): [0-9.]* MB arrived, ' <<<"$output"
-	grep -q 'h1 -> h2 beside it TCP 0, 2 streams, 8 Mb/s' <<<"$stderr"
+	grep -q 'h1 -> h2 in parallel: TCP 0, 2 streams, 8 Mb/s' <<<"$stderr"
 	jq -e 'all(.pairs[]; .tcp == [{tos: 0, direction: "forward", streams: 2, rate_bytes_per_s: 1000000}] and
 		.server.tcp[0].arrived_bytes > 100000 and .server.tcp[0].broken == 0 and .client.tcp[0].broken == 0 and
 		.client.tcp[0].wire_bytes >= .server.tcp[0].arrived_bytes)' "$out/run.json"
@@ -268,7 +268,7 @@ ends()
 		run --separate-stderr validate
 		echo "$stderr"
 		[ "$status" -eq 4 ]
-		grep -q 'none of 2 hosts was reached' <<<"$stderr"
+		grep -q 'cannot reach any of 2 hosts' <<<"$stderr"
 		jq -e 'all(.hosts[]; .reached == false and (.error | contains("agent")))' "$out/run.json"
 	done
 }
@@ -297,7 +297,7 @@ ends()
 @test "a coordinator that is frozen loses its agents too" {
 	slow
 	validate >"$out.txt" 2>"$out.err" &
-	said 'MB in all'
+	said 'MB in total'
 	pid=$(pgrep -f "^build/rocecheck validate -v $LAB_DIR/fabric.yaml")
 	kill -STOP "$pid"
 	sleep 4

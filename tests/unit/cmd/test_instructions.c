@@ -594,7 +594,7 @@ static const struct {
 	 "no rule 'RC-QOS-999'"},
 	{USER_TEXT_TYPED, "rocecheck schema profil", "'profil' is not one of"},
 	{USER_TEXT_TYPED, "rocecheck doctor --format xml", "--format: invalid value 'xml'"},
-	{USER_TEXT_TYPED, "rocecheck probe client h --verb writ", "'writ' is not accepted"},
+	{USER_TEXT_TYPED, "rocecheck probe client h --verb writ", "invalid value 'writ'"},
 	{USER_TEXT_TYPED, "rocecheck probe client h --class toss=1", "toss"},
 	{USER_TEXT_TYPED, "rocecheck probe client h --class tos=104,qps=4 --tcp tos=0", NULL},
 	{USER_TEXT_MACRO, ".Cm apply Fl -last", NULL},

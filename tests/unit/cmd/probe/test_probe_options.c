@@ -215,7 +215,8 @@ static void test_flight(void **state)
 				 w.spec.class[0].flight_bytes, w.spec.class[0].message_bytes);
 	}
 	servers = 32;
-	expect_wrong("--incast --rate 1G -s 64KiB", -EINVAL, "at most 8192 bytes", "8192 bytes or");
+	expect_wrong("--incast --rate 1G -s 64KiB", -EINVAL, "at most 8192 bytes",
+		     "at most 8192 bytes");
 	servers = 0;
 }
 
@@ -290,9 +291,9 @@ static void test_tcp(void **state)
 	assert_int_equal(w.spec.tcp[1].streams, 1);
 	assert_int_equal(w.spec.class_count, 1);
 	traffic_tcp_text(&w.spec.tcp[0], text, sizeof(text));
-	assert_string_equal(text, "4 streams, 2 Gb/s, ToS 32 (DSCP 8), both ways");
+	assert_string_equal(text, "4 streams, 2 Gb/s, ToS 32 (DSCP 8), both directions");
 	traffic_tcp_text(&w.spec.tcp[1], text, sizeof(text));
-	assert_string_equal(text, "1 stream, flat out, ToS 0 (DSCP 0), backward");
+	assert_string_equal(text, "1 stream, no rate limit, ToS 0 (DSCP 0), backward");
 	assert_int_equal(parse("--incast --tcp tos=0", &w, &e), 0);
 	assert_int_equal(w.spec.tcp[0].direction, TRAFFIC_BACKWARD);
 }
@@ -300,17 +301,17 @@ static void test_tcp(void **state)
 static const struct {
 	const char *line, *text, *hint;
 } wrong_lines[] = {
-	{"--mode stric", "--mode: 'stric'", "strict"},
-	{"-c DC", "--connection: 'DC'", "xrc"},
-	{"--verb writ", "--verb: 'writ'", "write_imm"},
+	{"--mode stric", "--mode: invalid value 'stric': expected one of observe, strict", ""},
+	{"-c DC", "--connection: invalid value 'DC': expected one of rc, uc, ud, xrc", ""},
+	{"--verb writ", "--verb: invalid value 'writ': expected one of write, ", ""},
 	{"-s 63", "check", ""},
 	{"-s 63 -c UD --check none", "sequence number", ""},
-	{"--sizes 64", "no range", "64-1MiB"},
+	{"--sizes 64", "invalid range '64': expected A-B, e.g. 64-1MiB", ""},
 	{"--sizes 64-", "--sizes", ""},
 	{"--sizes -64", "--sizes", ""},
-	{"-a -s 64", "--all: --size", ""},
-	{"-a --sizes 64-128", "--sizes: --all", ""},
-	{"-a --class tos=1", "--class", ""},
+	{"-a -s 64", "--all cannot be combined with --size", ""},
+	{"-a --sizes 64-128", "--sizes cannot be combined with --all", ""},
+	{"-a --class tos=1", "--all cannot be combined with --class", ""},
 	{"-a --verb atomic", "8 bytes", ""},
 	{"-a -D 0", "--duration 0", ""},
 	{"-s 0x100", "--size", ""},
@@ -318,25 +319,25 @@ static const struct {
 	{"-D -5", "--duration", ""},
 	{"-q 257", "--qp: 257", ""},
 	{"-T 256", "--tos", ""},
-	{"-m 1500", "--mtu: 1500", ""},
+	{"-m 1500", "--mtu: invalid RDMA MTU 1500", ""},
 	{"-t 3", "power of two", ""},
 	{"--rate fast", "--rate", ""},
 	{"--class", "--class needs a value", ""},
 	{"--class tos", "'tos' needs a value", ""},
 	{"--class latency=1", "'latency' takes no value", ""},
-	{"--class tos=1,,sl=2", "empty part", ""},
+	{"--class tos=1,,sl=2", "remove the extra comma", ""},
 	{"--class tps=1", "unknown key 'tps'", "'tos'"},
 	{"--class quality=1", "unknown key 'quality'", "keys: tos"},
 	{"--class tos=x", "--class tos", ""},
-	{"--class verb=push", "--class verb: 'push'", "write"},
+	{"--class verb=push", "--class verb: invalid value 'push': expected one of write, ", ""},
 	{"--tcp", "--tcp needs a value", ""},
 	{"--tcp stream=2", "--tcp: unknown key 'stream'", "'streams'"},
 	{"--tcp quality=1", "--tcp: unknown key", "keys: tos streams rate direction"},
-	{"--tcp tos=1,", "--tcp: 'tos=1,' has an empty part", ""},
+	{"--tcp tos=1,", "--tcp: invalid value 'tos=1,': remove the extra comma", ""},
 	{"--tcp tos=9", "TCP 0: ToS 9 has ECN bits", ""},
-	{"--tcp tos=0 --tcp tos=8 --tcp tos=0 --tcp tos=0 --tcp tos=0", "--tcp: more than 4", ""},
-	{"--tcp tos=0 -a", "--tcp: not with --all", ""},
-	{"--tcp tos=0 --sizes 64-128", "--tcp: not with --sizes", ""},
+	{"--tcp tos=0 --tcp tos=8 --tcp tos=0 --tcp tos=0 --tcp tos=0", "--tcp: at most 4", ""},
+	{"--tcp tos=0 -a", "--tcp cannot be combined with --all", ""},
+	{"--tcp tos=0 --sizes 64-128", "--tcp cannot be combined with --sizes", ""},
 	{"--mode strict --verb send", "strict", ""},
 	{"--mode count -c RC", "count mode", ""},
 	{"-c UD --verb write", "UD", ""},
@@ -345,13 +346,17 @@ static const struct {
 	{"--incast --verb read --direction forward", "--incast: class 0 is READ", "send"},
 	{"--incast --verb atomic", "--incast: class 0 is ATOMIC", "write"},
 	{"--incast --class tos=8 --class verb=read", "--incast: class 1 is READ", "write"},
-	{"--incast --class direction=forward", "class 0 does not go backward", ""},
-	{"--incast -a", "--all: not with --incast: an incast is one load", "by itself with --all"},
-	{"--incast --sizes 64-128", "--sizes: not with --incast: an incast is one load", "--sizes"},
-	{"--incast --marking", "--marking: not with --incast: its datagrams", "--marking"},
-	{"--incast --sweep 9", "--sweep: not with --incast: its datagrams", "--sweep"},
+	{"--incast --class direction=forward", "class 0 must have direction backward", ""},
+	{"--incast -a", "--all cannot be combined with --incast: an incast is one run",
+	 "per server with --all"},
+	{"--incast --sizes 64-128",
+	 "--sizes cannot be combined with --incast: an incast is one run", "--sizes"},
+	{"--incast --marking", "--marking cannot be combined with --incast: the datagrams",
+	 "--marking"},
+	{"--incast --sweep 9", "--sweep cannot be combined with --incast: the datagrams",
+	 "--sweep"},
 	{"--ib-dv x", "unknown option", "--ib-dev"},
-	{"--rate 1G -s 1MiB", "class 0: messages of 1048576 bytes at a rate: at most 262144",
+	{"--rate 1G -s 1MiB", "class 0: messages of 1048576 bytes with a rate: at most 262144",
 	 "262144"},
 	{"-s 256KiB --class rate=1G --class rate=1G", "class 0: messages of 262144",
 	 "131072 bytes"},

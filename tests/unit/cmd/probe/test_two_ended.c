@@ -182,7 +182,7 @@ static void test_text(void **state)
 	fclose(out);
 	assert_non_null(strstr(text, "client  h1: rxe0 port 1 on roce0, 10.0.0.0 at GID 1"));
 	assert_non_null(strstr(text, "80 Mb/s"));
-	assert_non_null(strstr(text, "least 10.00 MB/s"));
+	assert_non_null(strstr(text, "min 10.00 MB/s"));
 	assert_non_null(strstr(text, "retry-exceeded: RETRY_EXC_ERR after 1.2 s"));
 	assert_non_null(strstr(text, "rdma_tx_packets"));
 	assert_non_null(strstr(text, "24416"));
@@ -204,12 +204,13 @@ static void test_text(void **state)
 static void test_text_of_tcp(void **state)
 {
 	static const char *const lines[] = {
-		"\nTCP 0    2 streams, flat out, ToS 32 (DSCP 8)\n",
+		"\nTCP 0    2 streams, no rate limit, ToS 32 (DSCP 8)\n",
 		"\n  client, DSCP 8\n"
-		"    sent          20.00 MB       2.00 MB/s       16 Mb/s  7 segments sent again\n",
+		"    sent          20.00 MB       2.00 MB/s       16 Mb/s  7 segments "
+		"retransmitted\n",
 		"\n  server, DSCP 8\n"
 		"    arrived       19.00 MB       1.90 MB/s     15.2 Mb/s\n",
-		"\n    broken    1 of 2 streams: closed by the other end after 1.0 s\n",
+		"\n    failed    1 of 2 streams: closed by the peer after 1.0 s\n",
 	};
 	struct traffic_tcp_result tcp[SIDES] = {
 		{.sent_bytes = 20000000, .retransmits = 7, .tos_sent = 32},
@@ -222,8 +223,7 @@ static void test_text_of_tcp(void **state)
 
 	(void)state;
 	make_two_ended(s);
-	snprintf(tcp[SIDE_SERVER].detail, sizeof(tcp[0].detail),
-		 "closed by the other end after 1.0 s");
+	snprintf(tcp[SIDE_SERVER].detail, sizeof(tcp[0].detail), "closed by the peer after 1.0 s");
 	for (unsigned int i = 0; i < SIDES; i++) {
 		s->t.spec[i].tcp_count = s->t.report[i].tcp_count = 1;
 		s->t.spec[i].tcp[0] = (struct traffic_tcp){.tos = 32, .streams = 2};
@@ -301,13 +301,13 @@ static void test_marking_specs(void **state)
 static void test_marking(void **state)
 {
 	static const char *const lines[] = {
-		"marking  1 class, 8 UDP source ports, 16 datagrams of each",
-		"client to server: all arrived as it was sent",
+		"marking  1 class, 8 UDP source ports, 16 datagrams per port",
+		"client to server: all datagrams arrived unchanged",
 		"server to client, class 0: DSCP 26 arrives as 0 (128 of 128), on all 8 source",
-		"client to server: datagrams of 4096 bytes arrive; the ports have 4096 and 4096",
-		"sweep    client to server: 8 of 8 source ports arrived",
-		"sweep    server to client: 0 of 8 source ports arrived",
-		"0x0000  marked: 16 of 16 arrived, 16 marked otherwise",
+		"client to server: 4096 bytes (RDMA MTU: client 4096, server 4096)",
+		"sweep    client to server: 8 of 8 source ports without loss or change",
+		"sweep    server to client: 0 of 8 source ports without loss or change",
+		"0x0000  marked: 16 of 16 arrived, 16 with changed marking",
 	};
 	struct scene *s = malloc(sizeof(*s));
 	char *text = NULL;

@@ -164,8 +164,8 @@ static void test_unheard(void **state)
 	connect_and_run(c, peer);
 	usleep(200000);
 	tell(&c[1], json_pack("{s:b}", "unheard", 1));
-	expect_gone(&c[1], "fell silent, though its host answers");
-	expect_gone(&c[0], "the other end gave up");
+	expect_gone(&c[1], "is silent, but its host answers");
+	expect_gone(&c[0], "the peer aborted");
 	for (unsigned int i = 0; i < 2; i++) {
 		finish(&c[i]);
 		json_decref(peer[i]);

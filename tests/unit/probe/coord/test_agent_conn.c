@@ -62,10 +62,10 @@ static void test_connecting(void **state)
 		 "waiting for a token", "", CONN_LOST},
 		{"chatty login script", "echo Welcome to h1; cat", "sent 'Welcome to h1'", "stdout",
 		 CONN_LOST},
-		{"other program", "echo '{\"hello\":\"other/1\"}'; cat", "no agent", "agent",
-		 CONN_LOST},
-		{"hello without build", "echo '{\"hello\":\"rocecheck.agent/1\"}'; cat", "no agent",
+		{"other program", "echo '{\"hello\":\"other/1\"}'; cat", "not a rocecheck agent",
 		 "agent", CONN_LOST},
+		{"hello without build", "echo '{\"hello\":\"rocecheck.agent/1\"}'; cat",
+		 "not a rocecheck agent", "agent", CONN_LOST},
 		{"complaint in C1",
 		 "printf '\\302\\2332J\\2338m\\342\\200\\256denied\\033[0m' >&2; exit 255",
 		 "?2J?8m?denied [0m", "", CONN_LOST},
@@ -74,7 +74,7 @@ static void test_connecting(void **state)
 		 CONN_LOST},
 		{"build in C1",
 		 "printf '{\"hello\":\"rocecheck.agent/1\",\"build\":\"\\302\\2332J\"}\\n'; cat",
-		 "no agent", "agent", CONN_LOST},
+		 "not a rocecheck agent", "agent", CONN_LOST},
 		{"a line in C1", "printf '\\302\\2332J\\302\\233HPASS\\n'; cat", "sent '?2J?HPASS'",
 		 "", CONN_LOST},
 		{"hello is an array", "echo '[]'; cat", "sent '[]'", "", CONN_LOST},
@@ -128,9 +128,9 @@ static void test_asking(void **state)
 		 "no such", CONN_READY, false},
 		{"error without a text", "read x; echo '{\"id\":1,\"error\":7}'; cat", "failed",
 		 CONN_READY, false},
-		{"other id", "read x; echo '{\"id\":2,\"ok\":true}'; cat", "what nobody asked",
+		{"other id", "read x; echo '{\"id\":2,\"ok\":true}'; cat", "without a request",
 		 CONN_LOST, false},
-		{"id is a text", "read x; echo '{\"id\":\"1\"}'; cat", "what nobody asked",
+		{"id is a text", "read x; echo '{\"id\":\"1\"}'; cat", "without a request",
 		 CONN_LOST, false},
 		{"no JSON", "read x; echo 'Segmentation fault'; cat", "Segmentation", CONN_LOST,
 		 false},
@@ -139,7 +139,7 @@ static void test_asking(void **state)
 		 false},
 		{"too long a line",
 		 "read x; head -c 1100000 /dev/zero | tr '\\0' x; echo; exec sleep 60",
-		 "too long a line", CONN_LOST, false},
+		 "a line that is too long", CONN_LOST, false},
 	};
 
 	(void)state;
@@ -182,7 +182,7 @@ static void test_lost_idle(void **state)
 	agent_conns_wait(l, &k, 1, NULL);
 	assert_non_null(k.reply);
 	loop_run_until(l, is_lost, &k);
-	assert_non_null(strstr(k.err.text, "lost between two questions (status 9)"));
+	assert_non_null(strstr(k.err.text, "exited between two requests (status 9)"));
 	assert_null(k.reply);
 	end(l, &k);
 }

@@ -91,13 +91,14 @@ static void test_connecting(void **state)
 		 "wrong token", "copy it", CONN_LOST},
 		{"error that says nothing", "echo '{\"error\":[]}'; sleep 5", "failed", "",
 		 CONN_LOST},
-		{"closes", "exit 0", "closed the connection before", "", CONN_LOST},
+		{"closes", "exit 0", "closed the connection during the handshake", "", CONN_LOST},
 		{"another service", "echo SSH-2.0-OpenSSH; sleep 5", "sent 'SSH-2.0",
 		 "probe server", CONN_LOST},
-		{"another document", "echo '{\"hello\":\"other/1\"}'; sleep 5", "no agent",
-		 "probe server", CONN_LOST},
+		{"another document", "echo '{\"hello\":\"other/1\"}'; sleep 5",
+		 "not a rocecheck agent", "probe server", CONN_LOST},
 		{"silent", "exec sleep 60", "no answer to the connection", "", CONN_LOST},
-		{"endless line", "exec tr '\\0' x </dev/zero", "too long a line", "", CONN_LOST},
+		{"endless line", "exec tr '\\0' x </dev/zero", "a line that is too long", "",
+		 CONN_LOST},
 	};
 
 	(void)state;
@@ -126,14 +127,14 @@ static void test_asking(void **state)
 		 "read x; for i in 1 2 3 4 5 6; do sleep 0.2; echo '" ALIVE
 		 "'; done; echo '{\"id\":1,\"ok\":true}'; cat",
 		 "", CONN_READY, true, 6},
-		{"silent", "read x; exec sleep 60", "nothing heard for 1 s during collect",
-		 CONN_LOST, false, 0},
+		{"silent", "read x; exec sleep 60", "no message for 1 s during collect", CONN_LOST,
+		 false, 0},
 		{"lives, but does not answer", "read x; while sleep 0.2; do echo '" ALIVE "'; done",
 		 "no answer to collect", CONN_LOST, false, 0},
 		{"closes", "read x; exit 0", "closed the connection during collect", CONN_LOST,
 		 false, 0},
 		{"answers what nobody asked", "read x; echo '{\"id\":9,\"ok\":true}'; cat",
-		 "nobody asked", CONN_LOST, false, 0},
+		 "without a request", CONN_LOST, false, 0},
 		{"no JSON", "read x; printf '\\377\\n'; cat", "the agent sent", CONN_LOST, false,
 		 0},
 	};
@@ -166,7 +167,7 @@ static bool is_lost(void *arg)
 /* Between two questions too. A host that acknowledges is not gone: that is told. */
 static void test_silence_when_idle(void **state)
 {
-	static const char *const hints[] = {"is gone", "its host answers"};
+	static const char *const hints[] = {"failed", "still acknowledges"};
 
 	(void)state;
 	for (unsigned int tcp = 0; tcp < 2; tcp++) {
@@ -180,7 +181,7 @@ static void test_silence_when_idle(void **state)
 			open_scene(&s, HELLO "exec sleep 60", 300);
 		}
 		loop_run_until(s.loop, is_lost, &s.link);
-		assert_non_null(strstr(s.link.err.text, "nothing heard"));
+		assert_non_null(strstr(s.link.err.text, "no message"));
 		assert_non_null(strstr(s.link.err.hint, hints[tcp]));
 		assert_int_equal(s.link.err.code, -ETIMEDOUT);
 		end_scene(&s);
@@ -294,7 +295,7 @@ static void test_agent_serves_probes_alone(void **state)
 
 		snprintf(line, sizeof(line), "{\"id\":1,\"op\":\"%s\"}\n", refused[i]);
 		say(fd, line);
-		assert_true(heard(fd, "not for a peer of"));
+		assert_true(heard(fd, "does not serve op"));
 	}
 	say(fd, "{\"id\":1,\"op\":\"ping\"}\n"); /* its clock, for a common start */
 	assert_true(heard(fd, "\"now_ns\":"));

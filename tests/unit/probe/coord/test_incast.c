@@ -141,7 +141,7 @@ static void test_servers(void **state)
 
 	(void)state;
 	assert_int_equal(incast_run(&w, twice, tokens, 3, NULL, &in, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "h2 is named twice"));
+	assert_non_null(strstr(e.text, "h2 is listed twice"));
 	assert_int_equal(in.count, 0);
 	assert_int_equal(incast_run(&w, twice, tokens, 0, NULL, &in, &e), -EINVAL);
 	assert_int_equal(incast_run(&w, twice, tokens, INCAST_MAX + 1, NULL, &in, &e), -EINVAL);

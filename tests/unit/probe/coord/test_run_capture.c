@@ -106,9 +106,9 @@ static void test_pieces(void **state)
 		{"the last one says so", "2) whole ;; 3) short true", AGENT_PIECE_BYTES + 3, ""},
 		{"an end without its word", "2) whole ;; *) none false", AGENT_PIECE_BYTES, ""},
 		{"small ones without end", "300) exit ;; *) short", -1,
-		 "h1 sent a piece of 3 bytes before the end of its recording"},
+		 "h1 sent a short piece of 3 bytes in the middle of its recording"},
 		{"a small one before a whole one", "2) short ;; 3) whole ;; *) none", -1,
-		 "h1 sent a piece of 3 bytes before the end of its recording"},
+		 "h1 sent a short piece of 3 bytes in the middle of its recording"},
 		{"a lost agent", "2) whole ;; *) exit", -1, "lost during capture_read"},
 	};
 

@@ -141,7 +141,7 @@ static void test_stopped(void **state)
 	free(s->t.echo);
 	s->t.echo = NULL;
 	duo_echo(&s->duo);
-	assert_string_equal(s->t.echo->why, "the probe was over before it");
+	assert_string_equal(s->t.echo->why, "the probe ended before the marking test");
 	loop_timer_close(timer);
 	close_scene(s);
 }

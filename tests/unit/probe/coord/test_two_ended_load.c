@@ -82,8 +82,9 @@ static void test_one_port(void **state)
 	assert_int_equal(duo_one_port(&d, &e), 0);
 	s->port[SIDE_CLIENT].ib_port = 2;
 	assert_int_equal(duo_one_port(&d, &e), -ENOTUNIQ);
-	assert_string_equal(e.text, "it sends to rxe0 port 2 of this host, another server to rxe0 "
-				    "port 1: they do not meet");
+	assert_string_equal(e.text,
+			    "this server sends to rxe0 port 2 of this host, another server to rxe0 "
+			    "port 1: no incast");
 	assert_non_null(strstr(e.hint, "--ib-dev"));
 	meeting_close(w.meeting);
 	free(s);
@@ -232,7 +233,7 @@ static void test_server_elsewhere(void **state)
 			fail_msg("%zu: %d: %s", i, err, e.text);
 		if (!cases[i].want && (!strstr(e.text, "h1: refusing to send to ") ||
 				       !strstr(e.text, cases[i].control) ||
-				       !strstr(e.hint, "give the client --peer-address ")))
+				       !strstr(e.hint, "start the client with --peer-address ")))
 			fail_msg("%zu: %s (%s)", i, e.text, e.hint);
 		close_load(&d, &w);
 		free(server);

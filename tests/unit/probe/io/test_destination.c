@@ -63,13 +63,13 @@ static void test_words(void **state)
 		enum destination_owner owner;
 		const char *text, *hint;
 	} cases[DESTINATION_OWNERS] = {
-		{DESTINATION_OF_SERVER, "control connection alone, 198.18.0.1",
+		{DESTINATION_OF_SERVER, "control connection, 198.18.0.1",
 		 "start the server with --peer-address 2001:db8::5"},
-		{DESTINATION_OF_CLIENT, "control connection alone, 198.18.0.1",
-		 "give the client --peer-address 2001:db8::5"},
-		{DESTINATION_OF_AGENT, "--peer-address gives the agent alone, 198.18.0.1",
+		{DESTINATION_OF_CLIENT, "control connection, 198.18.0.1",
+		 "start the client with --peer-address 2001:db8::5"},
+		{DESTINATION_OF_AGENT, "the agent's --peer-address, 198.18.0.1",
 		 "start the agent with --peer-address 2001:db8::5"},
-		{DESTINATION_OF_FABRIC, "inventory and snapshot alone, 198.18.0.1", "addresses"},
+		{DESTINATION_OF_FABRIC, "inventory and snapshot, 198.18.0.1", "addresses"},
 	};
 	uint8_t elsewhere[16], at[16];
 
@@ -102,7 +102,7 @@ static void test_bad(void **state)
 	assert_int_equal(destinations_make(DESTINATION_OF_CLIENT, "::", "", &d, &e), -EINVAL);
 	/* One of them is the peer's. */
 	assert_int_equal(destinations_make(DESTINATION_OF_CLIENT, "::", many, &d, &e), -EINVAL);
-	assert_non_null(strstr(e.text, "more than 15 ranges"));
+	assert_non_null(strstr(e.text, "at most 15"));
 	assert_int_equal(d.allowed.count, 7);
 	assert_int_equal(destinations_make(DESTINATION_OF_CLIENT, "::", many + 3, &d, &e), 0);
 	assert_int_equal(d.allowed.count, ADDRESS_RANGES_MAX);

@@ -151,24 +151,24 @@ static void test_greetings(void **state)
 		{HEAD ",\"client\":\"10.0.0.1 port 40000\",\"server\":\"198.18.0.2 port "
 		      "18515\"}",
 		 -EPROTO,
-		 "the server sees the client as 198.18.0.1 port 40000, itself as 198.18.0.2"},
+		 "the server sees client address 198.18.0.1 port 40000, own address 198.18.0.2"},
 		{HEAD ",\"client\":\"198.18.0.1 port 40000\",\"server\":\"192.0.2.9 port "
 		      "18515\"}",
 		 -EPROTO, "addresses differ"},
 		{HEAD ",\"client\":\"\u202e\",\"server\":\"x\"}", -EPROTO, "addresses differ"},
 		{"{\"probe\":\"rocecheck.probe/1\",\"token\":\"" TOKEN "\"}", -EPROTO,
-		 "speaks rocecheck.probe/1, build 0.1.0 here speaks rocecheck.probe/3"},
+		 "uses protocol rocecheck.probe/1, this host (build 0.1.0) uses rocecheck.probe/3"},
 		{"{\"probe\":\"rocecheck.probe/4\",\"build\":\"0.4.2\"}", -EPROTO,
-		 "(build: 0.4.2) speaks rocecheck.probe/4"},
-		{"{\"probe\":\"other/1\"}", -EPROTO, "no client of rocecheck.probe/3"},
-		{"{\"token\":\"" TOKEN "\"}", -EPROTO, "no client"},
-		{TOKEN, -EPROTO, "no client"},
-		{"", -EPROTO, "no client"},
-		{"[]", -EPROTO, "no client"},
-		{"GET / HTTP/1.1", -EPROTO, "no client"},
-		{"\xff\xfe\x00", -EPROTO, "no client"},
+		 "(build 0.4.2) uses protocol rocecheck.probe/4"},
+		{"{\"probe\":\"other/1\"}", -EPROTO, "not a client of protocol rocecheck.probe/3"},
+		{"{\"token\":\"" TOKEN "\"}", -EPROTO, "not a client"},
+		{TOKEN, -EPROTO, "not a client"},
+		{"", -EPROTO, "not a client"},
+		{"[]", -EPROTO, "not a client"},
+		{"GET / HTTP/1.1", -EPROTO, "not a client"},
+		{"\xff\xfe\x00", -EPROTO, "not a client"},
 		{"{\"probe\":\"rocecheck.probe/3\",\"probe\":\"rocecheck.probe/3\"}", -EPROTO,
-		 "no client"},
+		 "not a client"},
 	};
 
 	(void)state;
@@ -461,7 +461,7 @@ static void test_wrong(void **state)
 	for (unsigned int i = 0; i < 4; i++) {
 		began = monotonic_ms();
 		assert_int_equal(enter(s.port, WRONG, &e), -EACCES);
-		assert_non_null(strstr(e.text, "the token is not that of the server"));
+		assert_non_null(strstr(e.text, "the token does not match the server's token"));
 		took = monotonic_ms() - began;
 		assert_true(took >= HANDSHAKE_REJECT_MS && took < HANDSHAKE_REJECT_MS + 1000);
 	}
@@ -609,7 +609,8 @@ static void test_relay(void **state)
 		assert_int_equal(fcntl_block(m.listen_fd), 0);
 		assert_int_equal(pthread_create(&m.thread, NULL, be_impostor, &m), 0);
 		assert_int_equal(enter(m.port, TOKEN, &e), i ? -EACCES : -EPROTO);
-		assert_non_null(strstr(e.text, i ? "the token is not" : "addresses differ"));
+		assert_non_null(
+			strstr(e.text, i ? "the token does not match" : "addresses differ"));
 		pthread_join(m.thread, NULL);
 		close(m.listen_fd);
 		assert_int_equal(s.fd, -1);

@@ -109,7 +109,7 @@ static void test_one_each(void **state)
 	} cases[] = {
 		{"h1 " TOKEN "\n\n h2\t" OTHER "\r\n", NULL},
 		{"h1 " TOKEN "\nh2\n", ":2: expected 'HOST TOKEN'"},
-		{"h1 " TOKEN "\nh2 short\n", ":2: a token has"},
+		{"h1 " TOKEN "\nh2 short\n", ":2: invalid token"},
 		{"h1 " TOKEN " more\n", ":1: expected"},
 		{"h1 " TOKEN "\nh1 " OTHER "\n", ":2: a second token for h1"},
 	};

@@ -151,13 +151,13 @@ static void test_marking(void **state)
 		 "ports"},
 		{MARKING_REVERSE, 2, 2, 104, MARKING_ECT_CLEARED,
 		 "server to client, class 0: ECT(0) arrives as Not-ECT (8 of 32), on 1 of 4 source "
-		 "ports (25 %), always these: 0xc002"},
+		 "ports (25 %), all their datagrams: 0xc002"},
 		{MARKING_FORWARD, 1, 2, 107, MARKING_CE,
 		 "client to server, class 0: ECT(0) arrives as CE (16 of 32), on 2 of 4 source "
-		 "ports (50 %), always these: 0xc001 0xc002"},
+		 "ports (50 %), all their datagrams: 0xc001 0xc002"},
 		{MARKING_FORWARD, 4, 4, 1, MARKING_ECN,
 		 "client to server, class 1: ECT(0) arrives as ECT(1) (8 of 32), on 1 of 4 source "
-		 "ports (25 %), always these: 0xc000"},
+		 "ports (25 %), all their datagrams: 0xc000"},
 	};
 
 	(void)state;
@@ -171,7 +171,7 @@ static void test_marking(void **state)
 	}
 }
 
-/* Some of a source port are marked: not "always these". Both changes at once are two findings. */
+/* Some of a source port are marked: not "all their datagrams". Both changes at once are two findings. */
 static void test_mixed(void **state)
 {
 	struct scene *s = clean(0, false, 4096);
@@ -219,7 +219,7 @@ static void test_lost(void **state)
 	}
 	f = only(s, MARKING_LOST,
 		 "client to server, class 0: datagrams are lost (32 of 512), on 4 of 64 source "
-		 "ports (6.25 %), always these: 0xc007 0xc017 0xc027 0xc037");
+		 "ports (6.25 %), all their datagrams: 0xc007 0xc017 0xc027 0xc037");
 	assert_int_equal(f->whole, 4);
 	marking_port_make(&s->ends, MARKING_FORWARD, 7, &p);
 	assert_string_equal(marking_port_word(&p), "lost");
@@ -266,14 +266,14 @@ static void test_wrong(void **state)
 	arrive(&s->result[1].flow[0].here, COUNT - 2, 106);
 	s->result[1].flow[0].here.wrong = 2;
 	only(s, MARKING_WRONG,
-	     "client to server, class 0: bytes arrive that are not those that were sent (2 of 32), "
+	     "client to server, class 0: datagrams arrive with wrong bytes (2 of 32), "
 	     "on 1 of 4 source ports (25 %): 0xc000");
 	free(s);
 	s = clean(0, false, 4096);
 	for (unsigned int i = 0; i < 4; i++)
 		s->result[0].flow[i].here = (struct marking_record){.arrived = 8, .unread = 8};
 	only(s, MARKING_UNREAD,
-	     "server to client, class 0: the device hands out no IP header (32 of 32), on all 4 "
+	     "server to client, class 0: the device delivers no IP header (32 of 32), on all 4 "
 	     "source ports");
 	free(s);
 }
@@ -295,16 +295,17 @@ static void test_mtu(void **state)
 			record(s, MARKING_REVERSE, sizes_at(p) + i, 0, 0, 106);
 		}
 	only(s, MARKING_MTU,
-	     "client to server: no datagram of 4096 bytes arrives, the RDMA MTU of both ports; the "
-	     "largest that does is 1024, on all 4 source ports");
+	     "client to server: no datagram of 4096 bytes (the RDMA MTU of both ports) "
+	     "arrives; path MTU is 1024 bytes, on all 4 source ports");
 	assert_int_equal(marking_path_mtu(&s->ends, MARKING_FORWARD), 1024);
 	assert_int_equal(marking_path_mtu(&s->ends, MARKING_REVERSE), 4096);
 	free(s);
 	s = clean(0, true, 4096);
 	record(s, MARKING_REVERSE, sizes_at(3) + 2 * MARKING_SIZES - 1, 4, 0, 106);
 	only(s, MARKING_MTU,
-	     "server to client: no datagram of 4096 bytes arrives, the RDMA MTU of both ports; the "
-	     "largest that does is 2048, on 1 of 4 source ports (25 %), always these: 0xc003");
+	     "server to client: no datagram of 4096 bytes (the RDMA MTU of both ports) "
+	     "arrives; path MTU is 2048 bytes, on 1 of 4 source ports (25 %), all their datagrams: "
+	     "0xc003");
 	/* The smaller port decides what has to arrive. */
 	s->result[1].mtu = 2048;
 	judge(s);

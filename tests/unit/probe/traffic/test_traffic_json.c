@@ -196,14 +196,14 @@ static void test_stall_text(void **state)
 		  .run_ns = 5300000000,
 		  .absent_ns = 100000000},
 		 "waits for 16 completions, 4 credits, 2 control acknowledgements; posted 308, "
-		 "last completion 5.0 s ago; arrived 0, last 5.3 s ago; no processor for 0.1 of "
+		 "last completion 5.0 s ago; arrived 0, last 5.3 s ago; no CPU for 0.1 of "
 		 "5.3 s"},
 		{{.arrived = 292, .announced = 300, .run_ns = 4000000000},
 		 "waits for 8 arrivals; posted 0, last completion 0.0 s ago; arrived 292, last "
-		 "0.0 s ago; no processor for 0.0 of 4.0 s"},
+		 "0.0 s ago; no CPU for 0.0 of 4.0 s"},
 		{{.completed = 1, .granted = 2, .arrived = 1},
 		 "waits for the peer; posted 0, last completion 0.0 s ago; arrived 1, last 0.0 s "
-		 "ago; no processor for 0.0 of 0.0 s"},
+		 "ago; no CPU for 0.0 of 0.0 s"},
 	};
 
 	(void)state;

@@ -92,12 +92,12 @@ static void test_note(void **state)
 		struct traffic_memory m;
 		const char *want;
 	} cases[] = {
-		{{0}, "d0 registers no dma-buf memory, and no GPU was found whose driver exports"},
-		{{.gpu = "xe 0000:03:00.0"}, "d0 registers no dma-buf memory"},
-		{{.dmabuf = true}, "d0 registers dma-buf memory, but no GPU was found whose"},
+		{{0}, "d0 cannot register dma-buf memory, and no GPU driver exports dma-buf"},
+		{{.gpu = "xe 0000:03:00.0"}, "d0 cannot register dma-buf memory"},
+		{{.dmabuf = true}, "d0 can register dma-buf memory, but no GPU driver"},
 		{{.dmabuf = true, .gpu = "xe 0000:03:00.0"},
-		 "d0 registers dma-buf memory and xe 0000:03:00.0 exports it, but this traffic is "
-		 "in "
+		 "d0 can register dma-buf memory and xe 0000:03:00.0 exports it, but this traffic "
+		 "uses "
 		 "host memory"},
 	};
 	char text[320];

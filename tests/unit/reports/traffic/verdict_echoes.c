@@ -78,7 +78,7 @@ static const struct fault_row rows[] = {
 	{"DSCP rewritten", OBSERVE, SOFT, echo_dscp, VERDICT_FAIL, REASON_REMARKED, "DSCP 26 arrives as 0"},
 	{"ECT cleared", OBSERVE, SOFT, echo_ect, VERDICT_FAIL, REASON_REMARKED, "Not-ECT"},
 	{"CE while idle", OBSERVE, SOFT, echo_ce, VERDICT_WARN, REASON_CE_IDLE, "as CE"},
-	{"a source port loses", OBSERVE, SOFT, echo_lost, VERDICT_FAIL, REASON_DATAGRAMS_LOST, "always these: 0xc03e"},
+	{"a source port loses", OBSERVE, SOFT, echo_lost, VERDICT_FAIL, REASON_DATAGRAMS_LOST, "all their datagrams: 0xc03e"},
 	{"datagrams do not arrive", OBSERVE, SOFT, echo_deaf, VERDICT_FAIL, REASON_DATAGRAMS_LOST, "nothing arrives"},
 	{"datagrams are wrong", OBSERVE, SOFT, echo_wrong, VERDICT_FAIL, REASON_WRONG_DATA, "1 of 64"},
 	{"path MTU", OBSERVE, SOFT, echo_mtu, VERDICT_FAIL, REASON_PATH_MTU, "1024"},
