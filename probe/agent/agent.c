@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The agent's life: hello, requests, end. Input comes through a thread of its own, so that the loss
- * of the coordinator is seen even while a request blocks (netlink may take seconds), and any kind
- * of file can be the input.
+ * Runs the agent: hello, requests, end. A separate thread reads the input, so that the loss of the
+ * coordinator is noticed while a request blocks (netlink may take seconds). Input can be any file
+ * type.
  */
 #include "probe/agent/agent.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Capture in the agent: a confined process (capture/confined.h) reads the port's netdev, decodes
- * every packet while it comes, and fills a recording that has no name any more, so that nothing
- * stays behind whatever happens to the agent. The coordinator fetches it in pieces.
+ * Captures of the agent. A confined process (capture/confined.h) reads the port's netdev, decodes
+ * every packet, and writes an unlinked file, so that no file remains if the agent dies. The
+ * coordinator fetches the file in pieces.
  */
 #include <errno.h>
 #include <fcntl.h>

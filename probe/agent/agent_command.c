@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Settings in the agent: plan, apply, confirm and rollback are the commands of that name of this
- * very program, with a process of their own each, so that a host that is changed from afar goes
- * through all that a host goes through that is changed at its own keyboard. Words of the
- * coordinator never become words of the command line, but for a checked transaction id.
+ * Operations plan, apply, confirm and rollback. Each runs the command of that name of this binary
+ * in its own process, so that a remote change passes the same checks as a local one. No text of the
+ * coordinator becomes a command-line argument, except a checked transaction id.
  *
- * The answer is {"exit":n,"output":document or text or null,"said":what it told on stderr}.
+ * The answer is {"exit":n,"output":document or text or null,"said":text on stderr}.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests of the agent protocol: parse, find the operation, answer. The small operations are here;
- * traffic and capture have files of their own.
+ * Parses requests of the agent protocol, runs the operation, and replies. Holds the small
+ * operations; traffic, capture and commands are in other files.
  */
 #include "probe/agent/agent_priv.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Traffic in the agent: one process an end (traffic_child()), one question to it at a time, and a
- * watchdog that kills it when the kernel does not let it go.
+ * Traffic of the agent: one process per traffic endpoint (traffic_child()), one request to it at a
+ * time, and a watchdog that kills it when it hangs in the kernel.
  */
 #include <errno.h>
 #include <signal.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The traffic process. A thread watches for the end of the input during the run: what the agent
- * cannot say any more is that it wants a stop.
+ * The traffic process. A thread watches the input during the run and stops the run when the agent
+ * has died.
  */
 #include "probe/agent/agent.h"
 

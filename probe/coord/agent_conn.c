@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Talking to agents. What an agent sends is hostile: a line that is no answer to the question that
- * waits ends the link.
+ * Requests to agents and their answers. Input of an agent is hostile: a line that is neither an
+ * event nor the answer to the pending request ends the connection.
  */
 #include "probe/coord/agent_conn.h"
 
@@ -31,7 +31,7 @@ static void conn_lose(struct agent_conn *k)
 	loop_stream_close(k->stream);
 	k->process = NULL;
 	k->stream = NULL;
-	json_decref(k->reply); /* to a question of before */
+	json_decref(k->reply); /* to an earlier request */
 	k->reply = NULL;
 }
 
@@ -40,7 +40,7 @@ static void conn_read_hello(struct agent_conn *k, const json_t *doc)
 	char hello[32];
 	struct err e = {0};
 
-	if (k->stream && json_object_get(doc, "error")) { /* it cannot serve */
+	if (k->stream && json_object_get(doc, "error")) { /* the server refuses */
 		err_from_json(json_object_get(doc, "error"), "failed", &k->err);
 		conn_lose(k);
 		return;
@@ -58,7 +58,7 @@ static void conn_read_hello(struct agent_conn *k, const json_t *doc)
 	loop_timer_stop(k->timer);
 }
 
-/* Answers to pings have id 0 and are dropped; so are events, which have none. */
+/* Drops answers to pings (id 0) and events (no id). */
 static void conn_read_answer(struct agent_conn *k, json_t *doc)
 {
 	const json_t *id = json_object_get(doc, "id");
@@ -107,7 +107,7 @@ static void conn_on_line(char *line, size_t length, void *arg)
 	json_decref(doc);
 }
 
-/* Keeps the last line that says something. */
+/* Keeps the last line that is not empty. */
 static void conn_on_stderr(const char *text, size_t length, void *arg)
 {
 	struct agent_conn *k = arg;
@@ -193,7 +193,7 @@ static void conn_on_timeout(void *arg)
 	conn_lose(k);
 }
 
-/* Lines may wait to be read. */
+/* Waits once more, because lines may be pending. */
 static void conn_on_silence(void *arg)
 {
 	struct agent_conn *k = arg;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The coordinator's end of one agent, a process of an engine or a `probe server` behind a socket:
- * start it, ask one thing at a time, with a timer of our own for each question. A link that fails
- * once is lost for the run, and says why.
+ * Connection of the coordinator to one agent: a process of a launcher, or a `probe server` behind a
+ * socket. One request at a time, each with a timeout. A connection that failed stays lost for the
+ * run and keeps its error.
  */
 #ifndef PROBE_AGENT_CONN_H
 #define PROBE_AGENT_CONN_H
@@ -14,7 +14,7 @@
 
 enum agent_conn_state {
 	CONN_CLOSED,
-	CONN_STARTING, /* until the hello */
+	CONN_STARTING, /* waits for the hello */
 	CONN_READY,
 	CONN_LOST,
 };
@@ -28,45 +28,45 @@ struct agent_conn {
 	struct loop_process *process; /* NULL: behind a stream */
 	struct loop_stream *stream;
 	struct loop_timer *timer;
-	struct loop_timer *silence; /* of a stream: it says something at least every silence_ms */
+	struct loop_timer *silence; /* stream: time limit of silence_ms between two lines */
 	unsigned int silence_ms;
-	bool silent; /* one more look before it is taken for lost */
+	bool silent; /* the limit has passed; pending lines are read once more */
 	void (*event)(struct agent_conn *k, const json_t *doc, void *arg); /* may be NULL */
 	void *event_arg;
-	uint64_t id;	/* of the last question */
-	const char *op; /* of the question that waits, NULL = none */
+	uint64_t id;	/* of the last request */
+	const char *op; /* of the pending request, NULL = none */
 	unsigned int timeout_ms;
-	json_t *reply;	/* of the last question; owned; NULL when it failed */
-	struct err err; /* why */
+	json_t *reply;	/* to the last request; owned; NULL when it failed */
+	struct err err; /* why it failed */
 };
 
-/* Starts the agent with this command and waits in the background for its hello. Never fails: a link
- * that could not be started is CONN_LOST with its error. */
+/* Starts the agent with this command; its hello is awaited in the background. Never fails: an agent
+ * that cannot be started is CONN_LOST with its error. */
 void agent_conn_open(struct agent_conn *k, struct loop *loop, const char *name,
 		     const char *const *argv, unsigned int timeout_ms);
 
-/* The same over a connected socket, which it takes over. The link is lost when nothing came for
- * silence_ms. */
+/* The same over a connected socket, which it owns from now on. The connection is lost after
+ * silence_ms without a line. */
 void agent_conn_open_stream(struct agent_conn *k, struct loop *loop, const char *name, int fd,
 			    unsigned int timeout_ms, unsigned int silence_ms);
 
-/* End of input for the agent, no more answers. Frees all but the struct. */
+/* Ends the input of the agent and frees all but the struct. */
 void agent_conn_close(struct agent_conn *k);
 
-/* Asks; fields (owned by the call, NULL = none) may hold anything but "id" and "op". Not on a link
- * that is busy. On a link that is not ready nothing happens. */
+/* Sends a request. fields (reference stolen, NULL = none) must not have "id" and "op". The
+ * connection must not be busy. Does nothing unless it is ready. */
 void agent_conn_ask(struct agent_conn *k, const char *op, json_t *fields, unsigned int timeout_ms);
 
-/* Tells it something beside the question that waits; fields as above, the answer is dropped. */
+/* Sends a request beside the pending one; fields as above. The answer is dropped. */
 void agent_conn_notify(struct agent_conn *k, const char *op, json_t *fields);
 
-/* Tells the agent that we live. */
+/* Renews the lease of the agent. */
 void agent_conn_ping(struct agent_conn *k, unsigned int lease_ms);
 
-/* True while the hello or an answer is awaited. */
+/* Returns true while the hello or an answer is pending. */
 bool agent_conn_busy(const struct agent_conn *k);
 
-/* Runs the loop until none of n links is busy, or *stop. */
+/* Runs the loop until none of n connections is busy, or *stop. */
 void agent_conns_wait(struct loop *loop, struct agent_conn *k, unsigned int n,
 		      const atomic_int *stop);
 

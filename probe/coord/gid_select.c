@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pair of ports of a probe: every GID of one end with every GID of the other, and the pair that
- * belongs together best.
+ * Compares every GID of one host with every GID of the other, and selects the best pair.
  */
 #include "probe/coord/gid_select.h"
 
@@ -42,7 +41,7 @@ static bool gid_has_address(const struct gid *g, const char *address)
 	return address[0] && !strcmp(text, address);
 }
 
-/* Whether both addresses are inside "198.18.0.0/24". */
+/* Returns true if both addresses are in the subnet. */
 static bool gid_both_in_cidr(const struct netdev_subnet *subnet, const struct gid *a,
 			     const struct gid *b)
 {
@@ -76,14 +75,13 @@ static bool gid_same_subnet(const struct port *p, const struct gid *a, const str
 	return false;
 }
 
-/* One end's candidate. */
-struct place {
+struct candidate {
 	const struct port *port;
 	const struct gid *gid;
 };
 
-/* -1: they have nothing to do with each other. */
-static int gid_match_of(const struct place *a, const struct place *b,
+/* Returns an enum gid_match; -1: no match. */
+static int gid_match_of(const struct candidate *a, const struct candidate *b,
 			const struct endpoint_request request[2])
 {
 	if (gid_is_ipv4(a->gid) != gid_is_ipv4(b->gid))
@@ -110,9 +108,9 @@ static bool gid_is_usable(const struct gid *g, const struct endpoint_request *w)
 	return g->type == GID_ROCE_V2 && !gid_is_link_local(g);
 }
 
-/* The next candidate behind *p and *g of a snapshot; false at the end. */
+/* Returns the next candidate after *p and *g of a snapshot; false at the end. */
 static bool select_next_candidate(const struct snapshot *s, const struct endpoint_request *w,
-				  unsigned int *p, unsigned int *g, struct place *place)
+				  unsigned int *p, unsigned int *g, struct candidate *place)
 {
 	for (; *p < s->port_count; (*p)++, *g = 0) {
 		const struct port *port = &s->port[*p];
@@ -123,7 +121,7 @@ static bool select_next_candidate(const struct snapshot *s, const struct endpoin
 			const struct gid *gid = &port->gid[(*g)++];
 
 			if (gid_is_usable(gid, w)) {
-				*place = (struct place){port, gid};
+				*place = (struct candidate){port, gid};
 				return true;
 			}
 		}
@@ -185,7 +183,7 @@ static int select_err_no_device(const struct snapshot *s, const struct endpoint_
 	return -ENODEV;
 }
 
-/* One that is active, if there is one. */
+/* Prefers an active port. */
 static const struct port *select_first_port(const struct snapshot *s,
 					    const struct endpoint_request *w)
 {
@@ -211,7 +209,7 @@ int endpoint_find_device(const struct snapshot *s, const struct endpoint_request
 	return 0;
 }
 
-/* Why an end has no candidate. */
+/* Reports why a host has no candidate. */
 static int select_err_endpoint(const struct snapshot *s, const struct endpoint_request *w,
 			       struct err *e)
 {
@@ -243,7 +241,7 @@ static int select_err_no_match(const struct snapshot *snapshot[2],
 {
 	for (unsigned int i = 0; i < 2; i++) {
 		unsigned int p = 0, g = 0;
-		struct place place;
+		struct candidate place;
 
 		if (!select_next_candidate(snapshot[i], &request[i], &p, &g, &place))
 			return select_err_endpoint(snapshot[i], &request[i], e);
@@ -254,8 +252,8 @@ static int select_err_no_match(const struct snapshot *snapshot[2],
 	return -ENOENT;
 }
 
-static bool select_same_ports(const struct endpoints *ends, const struct place *a,
-			      const struct place *b)
+static bool select_same_ports(const struct endpoints *ends, const struct candidate *a,
+			      const struct candidate *b)
 {
 	return ends->port[0] == a->port && ends->port[1] == b->port;
 }
@@ -266,7 +264,7 @@ int endpoints_select(const struct snapshot *snapshot[2], const struct endpoint_r
 	struct endpoints best = {0};
 	bool found = false, several = false;
 	unsigned int p = 0, g = 0;
-	struct place a, b;
+	struct candidate a, b;
 
 	while (select_next_candidate(snapshot[0], &request[0], &p, &g, &a)) {
 		unsigned int q = 0, h = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The engines `ssh` and `local`. ssh is the OpenSSH client with the user's own configuration: keys,
- * jump hosts, multiplexing and host key checks are his. What we add keeps it from asking questions,
- * lets it notice a dead host, and forwards nothing: see ssh_options[].
+ * Launchers `ssh` and `local`. ssh is the OpenSSH client with the user's configuration: keys, jump
+ * hosts, multiplexing and host key checks. ssh_options[] disables prompts and forwarding, and
+ * detects a dead host.
  */
 #include "probe/coord/launcher.h"
 
@@ -30,7 +30,7 @@ static void PRINTF_LIKE(2, 3) launcher_add_text(struct launcher_argv *a, const c
 	launcher_add_arg(a, text);
 }
 
-/* The inventory checks names too; a command line is not the place to trust that. */
+/* Checks the name again, although the inventory has checked it: it goes on a command line. */
 static int launcher_check_target(const char *target, struct err *e)
 {
 	if (fabric_target_ok(target))
@@ -41,7 +41,7 @@ static int launcher_check_target(const char *target, struct err *e)
 	return -EINVAL;
 }
 
-/* sshd gives the words to the user's shell: a path with anything special in it is quoted. */
+/* sshd passes the arguments to the user's shell, so special characters are quoted. */
 static int launcher_add_remote_arg(struct launcher_argv *a, const char *word, struct err *e)
 {
 	if (!*word || *word == '-')

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Engines: how an agent gets started on a host and a byte stream to it. An engine is a command
- * line, nothing else; adding one is a row in engines[].
+ * Launchers ("engines" of the inventory): a launcher makes the command line that starts an agent on
+ * a host with a byte stream to it. To add one, add a row in launchers[].
  */
 #ifndef PROBE_LAUNCHER_H
 #define PROBE_LAUNCHER_H
@@ -13,7 +13,7 @@
 
 struct fabric;
 
-/* NULL-terminated; texts are in it, so it is not to be copied. */
+/* NULL-terminated arguments. Points into itself: do not copy. */
 struct launcher_argv {
 	const char *argv[LAUNCHER_ARGS_MAX];
 	unsigned int count;
@@ -23,17 +23,17 @@ struct launcher_argv {
 
 struct launcher {
 	const char *name;
-	/* The command of host i. -EINVAL when a name must not go on a command line. */
+	/* Makes the command for a host. -EINVAL when a name is unsafe on a command line. */
 	int (*make_argv)(const struct fabric *f, unsigned int host, struct launcher_argv *out,
 			 struct err *e);
 };
 extern const struct launcher launchers[];
 extern const unsigned int launcher_count;
 
-/* NULL when there is none of that name. */
+/* Returns the launcher of that name, or NULL. */
 const struct launcher *launcher_find(const char *name);
 
-/* The next step for what a launcher complained about on stderr; NULL if we know none. */
+/* Returns a hint for a line on a launcher's stderr, or NULL. */
 const char *launcher_hint(const char *stderr_line);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside of the fabric run, for run_*.c: the coordinator and its phases. A phase asks all hosts at
- * once and waits; a host that fails is marked in the run and left out of what follows.
+ * Coordinator of a fabric run and its phases, for run_*.c. A phase sends requests to all hosts at
+ * once and waits; a host that fails is marked in the run and skipped from then on.
  */
 #ifndef PROBE_PHASE_PRIV_H
 #define PROBE_PHASE_PRIV_H
@@ -12,13 +12,13 @@
 #include "probe/record/run.h"
 #include "profiles/base/file.h"
 
-#define PHASE_ANSWER_MS	     30000 /* for what should take a second */
+#define PHASE_ANSWER_MS	     30000 /* timeout of a request that normally takes a second */
 #define PHASE_FETCH_GRACE_MS 60000
 
 struct coordinator {
 	const struct fabric *f;
-	const struct folder *dir; /* of the run, NULL = nothing is kept */
-	struct folder captures;	  /* below it; path is NULL before there is one */
+	const struct folder *dir; /* of the run, NULL = do not store the run */
+	struct folder captures;	  /* below dir; path is NULL until it is created */
 	const atomic_int *stop;
 	run_progress *progress;
 	void *arg;
@@ -27,37 +27,37 @@ struct coordinator {
 	struct loop_timer *heartbeat;
 	struct agent_conn *conn; /* of each host */
 	int (*capture)[64];	 /* handle of each host's port, -1 = none */
-	uint64_t fetch_grace_ms; /* a host's recording of a port may take so long, and its pieces */
+	uint64_t fetch_grace_ms; /* time limit of a recording, plus FETCH_PIECE_MS per piece */
 };
 
-/* One line of progress. */
+/* Prints one line of progress. */
 void phase_report(struct coordinator *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 
 bool phase_stopped(const struct coordinator *c);
 
-/* Marks the hosts that were lost, and says why, once. */
+/* Marks lost hosts and reports the reason once. */
 void phase_mark_lost(struct coordinator *c);
 
-/* Waits until all have answered; marks the hosts that were lost. */
+/* Waits for all answers; marks lost hosts. */
 void phase_wait(struct coordinator *c);
 
-/* Lets time pass, with heartbeats. */
+/* Waits, with heartbeats. */
 void phase_pause(struct coordinator *c, uint64_t ms);
 
 bool phase_ready(const struct coordinator *c, unsigned int host);
 
-/* The port of the snapshot that belongs to port p of a host, NULL if it is not there. Borrowed. */
+/* Returns port p of a host in its snapshot, or NULL. Borrowed. */
 const struct port *phase_port(const struct coordinator *c, unsigned int host, unsigned int p);
 
-/* Removes recordings and schedules of the names this run will use. */
+/* Remove old recordings and schedules with the file names of this run. */
 int phase_capture_remove(struct coordinator *c, struct err *e);
 int phase_traffic_remove(const struct coordinator *c, struct err *e);
 
 void phase_capture_start(struct coordinator *c);
-/* Stops, takes the summaries, fetches the recordings into dir/captures. */
+/* Stops the captures, stores their summaries, fetches the recordings into dir/captures. */
 void phase_capture_stop(struct coordinator *c);
 
-/* All pairs of all rails. -errno when it could not be prepared. */
+/* Runs the traffic of all pairs of all rails. -errno if it cannot start. */
 int phase_traffic(struct coordinator *c, struct err *e);
 
 #endif

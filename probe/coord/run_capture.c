@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Captures of a fabric run: one at each port, summaries into the run, recordings into
- * captures/HOST-PORT.pcap of its folder, fetched in pieces so that no line gets too long.
+ * Captures of a fabric run: one per port. Stores summaries in the run and recordings in
+ * captures/HOST-PORT.pcap of its folder, fetched in pieces that fit into a line.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -129,13 +129,13 @@ static void capture_store_summary(struct coordinator *c, unsigned int host, unsi
 			     c->r->host[host].name, port->netdev, capture_max_bytes(c) >> 20);
 }
 
-/* What is fetched from one host at the moment. */
+/* Transfer of one recording of a host. */
 struct fetch {
 	struct file file; /* no stream: nothing to fetch */
 	uint64_t offset;
-	uint64_t waited_ms; /* for this host alone, not for others */
-	bool asked;	    /* and not answered */
-	size_t odd_bytes;   /* of a piece that was not whole, which has to be the last; 0: none */
+	uint64_t waited_ms; /* for this host, without the time of other hosts */
+	bool asked;	    /* a request is pending */
+	size_t odd_bytes;   /* size of a short piece, which must be the last; 0: none */
 };
 
 /* The name of a recording below captures/. */
@@ -210,7 +210,7 @@ static int capture_write_piece(struct coordinator *c, unsigned int host, struct 
 			name, f->odd_bytes);
 	f->odd_bytes = size < AGENT_PIECE_BYTES ? size : 0;
 	f->offset += size;
-	/* With file headers; an agent may lie. */
+	/* The limit leaves room for file headers; an agent may send more. */
 	if (f->offset > 2 * capture_max_bytes(c))
 		return err_sys(e, -EFBIG, "%s", f->file.path);
 	if (f->waited_ms > c->fetch_grace_ms + f->offset / AGENT_PIECE_BYTES * FETCH_PIECE_MS)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The fabric run from end to end: connect, collect, quiet baseline, captures, traffic between
- * counter readings, collect again. Agents hold a lease that only a living coordinator renews.
+ * Runs all phases of a fabric run: connect, collect, idle counters, captures, traffic between
+ * counter readings, collect again. Agents stop when the coordinator does not renew their lease.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -109,7 +109,7 @@ static void fabric_start_agent(struct coordinator *c, const struct launcher *eng
 	agent_conn_open(k, c->loop, c->r->host[host].name, argv.argv, timeout_ms);
 }
 
-/* Both ends of the protocol are this build, or the host is not used. */
+/* Skips a host whose agent has another version. */
 static void fabric_check_build(struct coordinator *c, unsigned int host)
 {
 	struct run_host *h = &c->r->host[host];
@@ -280,7 +280,7 @@ static uint64_t fabric_settle_ms(const struct coordinator *c)
 	return longest;
 }
 
-/* Everything that happens around the load. */
+/* Runs the load, with idle counters, captures and counter readings around it. */
 static int fabric_run_load(struct coordinator *c, struct err *e)
 {
 	int err;
@@ -363,7 +363,7 @@ static void fabric_close_coordinator(struct coordinator *c)
 	folder_close(&c->captures);
 }
 
-/* A host that had no time to answer is not to blame. */
+/* Sets the error of hosts that had no time to answer before the stop. */
 static void fabric_mark_stopped(const struct coordinator *c)
 {
 	for (unsigned int i = 0; phase_stopped(c) && i < c->r->host_count; i++) {

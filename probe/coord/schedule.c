@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The circle method: one host (or nobody, for odd N) stays, the others turn; each turn pairs
- * opposite ones. Every turn is two rounds, one for each direction, since a host has one role in a
- * round.
+ * Circle method: one host (for odd N an empty place) stays, the others rotate; each step pairs
+ * opposite hosts. A step is two rounds, one per direction, since a host has one role per round.
  */
 #include "probe/coord/schedule.h"
 

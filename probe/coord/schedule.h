@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who talks to whom when: rounds of pairs, so that every ordered pair meets once and no host is
- * busy twice in a round. Pure: a function of the number of hosts alone, printed in a form that can
- * be read back ("server,client;server,client", one round a line).
+ * Schedule of a fabric run: rounds of pairs in which every ordered pair runs once and no host is in
+ * two pairs of a round. Pure: depends only on the number of hosts. Printed in a parsable form
+ * ("server,client;server,client", one line per round).
  */
 #ifndef PROBE_SCHEDULE_H
 #define PROBE_SCHEDULE_H
@@ -21,11 +21,13 @@ struct schedule {
 	unsigned int pair_count, round_count;
 };
 
-/* Circle method: n hosts, 0 to SCHEDULE_HOSTS_MAX. -ERANGE, -ENOMEM. The caller clears. */
+/* Makes the schedule of n hosts, 0 to SCHEDULE_HOSTS_MAX, by the circle method. The caller calls
+ * schedule_clear(). -ERANGE, -ENOMEM. */
 int schedule_make(unsigned int n, struct schedule *s);
 void schedule_clear(struct schedule *s);
 
-/* The printed form, with these names or (NULL) with numbers; free() it. NULL on -ENOMEM. */
+/* Returns the printed form, with names or (NULL) numbers; the caller calls free(). NULL on -ENOMEM.
+ */
 char *schedule_text(const struct schedule *s, const char *const *names);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes one reading of a port: all sources are read first, into one index of names a source, then
- * the counter table is walked. Delta, evidence texts and JSON are pure.
+ * Reads the counters of a port: first all sources, into one name index per source, then the counter
+ * table maps them to metrics. Delta, evidence texts and JSON are pure.
  *
- * Zeros of dcbnl are a trap: IEEE_PFC has its frame counters also when a driver never fills them.
- * They are believed when one of them is not zero, or when the driver counts by priority elsewhere.
+ * IEEE_PFC of dcbnl has frame counters even if the driver never fills them. Zeros are therefore
+ * used only if one of them is not zero, or if the driver has other counters by priority.
  */
 #include "probe/host/counters.h"
 

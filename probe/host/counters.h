@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters by meaning. A row of the counter table says where one driver family keeps one metric;
- * the first row whose source exists on a port answers for that metric. `top`, validation and the
- * rules see metrics only, never a driver's name. Absent is absent: has bits, not zeros.
+ * Counters as metrics that are independent of the driver. A row of the counter table maps a counter
+ * of one driver family to a metric; the first row whose source exists on a port is used. `top`,
+ * `validate` and the rules use metrics only. A missing counter has no bit in `has`; it is not 0.
  *
- * Adding a counter of a driver: one row in counters_table.c. Adding a metric: an enum value and its
- * row in metric_table[].
+ * To add a driver's counter, add a row in counters_table.c. To add a metric, add an enum value and
+ * its row in metric_table[].
  */
 #ifndef PROBE_COUNTERS_H
 #define PROBE_COUNTERS_H
@@ -19,7 +19,7 @@ enum metric {
 	/* by priority */
 	METRIC_PFC_RX_FRAMES,	/* pause frames received for the priority (dcbnl indications) */
 	METRIC_PFC_TX_FRAMES,	/* pause frames sent for the priority (dcbnl requests) */
-	METRIC_PFC_RX_PAUSE_US, /* time the transmitter was held, microseconds */
+	METRIC_PFC_RX_PAUSE_US, /* time this port was paused, microseconds */
 	METRIC_PFC_TX_PAUSE_US,
 	METRIC_PRIO_RX_BYTES,
 	METRIC_PRIO_TX_BYTES,
@@ -40,25 +40,25 @@ enum metric {
 	METRIC_RDMA_TX_PACKETS,
 	METRIC_OUT_OF_SEQUENCE, /* responder saw a PSN gap */
 	METRIC_SEQ_NAK_RX,	/* requester got a NAK: PSN sequence error */
-	METRIC_RETRANSMITS,	/* requester started again (spurious ones included on rxe) */
+	METRIC_RETRANSMITS,	/* requester restarted (on rxe also without loss) */
 	METRIC_ACK_TIMEOUT,
 	METRIC_DUPLICATE_REQUEST,
 	METRIC_RNR_NAK_RX,
 	METRIC_RNR_NAK_TX,
-	METRIC_RETRY_EXCEEDED, /* a QP died: transport or RNR retries used up */
+	METRIC_RETRY_EXCEEDED, /* a QP failed: transport or RNR retries used up */
 	METRIC_OUT_OF_BUFFER,  /* no receive WQE */
 	METRIC_ICRC_ERRORS,
-	METRIC_SEND_ERRORS,   /* the host itself could not send (qdisc, link, MTU) */
+	METRIC_SEND_ERRORS,   /* this host could not send (qdisc, link, MTU) */
 	METRIC_ECN_MARKED_RX, /* CE packets seen by the notification point */
 	METRIC_CNP_TX,
 	METRIC_CNP_RX, /* handled by the reaction point */
 	METRIC_CNP_IGNORED,
-	METRIC_RESPONSE_LOST,	     /* requester missed an answer: READ, atomic */
-	METRIC_RNR_EXCEEDED,	     /* the part of METRIC_RETRY_EXCEEDED that RNR NAKs made */
-	METRIC_ADAPTIVE_RETRANSMITS, /* of lossy-RoCE accelerations: retransmissions as well */
+	METRIC_RESPONSE_LOST,	     /* requester missed a response: READ, atomic */
+	METRIC_RNR_EXCEEDED,	     /* the part of METRIC_RETRY_EXCEEDED due to RNR NAKs */
+	METRIC_ADAPTIVE_RETRANSMITS, /* retransmissions by lossy-RoCE acceleration */
 	METRIC_REFUSED_REQUESTS,     /* access, operation and length errors */
 	METRIC_RDMA_RX_DISCARDS,     /* RoCE packets that the receiving NIC dropped */
-	METRIC_RDMA_RX_ERRORS,	     /* RoCE packets that it could not use */
+	METRIC_RDMA_RX_ERRORS,	     /* RoCE packets that it discarded as invalid */
 	METRIC_RDMA_RX_BYTES,
 	METRIC_RDMA_TX_BYTES,
 	METRIC_TX_DISCARDS,   /* dropped by the sending host */
@@ -67,31 +67,30 @@ enum metric {
 	METRIC_PCI_STALLS,
 	METRIC_PRIO_RX_CONGESTED, /* by priority: dropped because this host was congested */
 	METRIC_PRIO_HOST_MARKED,  /* by priority: marked CE by this host's own NIC */
-	METRIC_PFC_RX_TIMES,	  /* by priority: how often it was paused */
-	/* Of the host's own IP stack, through all ports and of all protocols. Every packet of
-	 * Soft-RoCE is counted here (as many as its rcvd_pkts, Linux 6.1 and 6.12); those of a NIC
-	 * that does RoCE itself never are. */
+	METRIC_PFC_RX_TIMES,	  /* by priority: number of pauses */
+	/* Counters of the host's IP stack, all ports and protocols. They include every Soft-RoCE
+	 * packet (equal to its rcvd_pkts, Linux 6.1 and 6.12), and no packet of a RoCE NIC. */
 	METRIC_HOST_CE_RX,
 	METRIC_HOST_ECT0_RX,
 	METRIC_HOST_ECT1_RX,
 	METRIC_COUNT,
 };
 
-/* What a metric that grew is a sign of: causes that have different next steps. */
+/* Cause that an increase of a metric indicates; each has its own next step. */
 enum metric_class {
 	CLASS_VOLUME,
 	CLASS_PAUSE,
 	CLASS_STORM,
-	CLASS_LOSS_REQUEST,  /* lost or overtaken on the way to the responder */
-	CLASS_LOSS_RESPONSE, /* on the way back */
-	CLASS_RETRANSMIT,    /* sent again, for whatever reason */
-	CLASS_TIMEOUT,	     /* no answer in time: tail or ACK lost, or a long pause */
+	CLASS_LOSS_REQUEST,  /* request lost or reordered on the path to the responder */
+	CLASS_LOSS_RESPONSE, /* response lost on the path to the requester */
+	CLASS_RETRANSMIT,    /* retransmission, any reason */
+	CLASS_TIMEOUT,	     /* ACK timeout: tail or ACK lost, or a long pause */
 	CLASS_RNR,	     /* receiver not ready */
-	CLASS_DEAD,	     /* a queue pair gave up */
-	CLASS_REFUSED,	     /* the other end said no */
-	CLASS_HOST_DISCARD,  /* crossed the fabric, dropped by the host */
-	CLASS_HOST_SEND,     /* never left the host */
-	CLASS_HOST_PRESSURE, /* nearly so */
+	CLASS_DEAD,	     /* a queue pair failed */
+	CLASS_REFUSED,	     /* refused by the responder */
+	CLASS_HOST_DISCARD,  /* crossed the fabric, dropped by the receiving host */
+	CLASS_HOST_SEND,     /* not sent by the host */
+	CLASS_HOST_PRESSURE, /* close to a drop in the receiving host */
 	CLASS_CORRUPTION,
 	CLASS_LINK,
 	CLASS_CE,
@@ -110,11 +109,11 @@ extern const struct metric_info metric_table[METRIC_COUNT];
 
 const char *metric_class_word(enum metric_class class); /* "loss-request" */
 
-/* How far we know the row; part of a verdict. */
+/* Evidence for a row of the counter table; part of a verdict. */
 enum counter_tier {
-	TIER_SOURCE,   /* read in the driver's code */
-	TIER_RECORDED, /* a real host's recording is a fixture */
-	TIER_HARDWARE, /* run there */
+	TIER_SOURCE,   /* read in the driver's source code */
+	TIER_RECORDED, /* seen in a recording of a real host */
+	TIER_HARDWARE, /* seen in a run on the device */
 };
 
 enum counter_source {
@@ -122,40 +121,40 @@ enum counter_source {
 	COUNTER_ETHTOOL, /* ethtool -S string */
 	COUNTER_RDMA,	 /* rdma netlink STAT_GET (hw_counters) */
 	COUNTER_NETDEV,	 /* file under /sys/class/net/IF: statistics/rx_bytes */
-	COUNTER_IP,	 /* IpExt of /proc/net/netstat, and /proc/net/snmp6: of the host */
+	COUNTER_IP,	 /* host-wide: IpExt of /proc/net/netstat, and /proc/net/snmp6 */
 	COUNTER_SOURCES,
 };
 
 struct counter_def {
 	enum metric metric;
 	enum counter_source source;
-	const char *name;    /* "%u" stands for the priority; "a+b" adds up, a has to exist */
-	uint32_t multiplier; /* to the metric's unit, 1 almost always */
+	const char *name;    /* "%u" is the priority; "a+b" is a sum, where a must exist */
+	uint32_t multiplier; /* to the metric's unit, mostly 1 */
 	enum counter_tier tier;
-	const char *seen; /* driver and version whose code or run was read */
+	const char *seen; /* driver and version of the evidence */
 };
 extern const struct counter_def counter_defs[];
 extern const unsigned int counter_def_count;
 
 #define COUNTER_NONE 0xffff
 
-/* "ethtool rx_prio%u_pause": source and name of a row; prio >= 0 replaces the "%u". */
+/* Writes "ethtool rx_prio%u_pause": source and name of a row; prio >= 0 replaces "%u". */
 void counter_def_text(const struct counter_def *def, int prio, char *buf, size_t size);
 
 /* One reading of one port. No pointers. Port metrics use index 0 of the second dimension. */
 struct counters {
-	uint64_t when_ns;	    /* CLOCK_MONOTONIC of the host read */
+	uint64_t when_ns;	    /* CLOCK_MONOTONIC of that host */
 	uint8_t has[METRIC_COUNT];  /* bit by priority; bit 0 for port metrics */
-	uint16_t def[METRIC_COUNT]; /* row of counter_defs that answered, or COUNTER_NONE */
+	uint16_t def[METRIC_COUNT]; /* row of counter_defs in use, or COUNTER_NONE */
 	uint64_t value[METRIC_COUNT][QOS_PRIOS];
 };
 
 struct dcb; /* dcb/kernel/dcb.h */
 
-/* The clock of when_ns. */
+/* Returns the time of the clock of when_ns. */
 uint64_t counters_now_ns(void);
 
-/* A reading without any metric. */
+/* Makes a reading without any metric. */
 void counters_clear(struct counters *c);
 
 /* Reads all metrics that ifname (empty: no netdev) and its RDMA device (ibdev may be NULL or empty)
@@ -163,22 +162,22 @@ void counters_clear(struct counters *c);
 int counters_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsigned int ib_port,
 		  struct counters *c, struct err *e);
 
-/* The same where nothing is known: firmware may be as slow as the slowest driver known. */
+/* Settle time of unknown sources: that of the slowest known driver. */
 #define COUNTERS_SETTLE_MS 2200
 
-/* How long after the last packet a reading of these sources is complete, in ms: twice the longest
- * time in which a driver that answered here refreshes its numbers. */
+/* Returns the settle time in ms, from the last packet until the counters are complete: twice the
+ * longest refresh interval of the sources in c. */
 unsigned int counters_settle_ms(const struct counters *c);
 
 bool counters_has(const struct counters *c, enum metric m, unsigned int prio);
 
-/* after - before. Metrics absent on either side, or read from another
- * source on either side, are absent. A counter that went backwards is absent
- * in *delta and its bit is set in reset[] (may be NULL). delta->when_ns is the interval. */
+/* Computes after - before. A metric that is absent in one reading, or was read from two different
+ * sources, is absent. A counter that went backwards is absent in *delta and its bit is set in
+ * reset[] (may be NULL). delta->when_ns is the interval. */
 void counters_delta(const struct counters *before, const struct counters *after,
 		    struct counters *delta, uint8_t reset[METRIC_COUNT]);
 
-/* The kernel's own name of what was read, e.g. "ethtool rx_prio3_pause", for evidence. */
+/* Writes source and kernel name of a metric, e.g. "ethtool rx_prio3_pause", for evidence. */
 void counters_source_text(const struct counters *c, enum metric m, unsigned int prio, char *buf,
 			  size_t size);
 

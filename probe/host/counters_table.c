@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where each driver family keeps each metric. Names were read in the driver sources of Linux 6.12
- * (the `seen` column says which) or in a run. "a+b" adds up: a has to exist, b counts when it does.
- * Rows of a metric stand in the order in which they are asked; the first that exists on a port
- * answers.
+ * Table of metrics, and of the counters of each driver family for each metric. Names come from
+ * driver sources of Linux 6.12 or from a run (column `seen`). "a+b" is a sum: a must exist, b is
+ * optional. The first row of a metric that exists on a port is used.
  *
- * Left out on purpose: link statistics that many drivers never fill (rx_missed_errors,
- * rx_crc_errors): their zero would be no evidence.
+ * Not used: link statistics that many drivers never fill (rx_missed_errors, rx_crc_errors), because
+ * their zero proves nothing.
  */
 #include "probe/host/counters.h"
 

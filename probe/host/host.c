@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Facts of the machine: clocks (linux cpufreq), NUMA, limits and capabilities of this process
- * (proc(5)), processes that set QoS, and what is applied at boot. And of the place a port sits in:
- * its slot (linux ABI sysfs-bus-pci), node and interrupts, its IOMMU group, the VLANs on it (linux
- * net/8021q/vlanproc.c) and its routing switches (linux Documentation/networking/ip-sysctl.rst).
+ * Reads the host: clocks (linux cpufreq), NUMA, limits and capabilities of this process (proc(5)),
+ * processes that set QoS, and boot-time settings. And per port: PCI slot (linux ABI sysfs-bus-pci),
+ * NUMA node, interrupts, IOMMU group, VLANs (linux net/8021q/vlanproc.c) and routing sysctls (linux
+ * Documentation/networking/ip-sysctl.rst).
  */
 #include "probe/host/host.h"
 

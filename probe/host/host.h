@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the machine around the ports does to RoCE: CPU clocks, NUMA, limits, IOMMU, who else sets
- * QoS, and for each port the slot it sits in, its interrupts, its VLANs and its routing switches.
- * Filled from sysfs and /proc, or by a test; reads only.
+ * Reads host settings that affect RoCE: CPU clocks, NUMA, limits, other programs that set QoS; and
+ * per port its PCI slot, IOMMU, interrupts, VLANs and routing sysctls. Source: sysfs and /proc.
+ * Changes nothing.
  *
  * A number that could not be read is HOST_UNKNOWN, a text is empty.
  */
@@ -20,34 +20,34 @@
 #define HOST_NICS_MAX	     16
 #define PCI_SLOT_VLANS_MAX   8
 
-/* A program that sets DCB: struct owner of dcb/drift/owner.h as a record. */
+/* Another program that sets DCB: struct owner of dcb/drift/owner.h as a record. */
 struct host_owner {
 	char kind[24]; /* host_owner_word() */
-	int32_t pid;   /* 0: does not run */
+	int32_t pid;   /* 0: not running */
 	char path[128], name[64], via[128];
 };
 
-/* A netdev whose driver has an RDMA driver beside it, and which has no RDMA device. */
+/* A netdev without RDMA device although an RDMA driver exists for its NIC. */
 struct host_nic {
 	char netdev[16];
 	char driver[32];
 };
 
 struct host_state {
-	bool known;		/* it was looked at */
+	bool known;		/* the host was examined */
 	int64_t memlock_bytes;	/* soft limit of locked memory, HOST_UNLIMITED */
 	int32_t ipc_lock;	/* 1: CAP_IPC_LOCK, which lifts that limit */
-	int32_t cpus;		/* CPUs whose clock is governed, 0 = none */
-	int32_t cpus_saving;	/* of these, with another governor than performance */
+	int32_t cpus;		/* CPUs with a cpufreq governor, 0 = none */
+	int32_t cpus_saving;	/* of these, with a governor other than performance */
 	char governor[24];	/* the first such governor */
 	int32_t numa_nodes;	/* online */
 	int32_t numa_balancing; /* kernel.numa_balancing, 0 = off */
-	int32_t rdma_cm;	/* 1: /dev/infiniband/rdma_cm is offered */
+	int32_t rdma_cm;	/* 1: /dev/infiniband/rdma_cm exists */
 	int32_t lldpad;		/* pid, 0 = none runs */
 	int32_t lldpd;		/* pid, 0 = none runs */
 	int32_t irqbalance;	/* pid, 0 = none runs */
-	int32_t udev_rule;	/* 1: as above, when a driver is loaded again */
-	int32_t boot_unit;	/* 1: rocecheck's own unit applies settings at boot */
+	int32_t udev_rule;	/* 1: rocecheck's udev rule applies settings when a driver loads */
+	int32_t boot_unit;	/* 1: rocecheck's unit applies settings at boot */
 	uint32_t owner_count;
 	struct host_owner owner[HOST_OWNERS_MAX]; /* worst first */
 	uint32_t nic_count;
@@ -59,7 +59,7 @@ struct netdev_vlan {
 	int32_t id;
 };
 
-/* An IPv4 subnet that the kernel has a route into. */
+/* A connected IPv4 subnet. */
 struct netdev_subnet {
 	char cidr[20]; /* "198.18.0.0/24" */
 };
@@ -68,17 +68,17 @@ struct pci_slot {
 	bool known;
 	char bdf[24];		/* of the PCI device, empty: not on a PCI bus */
 	int32_t vendor, device; /* PCI ids of it */
-	char physical[16];	/* netdev of a VF's physical function, where it is on this host */
+	char physical[16];	/* VF: netdev of its physical function, if on this host */
 	char port_name[32];	/* phys_port_name: "p0", "pf0vf1" */
 	int32_t numa_node;
 	int32_t pcie_speed, pcie_speed_max;	/* MT/s: 16000 is PCIe 4.0 */
 	int32_t pcie_width, pcie_width_max;	/* lanes */
-	int32_t slot_speed_max, slot_width_max; /* what the port above could */
+	int32_t slot_speed_max, slot_width_max; /* maximum of the upstream PCIe port */
 	char iommu[16];			  /* type of its group: "identity", "DMA-FQ"; "none" */
-	int32_t irqs, irqs_remote;	  /* remote: no CPU of the NIC's node may take it */
-	int32_t vfs;			  /* virtual functions made of it */
+	int32_t irqs, irqs_remote;	  /* remote: bound to CPUs of other NUMA nodes only */
+	int32_t vfs;			  /* number of virtual functions */
 	int32_t forwarding;		  /* net.ipv4.conf.IFACE.forwarding */
-	int32_t rp_filter;		  /* the larger of all and IFACE, as the kernel does */
+	int32_t rp_filter;		  /* maximum of all and IFACE, as in the kernel */
 	int32_t arp_ignore, arp_announce; /* likewise */
 	uint32_t subnet_count;
 	struct netdev_subnet subnet[PCI_SLOT_SUBNETS_MAX]; /* of its IPv4 addresses */
@@ -86,16 +86,16 @@ struct pci_slot {
 	struct netdev_vlan vlan[PCI_SLOT_VLANS_MAX]; /* VLANs on the netdev */
 };
 
-/* Where the trees are; NULL = /sys, /proc and /. Tests move them. */
+/* Roots of the file trees, for tests; NULL = /sys, /proc and /. */
 struct host_roots {
 	const char *sysfs, *proc, *root;
 };
 
-/* netdevs: the ports whose owners are looked for. */
+/* Reads the host. netdevs: ports for which owners are searched. */
 void host_state_read(const struct host_roots *roots, const char *const *netdevs, unsigned int count,
 		     struct host_state *m);
 
-/* netdev, or ibdev where that is empty. */
+/* Reads the PCI slot of netdev, or of ibdev if netdev is empty. */
 void pci_slot_read(const struct host_roots *roots, const char *netdev, const char *ibdev,
 		   struct pci_slot *pci);
 
@@ -103,18 +103,18 @@ void pci_slot_read(const struct host_roots *roots, const char *netdev, const cha
 const char *host_owner_word(int kind);
 int host_owner_kind(const char *word);
 
-/* The RDMA driver beside a netdev's driver ("mlx5_core": "mlx5_ib"), NULL when there is none. */
+/* Returns the RDMA driver for a netdev's driver ("mlx5_core": "mlx5_ib"), or NULL. */
 const char *host_rdma_driver(const char *driver);
 
-/* Both for a snapshot: the machine, and the seat of each of its ports. */
+/* Reads the host, and the PCI slot of each port of a snapshot. */
 struct snapshot;
 void snapshot_read_host(const struct host_roots *roots, struct snapshot *s);
 
-/* Bandwidth of a PCIe link in Mb/s behind its line code (8b/10b up to 5 GT/s, 128b/130b above; PCI
- * Express Base 4.2), 0 when unknown. */
+/* Returns the bandwidth of a PCIe link in Mb/s after line coding (8b/10b up to 5 GT/s, 128b/130b
+ * above; PCI Express Base 4.2), 0 when unknown. */
 uint64_t pcie_mbps(int32_t speed, int32_t width);
 
-/* Whether two lists of CPUs ("0-3,8") share one. False when one cannot be read. Pure. */
+/* Returns true if two CPU lists ("0-3,8") have a common CPU; false if one is invalid. Pure. */
 bool cpu_lists_intersect(const char *a, const char *b);
 
 #endif

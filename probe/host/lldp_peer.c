@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Listens for LLDP on several ports at once, in a confined process (capture/confined.h): each port
- * in its own packet socket, in slices short enough that many ports do not wait for each other.
- * Frames that do not decode are left out: another will come.
+ * Listens for LLDP on several ports in a confined process (capture/confined.h), with one packet
+ * socket per port and short turns. Skips frames that cannot be decoded: LLDP repeats them.
  */
 #include "probe/host/lldp_peer.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Users of a port. Queue pairs come from RDMA netlink with their process. Storage is found by its
- * server's address, as the kernel names those queue pairs after rdma_cm: whose route goes out here
- * uses this port. So does the login, whose peer sshd leaves in the environment.
+ * Finds users of a port. RDMA netlink lists queue pairs with their process. Storage and logins are
+ * found by route: a server or SSH client whose route leaves through the port uses it (the kernel
+ * names storage queue pairs only after rdma_cm; sshd stores the client in the environment).
  */
 #include "probe/host/port_users.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who uses a port now: what a step that flaps its link or resets it would break. Reads only.
+ * Finds the current users of a port, which a link flap or a reset would interrupt. Changes nothing.
  */
 #ifndef PROBE_PORT_USERS_H
 #define PROBE_PORT_USERS_H
@@ -16,8 +16,8 @@ enum port_user_kind {
 	PORT_USER_QP,	 /* queue pairs of a process, or of a kernel module (pid 0) */
 	PORT_USER_NVME,	 /* an NVMe controller over RDMA */
 	PORT_USER_NFS,	 /* an NFS mount over RDMA */
-	PORT_USER_LOGIN, /* this very login comes in over it */
-	PORT_USER_BOND,	 /* it is a slave */
+	PORT_USER_LOGIN, /* the SSH connection of this login */
+	PORT_USER_BOND,	 /* the port is a member of a bond */
 };
 
 struct port_user {
@@ -32,34 +32,33 @@ struct port_users {
 	struct port_user user[PORT_USERS_MAX];
 };
 
-/* Where proc is; NULL = /proc. sysfs is that of dcb. */
+/* Root of /proc, for tests; NULL = /proc. sysfs is that of dcb. */
 struct port_users_roots {
 	const char *proc;
 };
 
-/* ibdev may be NULL or empty. What cannot be read is not there: this is a warning, no account. */
+/* Collects the users. ibdev may be NULL or empty. Users that cannot be read are left out: the list
+ * is for a warning. */
 void port_users_gather(struct dcb *dcb, const struct port_users_roots *roots, const char *netdev,
 		       const char *ibdev, unsigned int ib_port, struct port_users *use);
 
-/* "3 queue pairs of ib_write_bw (pid 812)". Always terminated. */
+/* Writes "3 queue pairs of ib_write_bw (pid 812)". Always terminated. */
 void port_user_text(const struct port_user *use, char *buf, size_t size);
 
-/* The lines of port_user_text(). New reference, NULL on -ENOMEM. */
+/* Returns the list of port_user_text(). New reference, NULL on -ENOMEM. */
 json_t *port_users_to_json(const struct port_users *use);
 
-/* Leaves those whose packets are RDMA: a login and a bond are not. */
+/* Removes users that send no RDMA packets: login and bond. */
 void port_users_keep_rdma(struct port_users *use);
 
-/* Parts of it, for tests. */
+/* Parts of port_users_gather(), for tests. */
 
-/* What one entry of RDMA_NLDEV_CMD_RES_QP_GET says of a queue pair of ib_port. */
+/* Adds the queue pair of ib_port in one entry of RDMA_NLDEV_CMD_RES_QP_GET. */
 void port_users_add_qps(struct port_users *use, unsigned int ib_port, const uint8_t *payload,
 			size_t size, const char *proc);
-/* Client address of the login that pid is a part of, from SSH_CONNECTION of it or of an ancestor.
- */
+/* Finds the client address of pid's login in SSH_CONNECTION of pid or an ancestor. */
 bool port_users_login_client(const char *proc, pid_t pid, char *peer, size_t size);
-/* Whether frames of the netdev `upper` go through `port`: it is the port, or a VLAN, bond, bridge
- * ... above it. */
+/* Returns true if `upper` is the port itself, or a VLAN, bond, bridge ... on top of it. */
 bool port_users_is_upper(struct dcb *dcb, const char *upper, const char *port);
 
 #endif

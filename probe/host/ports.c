@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Chooses ports out of a snapshot. Their QoS is read again here, because a snapshot keeps going
- * over what it cannot read and a plan must not.
+ * Selects ports from a snapshot and reads their QoS again: a snapshot tolerates read errors, a plan
+ * must not.
  */
 #include "probe/host/ports.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The ports a command is about: the one named, or every RoCE port of this host, freshly read.
+ * Selects the ports of a command: the named one, or every RoCE port of this host. Reads them anew.
  */
 #ifndef PROBE_PORTS_H
 #define PROBE_PORTS_H
@@ -9,17 +9,17 @@
 #include "probe/host/snapshot.h"
 #include "profiles/profile.h"
 
-/* name: a netdev or RDMA device; NULL = every RoCE port with a netdev. Leaves only those in *s,
- * which the caller clears. Of an agent: what it was told (dcb_read_port()). -ENODEV when there is
- * none. Unlike a snapshot, a port that cannot be read is an error. */
+/* Reads the selected ports into *s, which the caller clears. name: a netdev or RDMA device; NULL =
+ * every RoCE port with a netdev. agent: LLDP agent whose settings are read (dcb_read_port()).
+ * -ENODEV when there is none. Unlike in a snapshot, a port that cannot be read is an error. */
 int ports_read(struct dcb *dcb, const char *name, enum lldp_agent agent, struct snapshot *s,
 	       struct err *e);
 
-/* Puts the ports below a bond, VLAN or bridge in its place, each with the RDMA device above it:
- * they have the queues. Other ports stay as they are. */
+/* Replaces a bond, VLAN or bridge by its lower ports, which have the queues, each with the RDMA
+ * device of the upper one. Other ports stay. */
 int ports_resolve_lower(struct dcb *dcb, struct snapshot *s, struct err *e);
 
-/* Whether the profile selects the netdev, or a bond, VLAN or bridge above it. */
+/* Returns true if the profile selects the netdev, or a bond, VLAN or bridge on top of it. */
 bool ports_profile_selects(struct dcb *dcb, const struct profile *profile, const char *netdev);
 
 #endif

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Takes a snapshot of this host: RDMA ports with their netdevs, and the netdevs asked for beside
- * them. The order of the ports is that of libibverbs, then that of the request.
+ * Reads a snapshot of this host: RDMA ports with their netdevs, then the requested netdevs. Order:
+ * libibverbs, then the request.
  *
  * RDMA devices are read through libibverbs: ports, MTUs and the GID table; the driver and the
  * netdev through RDMA netlink. Native InfiniBand ports are left out: they have no netdev with DCB.
- * A device that cannot be opened (no permission for uverbs) is still listed, with what sysfs tells:
- * without GIDs and MTUs.
+ * A device that cannot be opened (no permission for uverbs) is listed from sysfs, without GIDs and
+ * MTUs.
  */
 #include "probe/host/snapshot.h"
 

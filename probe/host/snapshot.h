@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct snapshot: what one host is, at one moment: ports, GIDs, QoS as read, counters. It is what
- * `rocecheck collect` prints (rocecheck.snapshot/1), the fixture of tests, the offline input of
- * `validate --from DIR` and the drift baseline. Anything may produce the JSON.
+ * struct snapshot: ports, GIDs, QoS and counters of one host at one time. `rocecheck collect`
+ * prints it (rocecheck.snapshot/1); `validate --from DIR`, drift detection and tests read it. The
+ * JSON may come from any program.
  */
 #ifndef PROBE_SNAPSHOT_H
 #define PROBE_SNAPSHOT_H
@@ -13,9 +13,9 @@
 #include "probe/host/host.h"
 #include "profiles/qos.h"
 
-#define SNAPSHOT_BYTES_MAX (64u << 20) /* 1024 ports of some 30 KiB, and the machine */
+#define SNAPSHOT_BYTES_MAX (64u << 20) /* 1024 ports of some 30 KiB, and the host */
 #define SNAPSHOT_SCHEMA	   "rocecheck.snapshot/1"
-#define PORT_GIDS_MAX	   255 /* what gid_count holds; NICs have tables of 128 and 256 */
+#define PORT_GIDS_MAX	   255 /* limit of gid_count; NICs have tables of 128 and 256 */
 #define PORT_ADDRS_MAX	   16
 
 enum gid_type {
@@ -31,22 +31,22 @@ struct gid {
 	uint8_t raw[16]; /* network order; IPv4 as ::ffff:a.b.c.d */
 };
 
-/* What kind of RDMA port it is: who can set DCB, and whether DCB matters at all. */
+/* Kind of a port: decides where DCB is set, and if DCB is needed. */
 enum port_kind {
 	PORT_ROCE_PF,	/* a RoCE port with its own netdev */
-	PORT_ROCE_VF,	/* SR-IOV VF: set on the PF */
-	PORT_GUEST,	/* PVRDMA, MANA: set outside the guest */
+	PORT_ROCE_VF,	/* SR-IOV VF: DCB is set on its PF */
+	PORT_GUEST,	/* PVRDMA, MANA: DCB is set outside the guest */
 	PORT_SOFT_ROCE, /* rdma_rxe over a netdev */
 	PORT_IWARP,	/* needs no DCB */
 	PORT_ETHERNET,	/* a netdev without RDMA device */
 };
 
-/* What the kind of a port is decided by; filled from the kernel, or by a test. */
+/* Input of port_kind_of(). */
 struct port_facts {
 	bool iwarp;	    /* node type RNIC or transport iWARP */
 	bool vf;	    /* it is a virtual function */
-	const char *driver; /* of the RDMA device, "" = no RDMA device */
-	const char *parent; /* of the PCI device below it, may be "" */
+	const char *driver; /* RDMA driver, "" = no RDMA device */
+	const char *parent; /* driver of its PCI device, may be "" */
 };
 
 /* Pure. */
@@ -73,27 +73,27 @@ struct port {
 	bool ib_active;	     /* port state ACTIVE */
 	uint32_t speed_mbps; /* 0 = unknown */
 	uint32_t active_mtu; /* IB MTU in bytes, 0 = unknown */
-	uint32_t max_mtu;    /* IB MTU the device could, bytes */
-	bool dcb;	     /* the netdev answers dcbnl */
+	uint32_t max_mtu;    /* largest IB MTU of the device, bytes */
+	bool dcb;	     /* the netdev supports dcbnl */
 	struct gid gid[PORT_GIDS_MAX];
 	uint8_t gid_count;
 	struct qos qos;	     /* as read; unknown fields have no bit */
-	struct qos lldp_qos; /* as the link partner advertised by LLDP; has == 0: nothing heard */
+	struct qos lldp_qos; /* as advertised by the LLDP neighbor; has == 0: none received */
 	char lldp_name[64];  /* system name or chassis id of the link partner */
 	char lldp_port[64];
 	char lldp_dialect[8]; /* "ieee", "cee", "cin" or "" */
 	struct counters counters;
 	struct pci_slot pci_slot; /* snapshot_read_host() */
-	char clash[96]; /* what struct qos cannot hold: a DSCP with two priorities; "" = nothing */
+	char clash[96]; /* a DSCP with two priorities, which struct qos cannot hold; "" = none */
 };
 
 struct snapshot {
 	char host[64];
 	char kernel[65];
 	char rdma_core[32]; /* "" = unknown */
-	char version[32];   /* of the rocecheck that took it */
+	char version[32];   /* of rocecheck */
 	int64_t read_unix_ns;
-	bool privileged;	      /* CAP_NET_ADMIN was there */
+	bool privileged;	      /* read with CAP_NET_ADMIN */
 	struct host_state host_state; /* snapshot_read_host() */
 	struct port *port;	      /* owned */
 	unsigned int port_count;
@@ -101,13 +101,12 @@ struct snapshot {
 
 struct dcb;
 
-/* Reads this host: every RDMA port with its netdev, and every netdev named in `also` (may be NULL).
- * Changes nothing. What cannot be read stays unknown; only a broken environment (no netlink) fails.
- */
+/* Reads this host: every RDMA port with its netdev, and the netdevs in `also` (may be NULL).
+ * Changes nothing. Values that cannot be read stay unknown; fails only without netlink. */
 int snapshot_read(struct dcb *dcb, const char *const *also, unsigned int also_count,
 		  struct snapshot *s, struct err *e);
 
-/* The same ports without what they are set to and count: for those who read that themselves. */
+/* As snapshot_read(), without settings and counters. */
 int snapshot_read_ports(struct dcb *dcb, const char *const *also, unsigned int also_count,
 			struct snapshot *s, struct err *e);
 void snapshot_clear(struct snapshot *s);
@@ -116,22 +115,22 @@ void snapshot_clear(struct snapshot *s);
  * netdev, ibdev, kind, GIDs and MTUs. -ENOMEM, -E2BIG; the caller clears it in any case. */
 int snapshot_rdma_ports(struct dcb *dcb, struct snapshot *s, struct err *e);
 
-/* The port by netdev or ibdev name, NULL if there is none. Borrowed. */
+/* Returns the port of this netdev or ibdev, or NULL. Borrowed. */
 const struct port *snapshot_port(const struct snapshot *s, const char *name);
 
-/* First RoCE v2 GID of this address (numeric text, IPv4 or IPv6; empty = first that is not
- * link-local). NULL if none. Borrowed. */
+/* Returns the first RoCE v2 GID with this address (numeric text, IPv4 or IPv6; empty = first that
+ * is not link-local), or NULL. Borrowed. */
 const struct gid *port_gid(const struct port *p, const char *address);
 
-/* Numeric text of a GID: dotted quad for IPv4-mapped ones. */
+/* Writes a GID as numeric text: dotted quad if IPv4-mapped. */
 void gid_text(const struct gid *g, char *buf, size_t size);
 
-/* Lossless round trip. from_json reads foreign documents too: checks every type and range, -EINVAL
- * with the JSON path in e; *s is untouched on failure. */
+/* Convert without loss. from_json accepts documents of other programs: checks every type and range,
+ * -EINVAL with the JSON path in e; *s is untouched on failure. */
 json_t *snapshot_to_json(const struct snapshot *s);
 int snapshot_from_json(const json_t *json, struct snapshot *s, struct err *e);
 
-/* File forms; write is atomic (temp file + rename), mode 0644. */
+/* Read and write a file; the write is atomic (temp file + rename), mode 0644. */
 int snapshot_load(const char *path, struct snapshot *s, struct err *e);
 int snapshot_save(const struct snapshot *s, const char *path, struct err *e);
 

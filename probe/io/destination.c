@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Destinations of traffic. All that an end sends, RDMA and the TCP beside it, goes to the address
- * of the peer's GID, so that one comparison covers it (RoCEv2: IBTA vol 1, annex A17; an IPv4
- * address is a mapped one, RFC 4291 s2.5.5.2).
+ * Checks destinations of test traffic. RDMA and TCP both go to the address in the peer's GID, so
+ * one comparison covers both (RoCEv2: IBTA vol 1, annex A17; IPv4-mapped: RFC 4291 s2.5.5.2).
  */
 #include "probe/io/destination.h"
 

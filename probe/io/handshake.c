@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lines by which both ends prove the token to each other, the client before the door, and the
- * server that waits behind it. It remembers no address, and none has fewer places than another:
- * strangers at the client's own address do not keep the client out.
+ * Handshake lines, the client's side, and accept(2) with a token check on the server. The server
+ * has no state per address and the same limits for all: other connections from the client's own
+ * address cannot keep the client out.
  */
 #include "probe/io/handshake.h"
 
@@ -67,8 +67,7 @@ void handshake_proof_make(const struct handshake *talk, enum handshake_role own,
 	snprintf(line, HANDSHAKE_LINE_MAX, "{\"proof\":\"%s\"}\n", text);
 }
 
-/* A server is named by the beginning of what it says, which goes to whoever asked for it. Nothing
- * that a client sends goes anywhere. */
+/* Quotes the first bytes of an unknown server in the error. Input of a client is never quoted. */
 static int handshake_protocol_error(const char *line, size_t length, enum handshake_role other,
 				    struct err *e)
 {
@@ -116,7 +115,7 @@ int handshake_greeting_parse(const char *line, size_t length, enum handshake_rol
 
 	if (!err && length > HANDSHAKE_LINE_MAX - 2)
 		err = handshake_protocol_error(line, length, other, e);
-	/* Behind a translation of addresses no proof could be right. */
+	/* Behind NAT no proof can be valid. */
 	if (!err && other == HANDSHAKE_CLIENT &&
 	    (!client || !server || strcmp(client, talk->client) || strcmp(server, talk->server))) {
 		err = err_set(e, -EPROTO,
@@ -159,7 +158,7 @@ struct handshake_io {
 	size_t length;
 };
 
-/* One line and not a byte more: the next one is the agent's. */
+/* Reads one line and not a byte more: the next byte belongs to the agent protocol. */
 static int handshake_read_line(struct handshake_io *n, struct err *e)
 {
 	for (n->length = 0; n->length < sizeof(n->line);) {
@@ -187,7 +186,7 @@ static int handshake_read_line(struct handshake_io *n, struct err *e)
 	return handshake_protocol_error(n->line, n->length, HANDSHAKE_SERVER, e);
 }
 
-/* Sends a line, and reads the answer, which may be an error in place of a line. */
+/* Sends a line and reads the answer; the answer may be an error. */
 static int handshake_request(struct handshake_io *n, const char *line, struct err *e)
 {
 	size_t length = strlen(line);
@@ -406,7 +405,7 @@ int listener_accept(struct listener *g, int *fd, char peer[LISTENER_ADDRESS_BYTE
 
 	if (!d)
 		return err_sys(e, -ENOMEM, "server");
-	(void)getrlimit(RLIMIT_NOFILE, &files); /* poll() takes no more either */
+	(void)getrlimit(RLIMIT_NOFILE, &files); /* also the limit of poll() */
 	d->slots = files.rlim_cur / 2 < LISTENER_PENDING_MAX ? files.rlim_cur / 2
 							     : LISTENER_PENDING_MAX;
 	d->g = g;

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The door of `probe server`: it lets one peer in, the one that knows the token. Neither end sends
- * the token; each proves it by an HMAC-SHA-256 (RFC 2104), keyed with it, over both greetings. They
- * bring random numbers of both ends, and the addresses and ports of both:
+ * Mutual authentication of `probe client` and `probe server`. The server accepts one client that
+ * knows the token. Neither side sends the token: each sends an HMAC-SHA-256 (RFC 2104), keyed with
+ * the token, over both greetings, which hold random numbers, addresses and ports of both sides:
  *
  *   client  {"probe":"rocecheck.probe/3","build","nonce","client":"ADDRESS port N","server"}
  *   server  {"probe","build","nonce"}
  *   client  {"proof": HMAC of "rocecheck.probe/3 client" and both greetings, a line each}
  *   server  {"proof": the same with "server"}, then the agent's protocol; or {"error"}
  *
- * A proof is of no use on another connection: a server that passes it on to another one has other
- * addresses. What follows is neither encrypted nor signed.
+ * A proof is valid for one connection only: a relay has other addresses. Data after the handshake
+ * is neither encrypted nor signed.
  */
 #ifndef PROBE_HANDSHAKE_H
 #define PROBE_HANDSHAKE_H
@@ -21,52 +21,52 @@
 
 #define HANDSHAKE_PROTOCOL     "rocecheck.probe/3"
 #define HANDSHAKE_LINE_MAX     512
-#define LISTENER_PENDING_MAX   256  /* connections that have not proven the token yet */
-#define HANDSHAKE_STEP_MS      3000 /* within which they have to */
-#define HANDSHAKE_REJECT_MS    500  /* a wrong proof is answered so late */
+#define LISTENER_PENDING_MAX   256  /* unauthenticated connections */
+#define HANDSHAKE_STEP_MS      3000 /* time limit of each of them */
+#define HANDSHAKE_REJECT_MS    500  /* delay of the answer to a wrong proof */
 #define LISTENER_ADDRESS_BYTES 64
 
 enum handshake_role { HANDSHAKE_CLIENT, HANDSHAKE_SERVER, HANDSHAKE_ROLES };
 
-/* What a proof is about. */
+/* Data that the proofs cover. */
 struct handshake {
-	char client[ENDPOINT_TEXT_BYTES], server[ENDPOINT_TEXT_BYTES]; /* as this end sees them */
+	char client[ENDPOINT_TEXT_BYTES], server[ENDPOINT_TEXT_BYTES]; /* as seen by this host */
 	char greeting[HANDSHAKE_ROLES][HANDSHAKE_LINE_MAX];	       /* with their newlines */
 };
 
 /* Makes talk->greeting[own], with a new random number. */
 int handshake_greeting_make(struct handshake *talk, enum handshake_role own);
 
-/* The greeting of the other end, without newline. -EPROTO with a text for the peer when it is none,
- * or of another protocol; a client that sees other addresses than we do is told so. */
+/* Parses the peer's greeting, without newline. -EPROTO, with a text to send to the peer, when it is
+ * not a greeting, has another protocol version, or has other addresses than this host sees. */
 int handshake_greeting_parse(const char *line, size_t length, enum handshake_role other,
 			     struct handshake *talk, struct err *e);
 
-/* A line with its newline. */
+/* Writes the proof as a line, with its newline. */
 void handshake_proof_make(const struct handshake *talk, enum handshake_role own, const char *token,
 			  char line[HANDSHAKE_LINE_MAX]);
 
-/* -EACCES unless this line proves that its sender knows the token, -EPROTO when it is no such line.
- * Takes the same time wherever a proof is wrong. */
+/* Returns 0 if the line is a valid proof, -EACCES if the proof is wrong, -EPROTO if the line is not
+ * a proof. Compares in constant time. */
 int handshake_proof_check(const char *line, size_t length, enum handshake_role other,
 			  const struct handshake *talk, const char *token, struct err *e);
 
 struct listener {
 	int listen_fd;
 	const char *token;
-	unsigned int wait_ms;	/* for the peer, in all; 0 = for ever */
+	unsigned int wait_ms;	/* total time to wait for a client; 0 = no limit */
 	const atomic_int *stop; /* may be NULL */
 	void (*refused)(const char *peer, const char *why);
-	unsigned int rejected;			 /* set: so many came without the token, */
-	char last_rejected[ENDPOINT_TEXT_BYTES]; /* this one last */
+	unsigned int rejected;			 /* result: connections without the token */
+	char last_rejected[ENDPOINT_TEXT_BYTES]; /* the last one of them */
 };
 
-/* The peer's socket and its numeric address; -ETIMEDOUT, -EINTR when stopped. Strangers end
- * nothing, and where they take all places the oldest of them gives way. */
+/* Returns the socket and the numeric address of an authenticated client; -ETIMEDOUT, -EINTR when
+ * stopped. Other connections are closed; when all places are taken, the oldest one is replaced. */
 int listener_accept(struct listener *g, int *fd, char peer[LISTENER_ADDRESS_BYTES], struct err *e);
 
-/* The client's part, on a connected socket that does not block. 0: the other end has proven that it
- * knows the token as well, and its next byte is the agent's. -EINTR when *stop. */
+/* Authenticates as a client on a connected, non-blocking socket. 0: the server has proven the token
+ * too; the next byte belongs to the agent protocol. -EINTR when *stop. */
 int handshake_authenticate(int fd, const char *token, unsigned int timeout_ms,
 			   const atomic_int *stop, struct err *e);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cutting a byte stream into lines.
+ * Splits a byte stream into lines.
  */
 #include "probe/io/line_buffer.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lines out of a byte stream that arrives in pieces. A line longer than the limit is reported once
- * and skipped up to its end, so that a broken peer cannot make us keep what it sends.
+ * Splits a byte stream into lines. A line longer than the limit is reported once and skipped, so
+ * that a faulty peer cannot exhaust memory.
  */
 #ifndef PROBE_LINE_BUFFER_H
 #define PROBE_LINE_BUFFER_H
@@ -9,7 +9,7 @@
 #include "profiles/base/base.h"
 
 struct line_buffer {
-	char *buf; /* owned: the line that is not complete yet */
+	char *buf; /* owned: the incomplete line */
 	size_t used, size, max;
 	bool skipping;
 };
@@ -20,7 +20,7 @@ typedef void line_buffer_fn(char *line, size_t length, void *arg);
 void line_buffer_init(struct line_buffer *l, size_t max);
 void line_buffer_clear(struct line_buffer *l);
 
-/* Calls fn for each line that is complete. -ENOMEM: the piece was dropped. */
+/* Calls fn for each complete line. -ENOMEM: data was dropped. */
 int line_buffer_push(struct line_buffer *l, const char *data, size_t size, line_buffer_fn *fn,
 		     void *arg);
 

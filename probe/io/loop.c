@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * libuv's conventions end here: positive and negative error codes, handles that live until their
- * close callback, buffers that must outlive a write.
+ * Wraps libuv and its conventions: error codes of both signs, handles that live until their close
+ * callback, buffers that must outlive a write.
  */
 #include "probe/io/loop.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * TCP connections with a deadline of our own: the kernel's is two minutes.
+ * Opens TCP connections with a deadline: the kernel's own timeout is two minutes.
  */
 #include "probe/io/tcp_socket.h"
 

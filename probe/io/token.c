@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading is by bare system calls: a buffer of stdio would keep the secret after its use.
+ * Generates and reads tokens. Uses read(2) directly: stdio would keep the secret in its buffer.
  */
 #include "probe/io/token.h"
 

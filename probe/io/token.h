@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Tokens of `probe server`: made by it, and read by a client from a file, one token or one a
- * server. A token is a secret: whoever knows it can be the peer. Nobody chooses one, since a word
- * that a person thinks of can be guessed from one recorded proof.
+ * Tokens of `probe server`. The server generates a token; the client reads it from a file, one for
+ * all servers or one per server. Users cannot choose a token: a human-made word could be guessed
+ * from one recorded proof.
  */
 #ifndef PROBE_TOKEN_H
 #define PROBE_TOKEN_H
@@ -14,13 +14,14 @@
 #define TOKEN_HOST_MAX 255
 #define TOKEN_ROWS_MAX 64
 
-/* 128 random bits as text. -errno when the kernel gives none. */
+/* Writes 128 random bits as text. -errno when the kernel has no random numbers. */
 int token_make(char token[TOKEN_LENGTH + 1], struct err *e);
 
-/* -EINVAL when a text is no token that a server made: lower-case hexadecimal digits. */
+/* Checks that the text is TOKEN_LENGTH lower-case hexadecimal digits; else -EINVAL. where: origin
+ * of the token, for the error. */
 int token_check(const char *token, const char *where, struct err *e);
 
-/* The tokens of one file. */
+/* Tokens of one file. */
 struct token_list {
 	unsigned int count;
 	struct token_row {
@@ -29,12 +30,13 @@ struct token_list {
 	} row[TOKEN_ROWS_MAX];
 };
 
-/* A file, "-" = standard input. Its first line is a token for all servers, and nothing more is
- * read; or each line is "HOST TOKEN", and empty ones are skipped. A file is a regular one of the
- * caller or root that nobody else may read, and no symbolic link. */
+/* Reads tokens from a file; "-" = standard input. Either the first line is a token for all servers,
+ * and the rest is not read, or each line is "HOST TOKEN"; empty lines are skipped. The file must be
+ * a regular file, owned by the caller or root, not readable by others, and not a symbolic link. */
 int token_list_load(const char *path, struct token_list *list, struct err *e);
 
-/* The token of a host, else the one of all; NULL: there is none. Borrowed from the list. */
+/* Returns the token of a host, else the token for all servers, else NULL. Borrowed from the list.
+ */
 const char *token_list_find(const struct token_list *list, const char *host);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One end of a marking echo: device, memory, queue pairs and address handles.
+ * Runs one side of a marking test: device, memory, queue pairs, address handles, datagrams.
  */
 #include "probe/marking/marking.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Marking, loss and MTU of the way, from what both ends of a marking echo tell.
+ * Derives findings on marking, loss and path MTU from the results of both hosts.
  */
 #include "probe/marking/marking_findings.h"
 
@@ -46,43 +46,43 @@ const struct marking_kind_row marking_kind_table[MARKING_KINDS] = {
 		 "raise the MTU of every hop, or lower the MTU of both ports to the path MTU"},
 };
 
-const char *marking_direction_word(enum marking_direction way)
+const char *marking_direction_word(enum marking_direction direction)
 {
-	return way == MARKING_FORWARD ? "client to server" : "server to client";
+	return direction == MARKING_FORWARD ? "client to server" : "server to client";
 }
 
-/* One flow, one way. */
+/* One flow in one direction. */
 struct marking_lane {
 	const struct marking_flow *flow;
 	uint8_t tos;	 /* as sent */
-	bool sent_known; /* the receiver counted, too: losses can be told */
+	bool sent_known; /* the number sent is known, so losses can be counted */
 	uint32_t sent;
 	uint16_t port;
-	const struct marking_record *record; /* NULL: nothing is known of what came */
+	const struct marking_record *record; /* NULL: arrivals are unknown */
 };
 
-static unsigned int marking_sender(enum marking_direction way)
+static unsigned int marking_sender(enum marking_direction direction)
 {
-	return way == MARKING_FORWARD ? TRAFFIC_CLIENT : TRAFFIC_SERVER;
+	return direction == MARKING_FORWARD ? TRAFFIC_CLIENT : TRAFFIC_SERVER;
 }
 
-static void marking_lane_get(const struct marking_endpoints *ends, enum marking_direction way,
+static void marking_lane_get(const struct marking_endpoints *ends, enum marking_direction direction,
 			     unsigned int i, const struct marking_flow *flow,
 			     struct marking_lane *l)
 {
-	const struct marking_result *from = ends->result[marking_sender(way)];
-	const struct marking_result *to = ends->result[!marking_sender(way)];
+	const struct marking_result *from = ends->result[marking_sender(direction)];
+	const struct marking_result *to = ends->result[!marking_sender(direction)];
 
 	*l = (struct marking_lane){
 		.flow = flow,
-		.tos = ends->spec[marking_sender(way)]->class[flow->class].tos,
+		.tos = ends->spec[marking_sender(direction)]->class[flow->class].tos,
 		.sent_known = from && to,
 		.sent = from ? from->flow[i].sent : 0,
 		.port = from ? from->port[flow->path] : 0,
 	};
 	if (to)
 		l->record = &to->flow[i].here;
-	else if (from && way == MARKING_FORWARD)
+	else if (from && direction == MARKING_FORWARD)
 		l->record = &from->flow[i].there;
 }
 
@@ -170,12 +170,12 @@ static enum marking_kind marking_ecn_kind(uint8_t from, uint8_t to)
 	return from && !to ? MARKING_ECT_CLEARED : MARKING_ECN;
 }
 
-static void findings_scan_class(struct marking_scan *s, enum marking_direction way,
+static void findings_scan_class(struct marking_scan *s, enum marking_direction direction,
 				unsigned int class)
 {
-	uint8_t tos = s->ends->spec[marking_sender(way)]->class[class].tos;
+	uint8_t tos = s->ends->spec[marking_sender(direction)]->class[class].tos;
 	struct marking_finding f = {
-		.direction = way, .class = class, .kind = MARKING_DSCP, .from = tos >> 2};
+		.direction = direction, .class = class, .kind = MARKING_DSCP, .from = tos >> 2};
 
 	for (unsigned int to = 0; to < 64; to++) {
 		f.to = (uint8_t)to;
@@ -189,7 +189,7 @@ static void findings_scan_class(struct marking_scan *s, enum marking_direction w
 		if (f.to != f.from)
 			findings_scan_lanes(s, f);
 	}
-	f = (struct marking_finding){.direction = way, .class = class, .kind = MARKING_LOST};
+	f = (struct marking_finding){.direction = direction, .class = class, .kind = MARKING_LOST};
 	findings_scan_lanes(s, f);
 	f.kind = MARKING_WRONG;
 	findings_scan_lanes(s, f);
@@ -197,7 +197,7 @@ static void findings_scan_class(struct marking_scan *s, enum marking_direction w
 	findings_scan_lanes(s, f);
 }
 
-/* What is known of the sizes of one source port, one way. */
+/* What is known of the sizes of one source port, in one direction. */
 struct path_sizes {
 	uint16_t port;
 	bool known;    /* its small datagrams all came: what is missing is missing for its size */
@@ -205,27 +205,28 @@ struct path_sizes {
 	uint32_t most; /* bytes that arrived */
 };
 
-static void marking_sizes_get(const struct marking_endpoints *ends, enum marking_direction way,
-			      unsigned int path, uint32_t size, struct path_sizes *out)
+static void marking_sizes_get(const struct marking_endpoints *ends,
+			      enum marking_direction direction, unsigned int path, uint32_t size,
+			      struct path_sizes *out)
 {
 	struct marking_flow flow[MARKING_FLOWS_MAX];
 	unsigned int count = marking_flows(ends->spec[TRAFFIC_CLIENT], flow);
 	struct marking_lane l;
 
-	marking_lane_get(ends, way, path, &flow[path], &l); /* class 0 comes first */
+	marking_lane_get(ends, direction, path, &flow[path], &l); /* class 0 comes first */
 	*out = (struct path_sizes){
 		.port = l.port,
 		.known = l.record && l.record->arrived &&
 			 (!l.sent_known || l.record->arrived >= l.sent),
 	};
 	for (unsigned int i = 0; i < count; i++) {
-		uint32_t bytes = flow[i].bytes[way == MARKING_REVERSE];
+		uint32_t bytes = flow[i].bytes[direction == MARKING_REVERSE];
 		bool came;
 
 		if (!flow[i].sized || flow[i].path != path ||
-		    flow[i].bytes[way == MARKING_FORWARD] != MARKING_BYTES)
+		    flow[i].bytes[direction == MARKING_FORWARD] != MARKING_BYTES)
 			continue;
-		marking_lane_get(ends, way, i, &flow[i], &l);
+		marking_lane_get(ends, direction, i, &flow[i], &l);
 		came = l.record && l.record->arrived;
 		if (came && bytes > out->most)
 			out->most = bytes;
@@ -241,24 +242,24 @@ static unsigned int marking_size_paths(const struct marking_spec *s)
 	return s->paths < MARKING_SIZE_PATHS ? s->paths : MARKING_SIZE_PATHS;
 }
 
-uint32_t marking_path_mtu(const struct marking_endpoints *ends, enum marking_direction way)
+uint32_t marking_path_mtu(const struct marking_endpoints *ends, enum marking_direction direction)
 {
 	uint32_t least = UINT32_MAX;
 
 	for (unsigned int p = 0; p < marking_size_paths(ends->spec[TRAFFIC_CLIENT]); p++) {
 		struct path_sizes s;
 
-		marking_sizes_get(ends, way, p, 0, &s);
+		marking_sizes_get(ends, direction, p, 0, &s);
 		if (s.known && s.sent && s.most < least)
 			least = s.most;
 	}
 	return least == UINT32_MAX ? 0 : least;
 }
 
-static void findings_scan_mtu(struct marking_scan *s, enum marking_direction way)
+static void findings_scan_mtu(struct marking_scan *s, enum marking_direction direction)
 {
 	const struct marking_result *const *r = s->ends->result;
-	struct marking_finding f = {.direction = way, .kind = MARKING_MTU};
+	struct marking_finding f = {.direction = direction, .kind = MARKING_MTU};
 
 	if (!r[0] || !r[1])
 		return;
@@ -266,7 +267,7 @@ static void findings_scan_mtu(struct marking_scan *s, enum marking_direction way
 	for (unsigned int p = 0; p < marking_size_paths(s->ends->spec[TRAFFIC_CLIENT]); p++) {
 		struct path_sizes path;
 
-		marking_sizes_get(s->ends, way, p, f.expected_bytes, &path);
+		marking_sizes_get(s->ends, direction, p, f.expected_bytes, &path);
 		if (!path.known || !path.sent)
 			continue;
 		f.ports_of++;
@@ -310,21 +311,21 @@ int marking_findings_make(const struct marking_endpoints *ends, struct marking_f
 	if (err)
 		return err;
 	memset(out, 0, sizeof(*out));
-	for (unsigned int way = 0; way < MARKING_DIRECTIONS; way++) {
+	for (unsigned int direction = 0; direction < MARKING_DIRECTIONS; direction++) {
 		for (unsigned int c = 0; c < ends->spec[TRAFFIC_CLIENT]->class_count; c++)
-			findings_scan_class(&s, (enum marking_direction)way, c);
-		findings_scan_mtu(&s, (enum marking_direction)way);
+			findings_scan_class(&s, (enum marking_direction)direction, c);
+		findings_scan_mtu(&s, (enum marking_direction)direction);
 	}
 	return 0;
 }
 
-void marking_port_make(const struct marking_endpoints *ends, enum marking_direction way,
+void marking_port_make(const struct marking_endpoints *ends, enum marking_direction direction,
 		       unsigned int path, struct marking_port *out)
 {
 	const struct marking_flow flow = {.path = (uint16_t)path}; /* class 0 comes first */
 	struct marking_lane l;
 
-	marking_lane_get(ends, way, path, &flow, &l);
+	marking_lane_get(ends, direction, path, &flow, &l);
 	*out = (struct marking_port){.port = l.port, .known = l.sent_known, .sent = l.sent};
 	if (!l.record)
 		return;
@@ -413,7 +414,7 @@ static json_t *finding_to_json(const struct marking_finding *f)
 }
 
 static json_t *marking_ports_to_json(const struct marking_endpoints *ends,
-				     enum marking_direction way)
+				     enum marking_direction direction)
 {
 	const struct marking_spec *s = ends->spec[TRAFFIC_CLIENT];
 	json_t *list = json_array();
@@ -421,7 +422,7 @@ static json_t *marking_ports_to_json(const struct marking_endpoints *ends,
 	for (unsigned int i = 0; s->sweep && i < s->sweep; i++) {
 		struct marking_port p;
 
-		marking_port_make(ends, way, i, &p);
+		marking_port_make(ends, direction, i, &p);
 		json_array_append_new(list, json_pack("{s:i, s:I, s:I, s:I, s:s}", "port", p.port,
 						      "sent", (json_int_t)p.sent, "arrived",
 						      (json_int_t)p.arrived, "marked",

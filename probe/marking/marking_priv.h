@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inside of struct marking, for marking*.c. All receives are on the first queue pair; each path has
- * a queue pair and a flow label of its own, so that it has a UDP source port of its own whichever
- * of both the device takes it from.
+ * Members of struct marking, for marking*.c. The first queue pair has all receives. Each path has
+ * its own queue pair and flow label: the device derives the UDP source port from one of the two.
  */
 #ifndef PROBE_MARKING_PRIV_H
 #define PROBE_MARKING_PRIV_H
@@ -12,19 +11,19 @@
 #include "profiles/base/base.h"
 
 #define MARKING_RECEIVES 512u
-#define MARKING_SENDS	 64u /* slots, of all queue pairs */
+#define MARKING_SENDS	 64u /* send slots of all queue pairs */
 
 enum marking_datagram { /* kinds of a pattern */
 			MARKING_REQUEST = 16,
 			MARKING_ANSWER = 17,
 };
 
-/* In an answer, in place of a slot: the request came with this ToS and TTL. 0: not to be read. */
+/* Slot field of a reply: ToS and TTL of the request on arrival. 0: header not readable. */
 #define MARKING_SAW(tos, ttl) (0x10000u | (uint32_t)(tos) << 8 | (ttl))
 
 struct marking {
 	struct marking_spec spec;
-	struct traffic device; /* what traffic_open_device() opens, no more of it */
+	struct traffic device; /* only the members that traffic_open_device() sets */
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
 	uint8_t *memory; /* receives, then sends */
@@ -48,12 +47,12 @@ struct marking_ip {
 	uint8_t ttl;	 /* or hop limit */
 };
 
-/* -EINVAL when there is no sound header: version, length, protocol UDP, the address of `gid` as its
- * destination and, over IPv4, the checksum have to be right. *ip is then untouched. */
+/* Parses the IP header. -EINVAL, with *ip untouched, unless version, length, protocol (UDP),
+ * destination (address of `gid`) and IPv4 checksum are valid. */
 int marking_header_parse(const uint8_t head[MARKING_HEADER_BYTES], const uint8_t gid[16],
 			 struct marking_ip *ip);
 
-/* Of n bytes, even; 0 over a header that holds its right one (RFC 1071). */
+/* Returns the Internet checksum of n bytes (even); 0 for a valid header (RFC 1071). */
 uint16_t marking_checksum(const uint8_t *p, unsigned int n);
 
 #endif

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a marking echo sends: its spec checked, and the flows that both ends make of it; spec and
- * result as JSON, between coordinator, agents and traffic processes. Reading checks every member:
- * the other side may be anything.
+ * Spec of a marking test: its check, its flows, and JSON of spec and result, between coordinator,
+ * agents and traffic processes. JSON is hostile input: reading checks every member.
  */
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct run: storage, its files, and the run folder.
+ * Allocates, frees and saves struct run.
  */
 #include "probe/record/run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Buckets: values below 64 ns have one each; above, the six bits behind the leading one choose the
- * bucket within their power of two.
+ * Buckets: one per value below 64 ns; above, the six bits after the leading one select the bucket
+ * within the power of two.
  */
 #include "probe/traffic/histogram.h"
 

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Strict mode: the first lost packet kills a queue pair that never repeats. It is counted with its
- * time, and the queue pair is made anew by both ends: the requester takes what the dead one gives
- * back, picks a new PSN and tells it through its cell; the responder resets its queue pair to that
- * and says so. What was not complete is posted again, into the same slots.
+ * Strict mode: without retransmission, the first lost packet ends a queue pair. The loss is counted
+ * with its time, and both hosts reconnect the queue pair: the requester drains the failed one,
+ * chooses a new PSN and sends it in its credit slot; the responder resets its queue pair to that
+ * PSN and confirms. The requester posts incomplete messages again, into the same slots.
  *
- * A latency probe goes both ways on one queue pair: each end may have lost something, also at the
- * same time. An end that is asked while requests of its own are under way takes those back first
- * and asks as well; two that ask for the same epoch do what the other one asks, and go on when both
- * have. The time that a loss takes is in the round trip of the message that was lost.
+ * A latency probe uses one queue pair in both directions, so both hosts may lose packets, even at
+ * the same time. A host that gets a reset request while its own requests are outstanding drains
+ * them first and also sends a request; when both request the same epoch, each serves the other's
+ * request and continues when both are done. The recovery time is part of the lost message's round
+ * trip.
  *
- * The ACK timer of rxe (Linux 6.1 and 6.12) is not started again for each request, and fires though
- * nothing was lost; with it, each would be a false loss. There it is off: a loss in the stream is
- * known by the NAK for what follows, and one at its tail by our own clock.
+ * The ACK timer of rxe (Linux 6.1 and 6.12) is not restarted per request and fires without loss,
+ * which would be a false loss here. It is off on rxe: a NAK reveals loss in the stream, and a timer
+ * of the worker loss at its tail.
  */
 #include "probe/traffic/traffic_worker.h"
 

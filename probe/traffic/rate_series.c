@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two views of one stream: slots, merged when they are full, and running extremes of whole
- * intervals of 100 ms, which need no memory. Merging two flows has the slots alone: as long as they
- * are 100 ms wide nothing is lost.
+ * Keeps two views of a stream: slots, merged when they are full, and running minimum and maximum of
+ * complete 100 ms intervals. Merging two flows uses the slots only: exact while they are 100 ms
+ * wide.
  */
 #include "probe/traffic/rate_series.h"
 

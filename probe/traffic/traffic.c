@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One end of RDMA traffic, from open to close: what it is made of is in the other traffic files.
- * The threads that move data are watched by the one that called traffic_run().
+ * Opens, connects, runs and closes one traffic endpoint. The thread that calls traffic_run()
+ * watches the threads that move data.
  */
 #include "probe/traffic/traffic.h"
 

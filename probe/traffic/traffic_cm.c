@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The calls of rdma_cm, one connection at a time, each step with the time that is left. rdma_cm
- * leaves min_rnr_timer at 0, which is 655 ms: it is set as for raw verbs.
+ * Connects queue pairs with rdma_cm, one at a time, within one total timeout. rdma_cm leaves
+ * min_rnr_timer at 0, which is 655 ms; here it is set as with raw verbs.
  */
 #include <endian.h>
 #include <errno.h>

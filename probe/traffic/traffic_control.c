@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Cells between the workers of the two ends. What is new goes in one WRITE with immediate of the
- * whole table; more than a few under way would say nothing new. A cell also goes every 500 ms, so
- * that an end which waits for nothing else knows that the other lives.
+ * Exchanges credit tables between the workers of two hosts. A change is sent as one WRITE with
+ * immediate of the whole table, with few outstanding at a time. The table is also sent every 500 ms
+ * as a keepalive.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Device, port and memory of a traffic end, and the cores of the NIC's node.
+ * Opens device and port, registers memory, and pins threads to the NIC's NUMA node.
  */
 #include <errno.h>
 #include <fcntl.h>

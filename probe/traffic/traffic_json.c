@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What traffic ends tell: their queue pairs and their results, as JSON between coordinator, agents
- * and traffic processes, and in run.json. Reading checks every member: the other side may be
- * anything.
+ * JSON of endpoints and reports, between coordinator, agents and traffic processes, and in
+ * run.json. It is hostile input: reading checks every member.
  */
 #include <errno.h>
 #include <stdlib.h>

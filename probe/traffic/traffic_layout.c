@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a class is laid out on a queue pair (pure), and a flow's memory and work requests, which are
- * made once: the data path links and posts them.
+ * Layout of a class on a queue pair (pure), and memory and work requests of a flow. Work requests
+ * are built once; the data path links and posts them.
  */
 #include <errno.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is told of the memory of traffic, and pages for it.
+ * Allocates pages, measures registration, and reports the memory of traffic.
  */
 #include <dirent.h>
 #include <errno.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pattern of traffic messages. Mixing is two multiplies a message (splitmix64's finaliser) and
- * an add, a shift and an xor a word, many words at a time: cheap enough to check every byte, and
- * two messages share no word at an index. Buffers may stand at any address.
+ * Fills and checks the pattern of traffic messages. Mixing costs two multiplications per message
+ * (splitmix64's finalizer), and an add, a shift and an xor per word, vectorized: cheap enough to
+ * check every byte. No two messages have the same word at the same index. Buffers need no
+ * alignment.
  */
 #include "probe/traffic/traffic_pattern.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Queue pairs of a traffic end and their way to RTS. Attributes are finite on purpose: retry_cnt 7
- * never gives up on Soft-RoCE (rxe of Linux 6.1 and 6.12), and rnr_retry 7 nowhere.
+ * Creates queue pairs and moves them to RTS. Retry counts are finite on purpose: retry_cnt 7
+ * retries for ever on Soft-RoCE (rxe of Linux 6.1 and 6.12), and rnr_retry 7 on every device.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The responder half of a flow: checks what arrived, posts receives again, grants. Wrong data does
- * not stop it: how much is wrong is what one wants to know.
+ * Responder of a flow: checks arrived messages, reposts receives, sends credits. Continues after
+ * wrong data, to count how much is wrong.
  *
- * RC and XRC deliver in order: the n-th receive is message n. UC and UD lose: the sequence is in
- * the message, a gap is counted when the requester has ended, or says that it waits.
+ * RC and XRC deliver in order: the n-th receive is message n. UC and UD can lose: the message has
+ * its sequence number, and gaps are counted when the requester has ended or reports that it waits.
  */
 #include <endian.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The requester half of a flow: fills slots, posts lists of prebuilt work requests, takes
- * completions. Only the last of a list is signaled.
+ * Requester of a flow: fills slots, posts lists of prebuilt work requests, handles completions.
+ * Only the last request of a list is signaled.
  */
 #include <endian.h>
 #include <string.h>

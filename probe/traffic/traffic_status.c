@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What goes wrong, and its cause: statuses of work completions and asynchronous events by table.
- * The first cause of a run counts; the first error of each queue pair is kept beside it.
+ * Maps work completion statuses and asynchronous events to causes. A run keeps its first cause, and
+ * the first error of each queue pair.
  */
 #include <stdarg.h>
 #include <stdio.h>

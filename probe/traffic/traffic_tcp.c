@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * TCP streams from open to close. The ToS is set on the listener as well: the kernel answers a SYN
- * before anybody accepts. The ECN bits of IP_TOS belong to TCP (linux net/ipv4/ip_sockglue.c).
+ * Opens, runs and closes TCP streams. The ToS is set on the listener too, because the kernel
+ * answers a SYN before accept(2). The ECN bits of IP_TOS belong to TCP (linux
+ * net/ipv4/ip_sockglue.c).
  */
 #include "probe/traffic/traffic_tcp.h"
 

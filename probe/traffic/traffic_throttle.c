@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The bounds of paced traffic, over what all threads of an end post.
+ * Enforces the limits of paced traffic over the posts of all threads of a host.
  */
 #include "probe/traffic/traffic_throttle.h"
 

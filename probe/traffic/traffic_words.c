@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The words of traffic enums, as they stand in JSON, on the command line and in reports, and texts.
+ * Words of the traffic enums for JSON, command line and reports; texts of rates and stalls.
  */
 #include "probe/traffic/traffic_words.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loop of a worker: completions, posts, grants. On hardware it polls; on Soft-RoCE polling
- * starves the kernel that does the work, so it sleeps until an event, but never trusts one to come:
- * Linux 6.12 can lose it, so the CQ is looked at every 10 ms.
+ * Loop of a worker thread: completions, posts, credits. Polls on hardware. On Soft-RoCE polling
+ * starves the kernel that moves the data, so the worker sleeps until a completion event, but polls
+ * the CQ at least every 10 ms, because Linux 6.12 can lose the event.
  */
 #include <errno.h>
 #include <poll.h>
