@@ -24,9 +24,9 @@
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
-#define OUTPUT_WAIT_MS 2000 /* a coordinator that reads nothing for so long is gone */
+#define OUTPUT_WAIT_MS 2000 /* a coordinator that reads nothing this long is gone */
 #define LOOK_AGAIN_MS  200
-#define ANSWERED_MS    1500    /* something is sent several times meanwhile (alive_ms) */
+#define ANSWERED_MS    1500    /* more than alive_ms, so the kernel has data to acknowledge */
 #define EXIT_WAIT_US   2500000 /* after the end of input */
 
 struct relay {
@@ -64,7 +64,7 @@ void agent_send(struct agent *a, json_t *doc)
 {
 	char *text = doc ? json_dumps(doc, JSON_COMPACT) : NULL;
 	size_t length = text ? strlen(text) : 0;
-	int err = -EMSGSIZE; /* cannot even say that something is wrong */
+	int err = -EMSGSIZE; /* the error itself does not fit */
 
 	if (text && length < LOOP_LINE_MAX) {
 		text[length++] = '\n';
@@ -137,8 +137,8 @@ static void agent_on_eof(void *arg)
 
 static const struct loop_input_events input_events = {.line = agent_on_line, .end = agent_on_eof};
 
-/* A program that was killed or has ended is told by its kernel; one that is silent behind a kernel
- * that answers is stopped, or gets no processor. What runs for it ends. */
+/* A coordinator that died has its connection closed by its kernel. One that is silent while its
+ * kernel acknowledges is stopped or has no CPU. Ends its traffic. */
 static void agent_on_missed_lease(struct agent *a)
 {
 	const struct agent_config *config = a->config;
@@ -156,7 +156,7 @@ static void agent_on_missed_lease(struct agent *a)
 	}
 }
 
-/* Requests that are on their way count: one more look before the coordinator is taken for lost. */
+/* Reads pending requests once more before the lease counts as expired. */
 static void agent_on_lease(void *arg)
 {
 	struct agent *a = arg;
@@ -174,8 +174,7 @@ static void *agent_relay_input(void *arg)
 	sigset_t pipe_only;
 
 	free(arg);
-	/* It outlives the loop, which ignores SIGPIPE, until the process ends: what still comes
-	 * then finds nobody to read it. */
+	/* This thread outlives the loop, which ignores SIGPIPE, until the process ends. */
 	sigemptyset(&pipe_only);
 	sigaddset(&pipe_only, SIGPIPE);
 	pthread_sigmask(SIG_BLOCK, &pipe_only, NULL);
@@ -192,8 +191,8 @@ static void *agent_relay_input(void *arg)
 	_exit(r.on_stuck ? r.on_stuck() : 1); /* children die with it (PR_SET_PDEATHSIG) */
 }
 
-/* Says that this host lives while the loop is held up in a call. A coordinator that does not read
- * is for the others to notice. */
+/* Sends alive events while the loop is blocked in a call. Ignores errors: other code detects a
+ * coordinator that does not read. */
 static void *agent_send_alive(void *arg)
 {
 	static const char line[] = "{\"event\":\"alive\"}\n";

@@ -25,21 +25,21 @@
 #define FLOWS_MAX	 512u /* their summary fits into one line */
 #define FRAME_MAX	 16384u
 #define POLL_MS		 50
-#define LOOK_FRAMES	 64	    /* so many frames later a stop is noticed, at most */
-#define DRAIN_FRAMES	 (1u << 20) /* after the stop, at most */
-#define SUMMARY_MAX	 (1u << 20) /* bytes: a line of the agent */
-#define SUMMARY_MS	 20000	    /* what waits is decoded first; the coordinator waits 30 s */
+#define LOOK_FRAMES	 64	    /* frames between two checks for a stop */
+#define DRAIN_FRAMES	 (1u << 20) /* frames read after the stop, at most */
+#define SUMMARY_MAX	 (1u << 20) /* bytes: fits into a line of the agent */
+#define SUMMARY_MS	 20000	    /* time to decode pending frames; the coordinator waits 30 s */
 #define RECORD_MAX_BYTES (UINT64_C(1) << 40)
 
 struct agent_capture {
-	struct confined process; /* pid 0: it was ended */
+	struct confined process; /* pid 0: ended */
 	char netdev[16];
-	bool full; /* keep user data */
+	bool full; /* keep payload */
 	uint64_t max_bytes;
-	int fd; /* the recording, -1: none */
+	int fd; /* recording, -1: none */
 };
 
-/* In the confined process. */
+/* State in the confined process. */
 struct capture_child {
 	const struct agent_capture *capture;
 	struct input *source;
@@ -47,7 +47,7 @@ struct capture_child {
 	struct lldp_peer peer;
 	struct pcap_writer *sink;
 	uint64_t frames, bytes, unrecorded;
-	struct err err; /* why it ended early */
+	struct err err; /* cause of an early end */
 	uint8_t frame[FRAME_MAX];
 };
 
@@ -82,7 +82,7 @@ static int capture_child_decode(struct capture_child *d, const uint8_t *data, ui
 	struct err broken;
 
 	packet_decode(input_dlt(d->source), data, cap_len, wire_len, ++d->frames, time_ns, &p);
-	if (p.kind == PACKET_LLDP) /* a broken one is counted as malformed by the decoder */
+	if (p.kind == PACKET_LLDP) /* the decoder counts an invalid one as malformed */
 		(void)lldp_decode(data, cap_len, &d->peer, &broken);
 	capture_child_record(d, &p, data);
 	return flow_table_add(d->flows, &p);
@@ -118,7 +118,7 @@ static void capture_child_loop(struct capture_child *d, int parent)
 	}
 }
 
-/* The reply to capture_stop; its "bytes" are the agent's to tell. */
+/* Makes the reply to capture_stop; the agent adds "bytes". */
 static json_t *capture_child_summary(struct capture_child *d)
 {
 	struct capture_summary summary;
@@ -170,7 +170,7 @@ static void capture_child_run(void *arg, int parent)
 
 static void free_capture(struct agent_capture *c)
 {
-	(void)confined_close(&c->process, NULL); /* nobody asked for what it found */
+	(void)confined_close(&c->process, NULL); /* the result is not needed */
 	if (c->fd >= 0)
 		close(c->fd);
 	free(c);
@@ -180,7 +180,7 @@ static int open_capture(struct agent_capture *c, struct err *e)
 {
 	struct capture_child *d;
 	struct confined_job job = {.open = capture_child_open, .run = capture_child_run};
-	/* Without a name: it is gone when the last descriptor closes. */
+	/* Unlinked: removed when the last descriptor closes. */
 	int err = c->max_bytes ? file_unnamed(&c->fd, e) : 0;
 
 	if (err) {
@@ -194,7 +194,7 @@ static int open_capture(struct agent_capture *c, struct err *e)
 	job.arg = d;
 	job.file_fd = c->fd;
 	err = confined_start(&job, &c->process, e);
-	free(d); /* the other process has its own */
+	free(d); /* the other process has its own copy */
 	return err;
 }
 
@@ -252,8 +252,8 @@ static int capture_find(struct agent *a, const json_t *request, uint64_t *handle
 	return err;
 }
 
-/* Asks for what was found. The coordinator reads it with the same care as all that an agent says;
- * here it has to be an object of a length that a line can hold. */
+/* Requests the summary. The coordinator checks its content; here it must be an object that fits
+ * into a line. */
 static int capture_read_summary(struct agent_capture *c, json_t **reply, struct err *e)
 {
 	struct err ended = {0};
@@ -302,7 +302,7 @@ int agent_capture_stop(struct agent *a, uint64_t id, const json_t *request, json
 		       : 0;
 }
 
-/* A whole piece of the recording, except at its end; its bytes, or -errno. */
+/* Reads a full piece of the recording, at its end a shorter one. Returns its bytes, or -errno. */
 static ssize_t capture_read_piece(int fd, uint8_t *data, uint64_t offset)
 {
 	size_t size = 0;
@@ -316,7 +316,7 @@ static ssize_t capture_read_piece(int fd, uint8_t *data, uint64_t offset)
 	return n < 0 ? -errno : (ssize_t)size;
 }
 
-/* Reading to the end frees the capture: {"data":"...","eof":true}. */
+/* Returns {"data":"...","eof":true}. The read that reaches the end frees the capture. */
 int agent_capture_read(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		       struct err *e)
 {

@@ -17,7 +17,7 @@
 #include "profiles/base/text.h"
 
 #define WORDS_MAX	16
-#define OUTPUT_MAX	(LOOP_LINE_MAX - 65536) /* it becomes a part of a line */
+#define OUTPUT_MAX	(LOOP_LINE_MAX - 65536) /* it becomes part of a line */
 #define STDERR_TEXT_MAX 4096
 #define TIME_MAX_S	3600
 #define TX_MAX		32
@@ -30,11 +30,11 @@ struct agent_command {
 	char *output; /* owned, memory of `stream` */
 	size_t output_size;
 	FILE *stream;
-	char stderr_text[STDERR_TEXT_MAX]; /* the end of it */
+	char stderr_text[STDERR_TEXT_MAX]; /* its last bytes */
 	size_t stderr_size;
 };
 
-/* A command line; numbers are in text[]. */
+/* Command line; numbers are stored in text[]. */
 struct command_line {
 	const char *argv[WORDS_MAX + 1];
 	unsigned int count, texts;
@@ -82,11 +82,11 @@ static void command_on_line(char *line, size_t length, void *arg)
 		c->too_much = true;
 		return;
 	}
-	(void)fwrite(line, 1, length, c->stream); /* a failure shows at the end */
+	(void)fwrite(line, 1, length, c->stream); /* an error shows at fclose() */
 	(void)fputc('\n', c->stream);
 }
 
-/* Keeps the end. */
+/* Keeps the last bytes. */
 static void command_on_stderr(const char *text, size_t length, void *arg)
 {
 	struct agent_command *c = arg;
@@ -105,7 +105,7 @@ static void command_on_stderr(const char *text, size_t length, void *arg)
 	c->stderr_size += length;
 }
 
-/* What was printed: a document, or a text; null when it is neither. */
+/* Returns the output: a document, a text, or null. */
 static json_t *command_output_json(const struct agent_command *c)
 {
 	json_t *doc;
@@ -119,7 +119,7 @@ static json_t *command_output_json(const struct agent_command *c)
 	return doc ? doc : json_null();
 }
 
-/* Bytes that are no UTF-8, as a letter is whose beginning was not kept, are question marks. */
+/* Replaces invalid UTF-8, such as a truncated first character, by question marks. */
 static json_t *command_stderr_json(struct agent_command *c)
 {
 	text_sanitize(c->stderr_text, TEXT_BLOCK);
@@ -153,7 +153,7 @@ static const struct loop_process_events events = {
 	.ended = command_on_exit,
 };
 
-/* Gives it the document, NULL for none, and ends its input. */
+/* Writes the document to stdin (NULL for none) and closes it. */
 static int command_write_input(struct agent_command *c, const json_t *input, struct err *e)
 {
 	char *text = input ? json_dumps(input, JSON_COMPACT) : NULL;
@@ -194,7 +194,7 @@ static int command_start(struct agent *a, uint64_t id, const struct command_line
 	return err;
 }
 
-/* A flag that need not be there. */
+/* Reads an optional flag. */
 static int command_read_flag(const json_t *request, const char *key, bool *value, struct err *e)
 {
 	*value = false;
@@ -216,7 +216,7 @@ int agent_plan(struct agent *a, uint64_t id, const json_t *request, json_t **rep
 		return err;
 	if (!as_text)
 		command_add_arg(&w, "--json");
-	/* A plan of no port: its profile is what counts. */
+	/* A plan without ports: only its profile is used. */
 	input = json_pack("{s:s, s:[], s:O}", "schema", "rocecheck.plan/1", "ports", "profile",
 			  profile);
 	if (!input)
@@ -239,7 +239,7 @@ int agent_apply(struct agent *a, uint64_t id, const json_t *request, json_t **re
 	(void)reply;
 	if (!err)
 		err = command_read_flag(request, "disruption", &disruption, e);
-	/* Nobody sits there to put it right: it is always undone unless confirmed. */
+	/* Requires confirmation, else the change is rolled back: no user is at the host. */
 	if (!err)
 		err = json_get_uint(request, "confirm_within_s", 1, TIME_MAX_S, &confirm_s, e);
 	if (!err)

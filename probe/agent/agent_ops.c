@@ -23,23 +23,21 @@
 static agent_op agent_ping, agent_collect, agent_counters, agent_quit;
 
 const struct agent_op_row agent_ops[] = {
-	{"ping", agent_ping, "lease_ms: end the agent when no ping comes for so long",
+	{"ping", agent_ping, "lease_ms: the agent ends if no ping arrives within this time",
 	 OP_FOR_PROBE},
-	{"collect", agent_collect, "ports: more netdevs, machine: seats too; a snapshot",
-	 OP_FOR_PROBE},
+	{"collect", agent_collect,
+	 "ports: further netdevs, machine: also host and PCI slots; a snapshot", OP_FOR_PROBE},
 	{"counters", agent_counters,
-	 "ports: [{netdev, ibdev, ib_port, users}]; a reading of each, and who uses it",
+	 "ports: [{netdev, ibdev, ib_port, users}]; counters and users of each", OP_FOR_PROBE},
+	{"traffic_open", agent_traffic_open, "spec; handle and endpoint for the peer",
 	 OP_FOR_PROBE},
-	{"traffic_open", agent_traffic_open, "spec; handle and what the other end must know",
-	 OP_FOR_PROBE},
-	{"echo_open", agent_echo_open, "spec of a marking echo; goes on as traffic_open does",
+	{"echo_open", agent_echo_open, "spec of a marking test; continues as traffic_open does",
 	 OP_FOR_PROBE},
 	{"traffic_connect", agent_traffic_connect, "handle, peer", OP_FOR_PROBE},
 	{"traffic_run", agent_traffic_run,
-	 "handle, progress_ms: events so often; the result, when it is over", OP_FOR_PROBE},
-	{"traffic_stop", agent_traffic_stop, "handle; the run ends now, with its result",
-	 OP_FOR_PROBE},
-	{"traffic_close", agent_traffic_close, "handle; answers when its process is gone",
+	 "handle, progress_ms: interval of events; the result at the end", OP_FOR_PROBE},
+	{"traffic_stop", agent_traffic_stop, "handle; ends the run, with its result", OP_FOR_PROBE},
+	{"traffic_close", agent_traffic_close, "handle; answers when its process has exited",
 	 OP_FOR_PROBE},
 	{"capture_start", agent_capture_start, "netdev, full, max_bytes; handle",
 	 OP_FOR_COORDINATOR},
@@ -166,8 +164,7 @@ static int agent_collect(struct agent *a, uint64_t id, const json_t *request, js
 		also[count] = json_string_value(json_array_get(ports, i));
 		if (!also[count] || strlen(also[count]) > 15)
 			return err_set(e, -EINVAL, "'ports': invalid netdev name");
-		/* One that is not there is missing in the snapshot: that is for the rules to say.
-		 */
+		/* A missing netdev is left out of the snapshot; the rules report it. */
 		if (if_nametoindex(also[count]))
 			count++;
 	}
@@ -184,8 +181,7 @@ static int agent_collect(struct agent *a, uint64_t id, const json_t *request, js
 	return 0;
 }
 
-/* One port of a "counters" request: its reading and, when asked, who uses it, or what went wrong.
- */
+/* Reads one port of a "counters" request: its counters and, on request, its users, or the error. */
 static int op_read_port(struct dcb *dcb, const json_t *port, json_t *list, struct err *e)
 {
 	char netdev[16], ibdev[64] = "";
@@ -213,7 +209,7 @@ static int op_read_port(struct dcb *dcb, const json_t *port, json_t *list, struc
 		port_users_gather(dcb, NULL, netdev, ibdev, (unsigned int)ib_port, &use);
 		port_users_keep_rdma(&use);
 		(void)json_object_set_new(one, "users",
-					  port_users_to_json(&use)); /* a remark, no more */
+					  port_users_to_json(&use)); /* for information only */
 	}
 	return !one || json_array_append_new(list, one) ? err_sys(e, -ENOMEM, "counters") : 0;
 }

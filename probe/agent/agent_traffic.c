@@ -17,12 +17,12 @@
 #include "profiles/base/json.h"
 #include "profiles/base/memory_limit.h"
 
-#define ANSWER_MS	10000 /* opening or connecting: registering memory may take a while */
+#define ANSWER_MS	10000 /* opening or connecting: memory registration may take a while */
 #define PROGRESS_MIN_MS 100
 #define PROGRESS_MAX_MS 60000
-#define START_MAX_MS	30000 /* a start that was agreed on */
-#define CLOSE_MS	3000  /* until the kernel has taken down the queue pairs of the process */
-#define RUN_MARGIN_MS	12000 /* traffic_run() ends 10 s after its time at the latest */
+#define START_MAX_MS	30000 /* limit of "start_ns" */
+#define CLOSE_MS	3000  /* time in which the kernel destroys the queue pairs of the process */
+#define RUN_MARGIN_MS	12000 /* traffic_run() ends at most 10 s after the end of the run */
 
 enum traffic_step {
 	STEP_OPENING,
@@ -48,11 +48,11 @@ struct agent_traffic {
 	struct loop_timer *watchdog;
 	enum traffic_step step;
 	uint32_t duration_ms;
-	uint64_t bytes; /* of its memory */
-	bool echo;	/* a marking echo, which is nobody's traffic */
-	uint64_t id;	/* of the request that waits for an answer */
+	uint64_t bytes; /* of memory */
+	bool echo;	/* a marking test, not traffic */
+	uint64_t id;	/* of the pending request */
 	bool waiting;
-	bool ended; /* by itself: there is no process any more */
+	bool ended; /* the process has exited */
 };
 
 static void free_traffic(struct agent_traffic *t)
@@ -75,7 +75,7 @@ static void traffic_answer(struct agent_traffic *t, json_t *reply)
 		json_decref(reply);
 }
 
-/* After an error the end is of no use any more. */
+/* After an error the endpoint is unusable. */
 static void traffic_answer_error(struct agent_traffic *t, const struct err *e)
 {
 	if (t->waiting)
@@ -97,7 +97,7 @@ static void traffic_on_connected(struct agent_traffic *t, json_t *doc)
 	traffic_answer(t, json_object());
 }
 
-/* What passes is for the program around the agent too. */
+/* Passes progress and results to the program that runs the agent. */
 static void traffic_notify(const struct agent_traffic *t, const char *key, const json_t *doc)
 {
 	const struct agent_config *config = t->agent->config;
@@ -125,7 +125,7 @@ static const struct {
 	{STEP_RUNNING, "result", traffic_on_result},
 };
 
-/* No answer: the watchdog goes on. */
+/* Not an answer: the watchdog continues. */
 static void traffic_on_progress(struct agent_traffic *t, json_t *doc)
 {
 	traffic_notify(t, "progress", doc);
@@ -190,7 +190,7 @@ static void traffic_on_exit(int status, int signal, void *arg)
 static const struct loop_process_events process_events = {.line = traffic_on_line,
 							  .ended = traffic_on_exit};
 
-/* The process hangs: in a run this is a result, the one with cause timeout. */
+/* Kills a process that hangs. During a run this is a result with cause timeout. */
 static void traffic_on_watchdog(void *arg)
 {
 	struct agent_traffic *t = arg;
@@ -212,7 +212,7 @@ static void traffic_on_watchdog(void *arg)
 	traffic_answer(t, json_pack("{s:o}", "result", traffic_report_to_json(&r)));
 }
 
-/* Gives the process a line; its answer will be that of request id. */
+/* Sends a line to the process; its answer belongs to request id. */
 static int traffic_request(struct agent_traffic *t, uint64_t id, const json_t *doc,
 			   enum traffic_step step, uint64_t wait_ms, struct err *e)
 {
@@ -265,7 +265,7 @@ static int new_traffic(struct agent *a, struct agent_traffic **out, struct err *
 	return 0;
 }
 
-/* Who is open has taken its memory; who is being opened will. */
+/* Open endpoints have their memory already; those being opened still need it. */
 static int traffic_check_memory(const struct agent *a, uint64_t wanted_bytes, struct err *e)
 {
 	struct memory_demand d = {.wanted_bytes = wanted_bytes};
@@ -332,7 +332,7 @@ int agent_echo_open(struct agent *a, uint64_t id, const json_t *request, json_t 
 	return err;
 }
 
-/* The end a request names, when it is at the step the request needs. */
+/* Finds the endpoint of a request and checks its step. */
 static int traffic_find(struct agent *a, const json_t *request, enum traffic_step step,
 			struct agent_traffic **t, struct err *e)
 {
@@ -403,8 +403,8 @@ int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_
 	return err;
 }
 
-/* The process stops at any line, answers, and keeps its queue pairs until it is closed: the other
- * end may not be done. One that ended by itself meanwhile has answered: no error. */
+/* The process stops at any line, answers, and keeps its queue pairs until it is closed, because the
+ * peer may not be finished. If it ended by itself meanwhile, it has answered: no error. */
 int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		       struct err *e)
 {
@@ -424,7 +424,7 @@ int agent_traffic_stop(struct agent *a, uint64_t id, const json_t *request, json
 	return 0;
 }
 
-/* Half an echo would tell of losses that were none. */
+/* A marking test does not count: half of it would report losses that are none. */
 bool agent_traffic_has_run(const struct agent *a)
 {
 	bool any = false;
@@ -453,8 +453,8 @@ void agent_traffic_lease_expired(struct agent *a)
 	}
 }
 
-/* Answers when the process is gone: a question behind it, of who uses the port, must not find what
- * was closed. Closing twice is no error: it may have failed and gone. */
+/* Answers when the process is gone, so that a following request for the users of the port does not
+ * find its queue pairs. Closing twice is no error: the process may have failed. */
 int agent_traffic_close(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 			struct err *e)
 {

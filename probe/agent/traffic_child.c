@@ -24,19 +24,19 @@
 #include "profiles/base/oom.h"
 #include "profiles/base/privileges.h"
 
-#define LINE_MAX_BYTES	 65536 /* many queue pairs */
+#define LINE_MAX_BYTES	 65536 /* holds the spec with many queue pairs */
 #define WAIT_PIECE_NS	 20000000u
 #define LOCK_SPARE_BYTES (UINT64_C(64) << 20)
 
 struct child {
 	FILE *in, *out;
 	struct traffic *traffic;
-	struct marking *echo;	  /* in its place */
-	unsigned int progress_ms; /* 0 = says nothing of it */
-	bool confined;		  /* gives up its rights before it opens the device */
-	int done_fd;		  /* tells the watcher that the run is over */
+	struct marking *echo;	  /* instead of traffic */
+	unsigned int progress_ms; /* 0 = no progress */
+	bool confined;		  /* drops its privileges before it opens the device */
+	int done_fd;		  /* tells the watching thread that the run is over */
 	uint64_t start_ns;	  /* of the run, CLOCK_MONOTONIC; 0 = at once */
-	uint64_t late_ns;	  /* it began so much after that */
+	uint64_t late_ns;	  /* delay of the start after start_ns */
 	atomic_int stop;
 };
 
@@ -44,7 +44,7 @@ static int child_send(struct child *c, json_t *doc)
 {
 	int rc;
 
-	flockfile(c->out); /* progress comes from another thread */
+	flockfile(c->out); /* another thread writes progress */
 	rc = doc ? json_dumpf(doc, c->out, JSON_COMPACT) : -1;
 	if (fputc('\n', c->out) == EOF || fflush(c->out))
 		rc = -1;
@@ -53,7 +53,7 @@ static int child_send(struct child *c, json_t *doc)
 	return rc ? -EPIPE : 0;
 }
 
-/* The next line as an object; -ENODATA at the end of the input. */
+/* Reads the next line as an object; -ENODATA at the end of the input. */
 static int child_read_line(struct child *c, json_t **doc, struct err *e)
 {
 	char line[LINE_MAX_BYTES];
@@ -132,7 +132,7 @@ static void child_send_progress(struct child *c)
 				      (json_int_t)p.losses));
 }
 
-/* Nothing but a stop is sent to us during the run: input that is there is one, or its end. */
+/* During the run, any input is a stop, or the end of the input. */
 static enum traffic_stop child_read_stop(struct child *c)
 {
 	json_t *doc = NULL;
@@ -162,7 +162,7 @@ static void *child_watch_input(void *arg)
 	return NULL;
 }
 
-/* In pieces, so that a stop is seen. */
+/* Sleeps in short steps, to notice a stop. */
 static void child_await_start(struct child *c)
 {
 	uint64_t now_ns = monotonic_ns();
@@ -236,7 +236,7 @@ static int child_run(struct child *c, const json_t *doc, struct err *e)
 		err = json_get_uint_or(doc, "start_ns", 0, 0, JSON_UINT_MAX, &c->start_ns, e);
 	if (err)
 		return err;
-	c->progress_ms = c->echo ? 0 : (unsigned int)progress_ms; /* an echo is short */
+	c->progress_ms = c->echo ? 0 : (unsigned int)progress_ms; /* a marking test is short */
 	err = child_run_watched(c, &result, e);
 	return err ? err
 		   : child_send(c, json_pack("{s:o, s:I}", "result", result, "late_ns",
@@ -271,17 +271,17 @@ int traffic_child(int in_fd, int out_fd, bool confined)
 	char line[64];
 	int err = -EBADF;
 
-	/* An agent that is killed cannot kill us. */
+	/* Dies with an agent that is killed. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (confined)
 		(void)oom_set(OOM_EARLY);
 	if (c.in && c.out) {
-		setvbuf(c.in, NULL, _IONBF, 0); /* a line ahead would hide from poll() */
+		setvbuf(c.in, NULL, _IONBF, 0); /* poll() would not see a line in stdio's buffer */
 		err = child_serve(&c, &e);
 		if (err && err != -ENODATA && err != -EPIPE)
 			(void)child_send(&c, json_pack("{s:o}", "error", err_to_json(&e)));
 		while (!err && fgets(line, sizeof(line), c.in))
-			; /* the queue pairs live until we are told: the peer may still repeat */
+			; /* queue pairs live until the input ends: the peer may still retransmit */
 	}
 	traffic_close(c.traffic);
 	marking_close(c.echo);

@@ -18,7 +18,7 @@
 #include "profiles/base/json.h"
 
 #define SECOND_LOOK_MS 300
-#define ANSWERED_MS    1500 /* pings are sent several times meanwhile */
+#define ANSWERED_MS    1500 /* several pings are sent within this time */
 
 static void conn_lose(struct agent_conn *k)
 {
@@ -321,7 +321,7 @@ void agent_conn_notify(struct agent_conn *k, const char *op, json_t *fields)
 
 	if (k->state == CONN_READY && doc && !json_object_set_new(doc, "id", json_integer(0)) &&
 	    !json_object_set_new(doc, "op", json_string(op)))
-		(void)conn_send_request(k, doc); /* a failure shows in the next question */
+		(void)conn_send_request(k, doc); /* an error shows at the next request */
 	json_decref(doc);
 }
 

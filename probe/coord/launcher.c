@@ -63,9 +63,9 @@ static const char *launcher_agent_path(const struct fabric *f, const struct fabr
 	return f->agent[0] ? f->agent : "rocecheck";
 }
 
-/* The options of OpenSSH's scp, and Tunnel; they win over the user's configuration. The host may be
- * hostile, so it gets no access to the user's keys, display, ports and interfaces. No other command
- * runs here, nor there in place of the agent. Multiplexing works as configured. */
+/* The options of OpenSSH's scp, and Tunnel; they override the user's configuration. A hostile host
+ * gets no access to the user's keys, display, ports and interfaces. No other command runs here or
+ * replaces the agent there. Multiplexing works as configured. */
 static const char *const ssh_options[] = {
 	"-T",
 	"-x",

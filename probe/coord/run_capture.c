@@ -19,7 +19,7 @@
 #define RECORDING_NAME_MAX 112
 #define HEADERS_MAX_BYTES  (UINT64_C(64) << 20)
 #define FULL_MAX_BYTES	   (UINT64_C(256) << 20)
-#define FETCH_PIECE_MS	   1000 /* a piece may take, besides the grace of the whole recording */
+#define FETCH_PIECE_MS	   1000 /* time limit of a piece, on top of the grace */
 
 static void capture_note_error(struct run_port *p, const struct err *e)
 {
@@ -138,7 +138,7 @@ struct fetch {
 	size_t odd_bytes;   /* size of a short piece, which must be the last; 0: none */
 };
 
-/* The name of a recording below captures/. */
+/* Makes the file name of a recording below captures/. */
 static void capture_file_name(const struct run_host *h, const struct run_port *port,
 			      char name[RECORDING_NAME_MAX])
 {
@@ -175,12 +175,12 @@ static void capture_open_fetch(struct coordinator *c, unsigned int host, unsigne
 	if (!capture_is_started(c, host, p) || !port->has_capture || !c->dir)
 		return;
 	capture_file_name(h, port, name);
-	/* Unsynced: to wait for a slow disk here would let the agents' leases end. */
+	/* Unsynced: a slow disk must not let the agents' leases expire. */
 	if (file_open_in(&c->captures, name, FILE_PRIVATE | FILE_UNSYNCED, &f->file, &e))
 		capture_note_error(port, &e);
 }
 
-/* Ends a fetch; a recording that is not whole is not kept. */
+/* Ends a transfer; removes an incomplete recording. */
 static void capture_close_fetch(struct coordinator *c, unsigned int host, unsigned int p,
 				struct fetch *f, const struct err *e)
 {
@@ -196,8 +196,8 @@ static void capture_close_fetch(struct coordinator *c, unsigned int host, unsign
 		snprintf(port->capture_file, sizeof(port->capture_file), "captures/%s", name);
 }
 
-/* Judges a piece that was decoded, and writes it. A hostile agent could keep the run busy without
- * end by small pieces and by slow ones. */
+/* Checks and writes a decoded piece. The limits stop a hostile agent that sends small or slow
+ * pieces without end. */
 static int capture_write_piece(struct coordinator *c, unsigned int host, struct fetch *f,
 			       const uint8_t *data, size_t size, struct err *e)
 {
@@ -252,7 +252,7 @@ struct round {
 	uint64_t begin_ms;
 };
 
-/* A host answers for its own time: a slow one does not make the others late. */
+/* Measures time per host: a slow host does not make the others late. */
 static bool capture_pieces_arrived(void *arg)
 {
 	const struct round *r = arg;
@@ -270,7 +270,7 @@ static bool capture_pieces_arrived(void *arg)
 	return all || phase_stopped(r->c);
 }
 
-/* One piece from each host that has more. False when none has. */
+/* Fetches one piece from each host that has more. Returns false when none has. */
 static bool capture_fetch_round(struct coordinator *c, unsigned int p, struct fetch *list,
 				uint8_t *buf)
 {

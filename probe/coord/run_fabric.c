@@ -18,7 +18,7 @@
 #define HEARTBEAT_MS   500
 #define LEASE_MS       3000
 #define QUIT_MS	       2000
-#define SETTLE_SOFT_MS 100 /* counters of Soft-RoCE are read fresh */
+#define SETTLE_SOFT_MS 100 /* Soft-RoCE counters are always current */
 
 void phase_report(struct coordinator *c, const char *fmt, ...)
 {
@@ -96,7 +96,7 @@ static void fabric_start_agent(struct coordinator *c, const struct launcher *eng
 			       unsigned int host)
 {
 	unsigned int timeout_ms = (c->f->connect_timeout_s + 5) *
-				  1000; /* the engine's own comes first */
+				  1000; /* the launcher's own timeout comes first */
 	struct agent_conn *k = &c->conn[host];
 	struct launcher_argv argv = {0};
 	struct err e = {0};
@@ -212,13 +212,13 @@ static json_t *fabric_counters_request(const struct coordinator *c, unsigned int
 static void fabric_store_counters(struct run_port *p, const json_t *json, enum run_reading reading)
 {
 	const json_t *counters = json_object_get(json, "counters");
-	struct err ignored; /* no reading is what the rules see then */
+	struct err ignored; /* the rules see a missing reading */
 
 	if (counters && !counters_from_json(counters, &p->reading[reading], &ignored))
 		p->has |= 1u << reading;
 }
 
-/* Counters of all ports into this reading. */
+/* Reads the counters of all ports into this reading. */
 static void fabric_read_counters(struct coordinator *c, enum run_reading reading)
 {
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
@@ -236,7 +236,7 @@ static void fabric_read_counters(struct coordinator *c, enum run_reading reading
 	}
 }
 
-/* What the captures heard of link partners, for ports whose snapshot knows none. */
+/* Copies LLDP neighbors from captures to ports whose snapshot has none. */
 static void fabric_join_lldp_peers(struct run_host *h)
 {
 	struct snapshot *snapshots[] = {h->has_before ? &h->before : NULL,
@@ -258,7 +258,7 @@ static void fabric_join_lldp_peers(struct run_host *h)
 	}
 }
 
-/* Until the last packet has been counted everywhere. */
+/* Returns the time until all counters include the last packet. */
 static uint64_t fabric_settle_ms(const struct coordinator *c)
 {
 	uint64_t longest = SETTLE_SOFT_MS;
@@ -325,11 +325,10 @@ static void fabric_quit_all(struct coordinator *c)
 		agent_conn_ask(&c->conn[i], "quit", NULL, QUIT_MS);
 	agent_conns_wait(c->loop, c->conn, phase_stopped(c) ? 0 : c->r->host_count, &never);
 	for (unsigned int i = 0; i < c->r->host_count; i++)
-		agent_conn_close(
-			&c->conn[i]); /* the end of its input stops an agent that is busy */
+		agent_conn_close(&c->conn[i]); /* end of input also stops a busy agent */
 }
 
-/* What a former run left in the folder must not pass for a part of this one. */
+/* Removes files of an earlier run from the folder. */
 static int fabric_empty_folder(struct coordinator *c, struct err *e)
 {
 	int err = phase_capture_remove(c, e);

@@ -16,7 +16,7 @@ static void schedule_add_pair(struct schedule *s, unsigned int server, unsigned 
 	s->pair[s->pair_count++] = (struct schedule_pair){server, client, round};
 }
 
-/* Who sits at a place of the circle in a turn; place 0 never moves. */
+/* Returns the host at a place of the circle in a step; place 0 never moves. */
 static unsigned int schedule_host_at(unsigned int place, unsigned int turn, unsigned int seats)
 {
 	return place ? 1 + (place - 1 + turn) % (seats - 1) : 0;
@@ -24,7 +24,7 @@ static unsigned int schedule_host_at(unsigned int place, unsigned int turn, unsi
 
 int schedule_make(unsigned int n, struct schedule *s)
 {
-	unsigned int seats = n + n % 2; /* with an empty one when n is odd */
+	unsigned int seats = n + n % 2; /* with an empty one for odd n */
 	struct schedule made = {0};
 
 	if (n > SCHEDULE_HOSTS_MAX)

@@ -19,7 +19,7 @@
 #include "probe/host/counters_index.h"
 #include "profiles/base/json.h"
 
-/* Everything that was read, before the table gives it a meaning. */
+/* Raw values of all sources. */
 struct reading {
 	struct dcb *dcb;
 	const char *ifname;
@@ -117,7 +117,7 @@ static bool counters_get_pfc(const struct reading *r, enum metric m, unsigned in
 	return true;
 }
 
-/* All ones and other values beyond 63 bits are registers that could not be read, not counts. */
+/* Drops all ones and other values above 63 bits: registers that could not be read. */
 static bool counters_get_value(const struct reading *r, const struct counter_def *def,
 			       unsigned int prio, uint64_t *value)
 {
@@ -233,7 +233,7 @@ void counters_delta(const struct counters *before, const struct counters *after,
 		unsigned int prio = i % QOS_PRIOS;
 		uint8_t bit = (uint8_t)(1u << prio);
 
-		/* A driver that did not answer once: another source counts something else. */
+		/* If a source is missing in one reading, another source has other semantics. */
 		if (!(before->has[m] & after->has[m] & bit) || before->def[m] != after->def[m])
 			continue;
 		if (after->value[m][prio] < before->value[m][prio]) {

@@ -376,13 +376,12 @@ const struct counter_def counter_defs[] = {
 
 const unsigned int counter_def_count = ARRAY_SIZE(counter_defs);
 
-/* How old a number may be when it is read. All others are made when they are asked for, or at most
- * 10 ms before (RDMA_HW_STATS_DEFAULT_LIFESPAN). */
+/* Refresh interval of counters, if longer than 10 ms (RDMA_HW_STATS_DEFAULT_LIFESPAN). */
 static const struct {
 	const char *seen;
 	unsigned int ms;
 } refresh[] = {
-	{BNXT, 1000}, /* the NIC writes its statistics to memory each second */
+	{BNXT, 1000}, /* the NIC writes its statistics to memory every second */
 	{BNXT_RE, 1000},  {BNXT_RE ", " MANA, 1000},
 	{BNXT_CNP, 1000}, {ICE, 1000}, /* its service task */
 };

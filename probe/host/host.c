@@ -42,7 +42,7 @@ static struct host_roots host_fill_roots(const struct host_roots *roots)
 	};
 }
 
-/* The folder root/path, NULL when there is none. */
+/* Opens the folder root/path, NULL when there is none. */
 static DIR *host_open_folder(const char *root, const char *path)
 {
 	char full[PATH_MAX];
@@ -52,7 +52,7 @@ static DIR *host_open_folder(const char *root, const char *path)
 	return opendir(full);
 }
 
-/* The file proc/path, NULL when there is none. */
+/* Opens the file proc/path, NULL when there is none. */
 static FILE *host_open_proc(const char *proc, const char *path)
 {
 	char full[PATH_MAX];
@@ -61,7 +61,7 @@ static FILE *host_open_proc(const char *proc, const char *path)
 	return fopen(full, "re");
 }
 
-/* CPUs that share a clock are one policy; affected_cpus lists those that are online. */
+/* Counts the online CPUs of a policy (CPUs that share a clock): affected_cpus. */
 static int32_t host_policy_cpus(const char *sysfs, const char *policy)
 {
 	char list[256];
@@ -199,7 +199,8 @@ static void host_read_owners(const struct host_roots *r, const char *const *netd
 	}
 }
 
-/* What makes a boot, or a driver that is loaded again, apply what was confirmed. */
+/* Checks for the unit and the udev rule that apply confirmed settings at boot and at driver load.
+ */
 static void host_read_boot(const char *root, struct host_state *m)
 {
 	static const char *const rules[] = {"etc/udev/rules.d", "lib/udev/rules.d",
@@ -227,7 +228,7 @@ const char *host_rdma_driver(const char *driver)
 	return NULL;
 }
 
-/* The device of a netdev lists its RDMA devices in a folder. */
+/* The device folder of a netdev lists its RDMA devices. */
 static void host_read_nics(const char *sysfs, struct host_state *m)
 {
 	struct dirent *d;
@@ -272,7 +273,7 @@ void host_state_read(const struct host_roots *roots, const char *const *netdevs,
 	host_read_boot(r.root, m);
 }
 
-/* Next "a" or "a-b" of a list; false at its end. *bad on anything else. */
+/* Reads the next "a" or "a-b" of a list; false at its end. Sets *bad on anything else. */
 static bool host_next_cpu_range(const char **at, unsigned long *first, unsigned long *last,
 				bool *bad)
 {
@@ -317,7 +318,7 @@ uint64_t pcie_mbps(int32_t speed, int32_t width)
 	return speed <= 5000 ? raw * 8 / 10 : raw * 128 / 130;
 }
 
-/* "16.0 GT/s PCIe"; "Unknown" and virtual functions have none. */
+/* Parses "16.0 GT/s PCIe"; virtual functions have none, or "Unknown". */
 static int32_t host_read_pcie_speed(const char *sysfs, const char *device, const char *file)
 {
 	char text[40], *end;
@@ -373,7 +374,7 @@ static int32_t host_read_pci_id(const char *sysfs, const char *device, const cha
 	return (int32_t)id;
 }
 
-/* A physical function has one netdev, or one for each port: the first is as good as any. */
+/* Uses the first netdev: a physical function has one, or one per port. */
 static void host_read_physfn(const char *sysfs, const char *device, struct pci_slot *pci)
 {
 	char path[PATH_MAX];
@@ -423,7 +424,7 @@ static void host_read_iommu(const char *sysfs, const char *device, struct pci_sl
 		snprintf(pci->iommu, sizeof(pci->iommu), "none");
 }
 
-/* conf/all and conf/IFACE are both asked by the kernel, and the larger holds. */
+/* Returns the maximum of conf/all and conf/IFACE, as the kernel does. */
 static int32_t host_read_sysctl(const char *proc, const char *netdev, const char *name, int32_t max)
 {
 	int32_t all = small_file_number(0, max, proc, "sys/net/ipv4/conf/all/%s", name);

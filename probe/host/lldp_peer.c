@@ -18,7 +18,7 @@
 #include "profiles/base/text.h"
 
 #define REPLY_MAX      (4u << 20)
-#define REPLY_MS       10000 /* beyond the listening */
+#define REPLY_MS       10000 /* in addition to the listening time */
 #define SLICE_MS       20
 #define TLVS_MAX       2048
 #define FRAMES_A_SLICE 16
@@ -26,14 +26,14 @@
 struct lldp_listener {
 	struct input *source; /* NULL: the port has no netdev */
 	struct lldp_peer peer;
-	uint8_t tlvs[TLVS_MAX]; /* that a running lldpad heard */
+	uint8_t tlvs[TLVS_MAX]; /* as received by a running lldpad */
 	size_t tlvs_len;
 };
 
-/* For the confined process. */
+/* Job of the confined process. */
 struct lldp_listen_job {
 	const struct snapshot *snapshot;
-	struct lldp_listener *listener; /* as many as there are ports; owned */
+	struct lldp_listener *listener; /* one per port; owned */
 	unsigned int timeout_ms;
 };
 
@@ -48,7 +48,7 @@ void lldp_peer_set_port(struct port *p, const struct lldp_peer *peer)
 	snprintf(p->lldp_dialect, sizeof(p->lldp_dialect), "%s", peer->dialect);
 }
 
-/* A packet socket hears what the host's own LLDP agent sends, too. */
+/* A packet socket also receives frames of the host's own LLDP agent. */
 static bool lldp_is_own_frame(const struct port *p, const uint8_t *frame, uint32_t len)
 {
 	char mac[18];
@@ -60,7 +60,7 @@ static bool lldp_is_own_frame(const struct port *p, const uint8_t *frame, uint32
 	return !strcasecmp(mac, p->mac);
 }
 
-/* One slice of one port. */
+/* Listens on one port for one turn. */
 static int lldp_listen_slice(const struct port *p, struct lldp_listener *l, struct err *e)
 {
 	uint32_t cap_len, wire_len;
@@ -95,7 +95,7 @@ static int lldp_listen_open(void *arg, struct err *e)
 	return 0;
 }
 
-/* Listens to all once; *waiting says whether a port has heard nothing yet. */
+/* Listens once on all ports; *waiting: a port has no neighbor yet. */
 static int lldp_listen_once(const struct snapshot *s, struct lldp_listener *l, bool *waiting,
 			    struct err *e)
 {
@@ -115,7 +115,7 @@ static int lldp_listen_once(const struct snapshot *s, struct lldp_listener *l, b
 	return 0;
 }
 
-/* {"peers":[...], "error":"..."}: an item for each port. */
+/* Makes {"peers":[...], "error":"..."}, one item per port. */
 static json_t *lldp_listen_reply(const struct lldp_listen_job *l, const struct err *e)
 {
 	json_t *peers = json_array(), *reply;
@@ -151,7 +151,8 @@ static void lldp_listen_run(void *arg, int parent)
 		(void)confined_write(parent, text, strlen(text));
 }
 
-/* A running lldpad has heard them already, and may keep what it hears from nobody else. */
+/* Asks a running lldpad, which already knows the neighbors and may be the only one that receives
+ * LLDP. */
 static void lldp_ask_agent(struct lldp_listen_job *l)
 {
 	for (unsigned int i = 0; i < l->snapshot->port_count; i++) {
@@ -185,7 +186,7 @@ static int lldp_parse_reply(struct snapshot *s, const json_t *reply, struct err 
 	return err;
 }
 
-/* What the confined process hears. */
+/* Reads the neighbors from the confined process. */
 static int lldp_read_reply(struct confined *c, unsigned int timeout_ms, json_t **reply,
 			   struct err *e)
 {

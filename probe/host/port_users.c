@@ -43,11 +43,11 @@ static struct port_user *users_add(struct port_users *use, enum port_user_kind k
 	memset(u, 0, sizeof(*u));
 	u->kind = kind;
 	snprintf(u->name, sizeof(u->name), "%.63s", name);
-	text_sanitize(u->name, TEXT_FIELD); /* processes and mounts are called what anybody likes */
+	text_sanitize(u->name, TEXT_FIELD); /* names of processes and mounts are hostile input */
 	return u;
 }
 
-/* Up to `size` bytes of a small file, terminated. Returns what was read, 0 on any error. */
+/* Reads up to `size` bytes of a small file, terminated. Returns their number, 0 on any error. */
 static size_t users_read_file(const char *path, char *buf, size_t size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -72,7 +72,7 @@ static void users_process_name(const char *proc, pid_t pid, char *name, size_t s
 	name[strcspn(name, "\n")] = '\0';
 }
 
-/* One of a process that is there already counts with it. */
+/* Adds to the entry of the same process, if there is one. */
 static void users_add_qp(struct port_users *use, pid_t pid, const char *module, const char *proc)
 {
 	char name[sizeof(use->user[0].name)];
@@ -96,7 +96,7 @@ static void users_add_qp(struct port_users *use, pid_t pid, const char *module, 
 	}
 }
 
-/* What an entry has of interest. */
+/* Attributes of interest. */
 struct qp {
 	uint32_t port, pid;
 	uint8_t type;
@@ -127,7 +127,7 @@ static void users_parse_qp_attr(const struct nl_attr *a, struct qp *qp)
 	}
 }
 
-/* QPs 0 and 1 are the subnet's: every device has them. IBTA vol 1, 3.9. */
+/* QPs 0 and 1 are for management, on every device. IBTA vol 1, 3.9. */
 static bool users_qp_is_mgmt(const struct qp *qp)
 {
 	return !qp->pid && qp->type <= 1;
@@ -210,7 +210,7 @@ static int users_on_route(uint16_t type, const uint8_t *payload, size_t size, vo
 	return 0;
 }
 
-/* The netdev by which packets to an address leave. */
+/* Finds the netdev through which packets to an address leave. */
 static bool users_route_netdev(const char *address, char netdev[IF_NAMESIZE])
 {
 	struct rtmsg head = {0};
@@ -246,7 +246,7 @@ static bool users_route_uses_port(struct dcb *dcb, const char *address, const ch
 	return users_route_netdev(address, netdev) && port_users_is_upper(dcb, netdev, port);
 }
 
-/* Value of "key=" in a list with commas. */
+/* Finds the value of "key=" in a comma-separated list. */
 static bool users_get_option(const char *options, const char *key, char *value, size_t size)
 {
 	size_t length = strlen(key);
@@ -304,7 +304,7 @@ static void users_add_nfs(struct dcb *dcb, const char *proc, const char *port,
 		endmntent(f);
 }
 
-/* Its first word is the client's address; sshd(8), ENVIRONMENT. */
+/* The first word is the client's address; sshd(8), ENVIRONMENT. */
 static bool users_ssh_client(const char *environ, size_t size, char *peer, size_t room)
 {
 	static const char key[] = "SSH_CONNECTION=";
@@ -317,7 +317,7 @@ static bool users_ssh_client(const char *environ, size_t size, char *peer, size_
 	return false;
 }
 
-/* Field 4 of /proc/PID/stat, behind a name that may hold anything. */
+/* Reads field 4 of /proc/PID/stat, after a name that may have any characters. */
 static pid_t users_parent_pid(const char *proc, pid_t pid)
 {
 	char path[PATH_MAX], text[1024];
@@ -331,7 +331,7 @@ static pid_t users_parent_pid(const char *proc, pid_t pid)
 	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
 }
 
-/* sudo and su take it out of the environment, but not out of their parents'. */
+/* sudo and su remove it from the environment of the child, not of their parents. */
 bool port_users_login_client(const char *proc, pid_t pid, char *peer, size_t size)
 {
 	char path[PATH_MAX], *environ = malloc(ENVIRON_MAX);
@@ -347,7 +347,7 @@ bool port_users_login_client(const char *proc, pid_t pid, char *peer, size_t siz
 	return found;
 }
 
-/* The bond a port is a slave of; a bridge or team is as good. */
+/* Finds the bond of a port; also a bridge or team. */
 static void users_add_master(struct dcb *dcb, const char *port, struct port_users *use)
 {
 	char path[64], target[256];

@@ -30,17 +30,17 @@ static int read_port(struct dcb *dcb, enum lldp_agent agent, struct port *p, str
 
 	if (err)
 		return err;
-	/* Verbs know it, the kernel's configuration interfaces do not. */
+	/* Only verbs have the IB MTU. */
 	qos_copy_field(&now, &p->qos, QOS_IB_MTU);
 	p->qos = now;
 	return 0;
 }
 
-/* The ports below what was chosen; each with the RDMA device above it, which may be a bond's. */
+/* Selected ports, with lower ports; each has the RDMA device of the upper one, e.g. of a bond. */
 struct chosen {
 	struct sysfs_netdevs ports;
 	const struct port *above[SYSFS_NETDEVS_MAX];
-	bool spread; /* some are below a bond, VLAN or bridge */
+	bool spread; /* some are lower ports of a bond, VLAN or bridge */
 };
 
 static int ports_choose(struct dcb *dcb, const struct snapshot *s, const char *name,
@@ -88,7 +88,7 @@ static bool port_is_upper(const struct chosen *chosen, const struct port *p)
 	return false;
 }
 
-/* Leaves in *s what was chosen, with ports in the place of a bond. */
+/* Keeps the selected ports in *s, with lower ports in place of a bond. */
 static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *name,
 		      struct snapshot *s, struct err *e)
 {
@@ -125,7 +125,7 @@ static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *
 	return 0;
 }
 
-/* What RDMA knows of the upper device, on a port below it. */
+/* Copies the RDMA attributes of the upper device to a lower port. */
 static void port_copy_rdma(struct port *p, const struct port *upper)
 {
 	struct port own = *p;

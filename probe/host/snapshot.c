@@ -34,7 +34,7 @@
 #define RDMA_PORTS_MAX 1024
 #define GID_TABLE_MAX  1024 /* an attribute of uverbs holds 64 KiB: 2047 entries */
 
-/* dcbnl asks for the capability there, wherever the netdev is; user_namespaces(7). */
+/* dcbnl checks CAP_NET_ADMIN in the initial user namespace; user_namespaces(7). */
 static bool snapshot_in_init_userns(void)
 {
 	FILE *f = fopen("/proc/self/uid_map", "re");
@@ -91,8 +91,8 @@ static void snapshot_read_head(struct snapshot *s)
 	s->privileged = snapshot_has_net_admin();
 }
 
-/* The netdev of a port. Texts that drivers give are cut at what is no printable ASCII: they end in
- * JSON and on terminals. */
+/* Netdev of a port. Driver texts are truncated at the first character that is not printable ASCII,
+ * for JSON and terminals. */
 
 static void snapshot_copy_text(char *to, size_t size, const char *from)
 {
@@ -133,7 +133,7 @@ static void snapshot_read_link(struct dcb *dcb, struct port *p)
 		snapshot_copy_text(p->mac, sizeof(p->mac), text);
 	if (snapshot_netdev_file(dcb, p->netdev, "flags", text, sizeof(text)) >= 0)
 		up = strtoul(text, NULL, 16) & IFF_UP;
-	/* Reading the carrier of a port that is down is -EINVAL. */
+	/* Reading the carrier of a port that is down fails with -EINVAL. */
 	if (up && snapshot_netdev_file(dcb, p->netdev, "carrier", text, sizeof(text)) >= 0)
 		p->up = !strcmp(text, "1");
 	(void)dcb_link_speed(dcb, p->netdev, &p->speed_mbps, NULL); /* 0 = unknown */
@@ -148,7 +148,7 @@ static const void *snapshot_sockaddr_ip(const struct sockaddr *sa)
 	return NULL;
 }
 
-/* Two dumps of the kernel, so not for those who do not need them. */
+/* Takes two netlink dumps, so only callers that need it call it. */
 static void snapshot_read_addresses(struct port *p)
 {
 	struct ifaddrs *list;
@@ -168,7 +168,7 @@ static void snapshot_read_addresses(struct port *p)
 	freeifaddrs(list);
 }
 
-/* Driver, MAC and link. -ENODEV when the netdev is gone. */
+/* Reads driver, MAC and link. -ENODEV when the netdev is gone. */
 static int snapshot_read_netdev(struct dcb *dcb, struct port *p, struct err *e)
 {
 	char text[32];
@@ -191,7 +191,7 @@ const struct qos_word port_kind_words[] = {
 	{NULL, 0},
 };
 
-/* Drivers whose RoCE is set from outside the guest that runs them. */
+/* Drivers of guests, whose RoCE is configured outside the guest. */
 static const char *const guest_drivers[] = {"mana_ib", "mana", "vmw_pvrdma"};
 
 enum port_kind port_kind_of(const struct port_facts *facts)
@@ -230,7 +230,7 @@ static void snapshot_read_kind(struct dcb *dcb, const struct ibv_device *device,
 	if (rdma_driver(p->ibdev, p->rdma_driver, sizeof(p->rdma_driver), NULL))
 		snprintf(p->rdma_driver, sizeof(p->rdma_driver), "%.31s",
 			 platform.rdma_driver[0] ? platform.rdma_driver : "unknown");
-	/* Soft-RoCE over a VF is no VF. */
+	/* Soft-RoCE over a VF is not a VF. */
 	facts.vf = strcmp(p->rdma_driver, "rxe") && platform_is_virtual(&platform);
 	p->kind = port_kind_of(&facts);
 }
@@ -258,8 +258,8 @@ static void snapshot_add_gid(struct port *p, const struct ibv_gid_entry *entry)
 	p->gid_count++;
 }
 
-/* One call gives the GIDs of all ports of the device; it fails when it has more of them than there
- * is room for, and then they are asked for one by one. */
+/* Reads the GIDs of all ports with one call. If there are more than fit, the call fails and each
+ * GID is read separately. */
 static void snapshot_read_gids(struct ibv_context *context, unsigned int length, struct port *p)
 {
 	struct ibv_gid_entry *table = calloc(GID_TABLE_MAX, sizeof(*table)), one;
@@ -309,7 +309,7 @@ static int snapshot_read_rdma_port(struct dcb *dcb, struct snapshot *s, struct i
 	int err;
 
 	if (ibv_query_port(context, (uint8_t)number, &attr))
-		return 0; /* the device went away in between */
+		return 0; /* the device disappeared meanwhile */
 	if (attr.link_layer != IBV_LINK_LAYER_ETHERNET)
 		return 0;
 	err = snapshot_add_rdma_port(s, context->device, number, &p);
@@ -332,7 +332,7 @@ static bool snapshot_ibdev_file(struct dcb *dcb, const char *ibdev, unsigned int
 	return dcb_sysfs_read(dcb, path, buf, size) >= 0;
 }
 
-/* The ports of a device that cannot be opened. */
+/* Reads the ports of a device that cannot be opened. */
 static int snapshot_read_by_sysfs(struct dcb *dcb, struct snapshot *s,
 				  const struct ibv_device *device)
 {
@@ -402,8 +402,7 @@ static int snapshot_add_netdev(struct snapshot *s, const char *name, struct err 
 	return 0;
 }
 
-/* The IB MTU is read by verbs; struct qos carries it beside the netdev's so that both are compared.
- */
+/* Verbs report the IB MTU; struct qos holds it beside the netdev's MTU, to compare both. */
 static void snapshot_set_ib_mtu(struct port *p)
 {
 	if (!p->active_mtu)
@@ -412,7 +411,7 @@ static void snapshot_set_ib_mtu(struct port *p)
 	p->qos.has |= QOS_BIT(QOS_IB_MTU);
 }
 
-/* What is so at this moment: settings, addresses and counters. */
+/* Reads settings, addresses and counters. */
 static int snapshot_read_state(struct dcb *dcb, struct port *p, struct err *e)
 {
 	int err = 0;
@@ -442,7 +441,7 @@ static int snapshot_read_port(struct dcb *dcb, struct port *p, bool state, struc
 	if (!err && state)
 		err = snapshot_read_state(dcb, p, e);
 	if (err == -ENODEV && p->ibdev[0]) {
-		p->netdev[0] = '\0'; /* it went away in between: as if it had none */
+		p->netdev[0] = '\0'; /* disappeared meanwhile: treated as absent */
 		err = state ? snapshot_read_state(dcb, p, e) : 0;
 	}
 	snapshot_set_ib_mtu(p);
@@ -521,7 +520,7 @@ void gid_text(const struct gid *g, char *buf, size_t size)
 		buf[0] = '\0';
 }
 
-/* Raw form of a numeric address; false when it is none. */
+/* Parses a numeric address to its raw form; false if invalid. */
 static bool snapshot_parse_gid(const char *address, struct gid *g)
 {
 	memset(g, 0, sizeof(*g));

@@ -25,7 +25,7 @@
 #include "profiles/base/text.h"
 
 #define NONCE_BYTES 32
-#define POLL_MS	    100 /* how soon a stop is seen */
+#define POLL_MS	    100 /* interval of the check for a stop */
 
 static const char *const role_name[] = {
 	[HANDSHAKE_CLIENT] = "client", [HANDSHAKE_SERVER] = "server"};
@@ -47,7 +47,7 @@ int handshake_greeting_make(struct handshake *talk, enum handshake_role own)
 	return 0;
 }
 
-/* Three lines, so that no two talks give the same bytes. */
+/* Covers three lines, so that no two handshakes have the same input. */
 void handshake_proof_make(const struct handshake *talk, enum handshake_role own, const char *token,
 			  char line[HANDSHAKE_LINE_MAX])
 {
@@ -193,7 +193,7 @@ static int handshake_request(struct handshake_io *n, const char *line, struct er
 	const json_t *error;
 	json_t *doc;
 
-	/* The first bytes of a connection: they fit into its socket. */
+	/* The first bytes of a connection fit into its socket buffer. */
 	if (send(n->fd, line, length, MSG_NOSIGNAL | MSG_DONTWAIT) != (ssize_t)length)
 		return err_sys(e, errno ? -errno : -EPIPE, "connection");
 	if (handshake_read_line(n, e))
@@ -228,15 +228,15 @@ int handshake_authenticate(int fd, const char *token, unsigned int timeout_ms,
 		   : handshake_proof_check(n.line, n.length, HANDSHAKE_SERVER, &talk, token, e);
 }
 
-/* In the order in which they give way to others, of one step the oldest first. */
+/* Order of replacement when all places are taken; within a step the oldest first. */
 enum pending_step {
-	PENDING_REJECTED, /* `why` is told at until_ms */
-	PENDING_GREETING, /* its greeting is awaited */
-	PENDING_PROOF,	  /* its proof is */
+	PENDING_REJECTED, /* sends `why` at until_ms */
+	PENDING_GREETING, /* waits for the greeting */
+	PENDING_PROOF,	  /* waits for the proof */
 };
 
 struct pending_conn {
-	int fd; /* -1: nobody */
+	int fd; /* -1: free */
 	enum pending_step step;
 	uint64_t until_ms;
 	struct handshake talk;
@@ -279,7 +279,7 @@ static bool handshake_conn_reject(struct pending_conns *d, struct pending_conn *
 	return false;
 }
 
-/* Its time is over. */
+/* Handles the end of a step's time. */
 static void handshake_conn_expire(struct pending_conns *d, struct pending_conn *c)
 {
 	json_t *doc = json_pack("{s:o*}", "error", err_to_json(&c->why));
@@ -294,7 +294,7 @@ static void handshake_conn_expire(struct pending_conns *d, struct pending_conn *
 	handshake_conn_close(d, c);
 }
 
-/* A whole line. True: it lets its caller in. */
+/* Handles one line. Returns true if it authenticates the client. */
 static bool handshake_conn_line(struct pending_conns *d, struct pending_conn *c, size_t length)
 {
 	char proof[HANDSHAKE_LINE_MAX];
@@ -314,7 +314,8 @@ static bool handshake_conn_line(struct pending_conns *d, struct pending_conn *c,
 	return true;
 }
 
-/* True: it is let in. Nothing may follow a line: the peer has to hear us first. */
+/* Returns true if the client is authenticated. Bytes after the line are an error: the client must
+ * wait for the answer. */
 static bool handshake_conn_recv(struct pending_conns *d, struct pending_conn *c)
 {
 	ssize_t n = recv(c->fd, c->line + c->used, sizeof(c->line) - c->used, MSG_DONTWAIT);
@@ -336,7 +337,7 @@ static bool handshake_conn_recv(struct pending_conns *d, struct pending_conn *c)
 	return handshake_conn_reject(d, c);
 }
 
-/* The place of nobody, else of who gives way. */
+/* Returns a free place, else the one to replace. */
 static struct pending_conn *handshake_conn_slot(struct pending_conns *d)
 {
 	struct pending_conn *first = d->conn;
@@ -352,7 +353,7 @@ static struct pending_conn *handshake_conn_slot(struct pending_conns *d)
 	return first;
 }
 
-/* False: nobody else is there. */
+/* Returns false if no connection is pending. */
 static bool handshake_conn_accept(struct pending_conns *d)
 {
 	int fd = accept4(d->g->listen_fd, NULL, NULL, SOCK_CLOEXEC);
@@ -365,13 +366,14 @@ static bool handshake_conn_accept(struct pending_conns *d)
 	handshake_conn_wait(c, PENDING_GREETING, HANDSHAKE_STEP_MS);
 	if (socket_endpoints(fd, c->talk.server, c->talk.client) ||
 	    handshake_greeting_make(&c->talk, HANDSHAKE_SERVER))
-		handshake_conn_close(d, c); /* it went away again */
+		handshake_conn_close(d, c); /* closed meanwhile */
 	else
-		(void)handshake_conn_recv(d, c); /* its greeting may be there */
+		(void)handshake_conn_recv(d, c); /* the greeting may have arrived */
 	return true;
 }
 
-/* One look at all, who is let in or NULL. Few come at once: none gives way before it is heard. */
+/* Polls all connections once; returns the authenticated one or NULL. Accepts few at a time, so that
+ * each is read before it can be replaced. */
 static struct pending_conn *handshake_conns_poll(struct pending_conns *d)
 {
 	struct pollfd p[LISTENER_PENDING_MAX + 1];
@@ -381,7 +383,7 @@ static struct pending_conn *handshake_conns_poll(struct pending_conns *d)
 				       POLLIN, 0};
 	p[d->slots] = (struct pollfd){d->g->listen_fd, POLLIN, 0};
 	if (poll(p, d->slots + 1, POLL_MS) < 0)
-		return NULL; /* a signal: the caller looks at stop */
+		return NULL; /* signal: the caller checks stop */
 	for (size_t i = 0; i < d->slots; i++) {
 		struct pending_conn *c = &d->conn[i];
 

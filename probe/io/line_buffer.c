@@ -20,7 +20,7 @@ void line_buffer_clear(struct line_buffer *l)
 	line_buffer_init(l, l->max);
 }
 
-/* Room for `more` bytes and a NUL behind what is there. */
+/* Reserves room for `more` bytes and a NUL. */
 static int line_buffer_reserve(struct line_buffer *l, size_t more)
 {
 	size_t want = l->used + more + 1, size = l->size ? l->size : 256;

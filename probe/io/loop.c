@@ -18,16 +18,16 @@
 #define LOOP_READ_BYTES 65536
 
 #define TICK_MS	      100
-#define AWAKE_MOST_MS 500 /* of a tick; in a longer one the loop stood still */
+#define AWAKE_MOST_MS 500 /* longest time that counts as awake between two ticks */
 
 struct loop {
 	uv_loop_t uv;
 	uv_timer_t tick;
-	uint64_t seen_ms, awake_ms; /* until when awake_ms was counted */
+	uint64_t seen_ms, awake_ms; /* seen_ms: time of the last update of awake_ms */
 	struct sigaction old_sigpipe;
 };
 
-/* Each tick at the latest. */
+/* Called at least at every tick. */
 static void loop_count_awake(struct loop *l)
 {
 	uint64_t now_ms = uv_now(&l->uv), passed_ms = now_ms - l->seen_ms;
@@ -38,7 +38,7 @@ static void loop_count_awake(struct loop *l)
 
 static void loop_on_tick(uv_timer_t *timer)
 {
-	loop_count_awake(timer->data); /* waking up is all else */
+	loop_count_awake(timer->data); /* only wakes up the loop */
 }
 
 int loop_open(struct loop **out, struct err *e)
@@ -68,7 +68,7 @@ void loop_close(struct loop *l)
 	if (!l)
 		return;
 	uv_close((uv_handle_t *)&l->tick, NULL);
-	uv_run(&l->uv, UV_RUN_DEFAULT); /* the close callbacks */
+	uv_run(&l->uv, UV_RUN_DEFAULT); /* runs the close callbacks */
 	uv_loop_close(&l->uv);
 	sigaction(SIGPIPE, &l->old_sigpipe, NULL);
 	free(l);
@@ -95,7 +95,7 @@ void loop_run_until(struct loop *l, bool (*done)(void *arg), void *arg)
 struct loop_timer {
 	uv_timer_t uv;
 	struct loop *loop;
-	uint64_t until_awake_ms; /* of loop_awake_ms(); 0: it goes by the clock */
+	uint64_t until_awake_ms; /* in loop_awake_ms(); 0: the timer uses the clock */
 	void (*fn)(void *arg);
 	void *arg;
 };
@@ -133,7 +133,7 @@ int loop_timer_open(struct loop *l, void (*fn)(void *arg), void *arg, struct loo
 
 void loop_timer_set(struct loop_timer *t, uint64_t ms)
 {
-	uv_update_time(t->uv.loop); /* the callback we are in may have taken long */
+	uv_update_time(t->uv.loop); /* the current callback may have taken long */
 	t->until_awake_ms = 0;
 	uv_timer_start(&t->uv, loop_on_timer, ms, 0);
 }
@@ -172,7 +172,7 @@ static void loop_free_input(uv_handle_t *handle)
 	free(in);
 }
 
-/* A buffer to read into; the read callback frees it. */
+/* Allocates a read buffer, which the read callback frees. */
 static void loop_alloc_buffer(uv_handle_t *handle, size_t wished, uv_buf_t *buf)
 {
 	(void)handle;
@@ -188,11 +188,11 @@ struct loop_write_request {
 
 static void loop_on_written(uv_write_t *uv, int status)
 {
-	(void)status; /* who does not read any more ends; that is told */
+	(void)status; /* an error shows when the peer closes */
 	free(uv->data);
 }
 
-/* Queues a copy. -ENOMEM, or what libuv says. */
+/* Queues a copy. -ENOMEM, or the error of libuv. */
 static int loop_write(uv_stream_t *to, const char *data, size_t size)
 {
 	struct loop_write_request *w = malloc(sizeof(*w) + size);
@@ -263,10 +263,10 @@ void loop_input_close(struct loop_input *in)
 	uv_close((uv_handle_t *)&in->uv, loop_free_input);
 }
 
-/* Sockets of the event loop: lines in, bytes out. Connecting and accepting are not here: a socket
- * comes connected (probe/io/tcp_socket.h). */
+/* Sockets of the event loop: lines in, bytes out. The socket is already connected
+ * (probe/io/tcp_socket.h). */
 
-#define QUEUE_MAX (4u << 20) /* what the other end may leave unread */
+#define QUEUE_MAX (4u << 20) /* limit of unread bytes of the peer */
 
 struct loop_stream {
 	uv_tcp_t uv;
@@ -358,9 +358,8 @@ void loop_stream_close(struct loop_stream *s)
 	uv_close((uv_handle_t *)&s->uv, loop_free_stream);
 }
 
-/* Processes of the event loop. A process has ended when it exited and its stdout was read to the
- * end, or half a second after its exit: a daemon it left behind (an ssh master) may keep the pipe
- * open. */
+/* Processes of the event loop. A process has ended when it exited and its stdout is at its end, or
+ * half a second after its exit: a daemon that it left (an ssh master) may keep the pipe open. */
 
 #define LINGER_MS 500
 
@@ -378,7 +377,7 @@ struct loop_process {
 	struct line_buffer lines;
 	const struct loop_process_events *events;
 	void *arg;
-	unsigned int open; /* handles not closed yet */
+	unsigned int open; /* open handles */
 	bool started, exited, output_ended, reported, closed, input_ended;
 	int status, signal;
 };
@@ -414,7 +413,7 @@ void loop_process_close(struct loop_process *p)
 	if (p->started && !p->exited)
 		uv_process_kill(&p->uv, SIGKILL);
 	loop_close_pipes(p);
-	/* A running one is reaped first: on_exit closes it. */
+	/* A running process is reaped first; on_exit closes it. */
 	if (!p->started || p->exited)
 		loop_close_handle((uv_handle_t *)&p->uv);
 }
@@ -522,7 +521,7 @@ static int loop_start_process(struct loop *l, struct loop_process *p, const char
 		.exit_cb = loop_on_exit,
 		.file = argv[0],
 		.args = (char **)argv,	      /* libuv does not write to it */
-		.flags = UV_PROCESS_DETACHED, /* Ctrl-C is for us: we end it in order */
+		.flags = UV_PROCESS_DETACHED, /* Ctrl-C must not reach the child */
 		.stdio_count = PIPE_COUNT,
 		.stdio = stdio,
 	};
@@ -569,7 +568,7 @@ static void loop_on_shutdown(uv_shutdown_t *request, int status)
 	free(request);
 }
 
-/* After what is queued. */
+/* Closes stdin after the queued data. */
 void loop_process_end_input(struct loop_process *p)
 {
 	uv_shutdown_t *request;

@@ -98,7 +98,7 @@ static int socket_listen_at(const struct addrinfo *at, int *out)
 	if (fd < 0)
 		return -errno;
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (at->ai_family == AF_INET6) /* "::" takes IPv4 too */
+	if (at->ai_family == AF_INET6) /* "::" also accepts IPv4 */
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
 	if (bind(fd, at->ai_addr, at->ai_addrlen) || listen(fd, SOMAXCONN))
 		err = -errno;
@@ -113,7 +113,7 @@ static int socket_listen_at(const struct addrinfo *at, int *out)
 int socket_listen(const char *address, unsigned int port, int *fd, unsigned int *bound,
 		  struct err *e)
 {
-	static const char *const everywhere[] = {"::", "0.0.0.0"}; /* without IPv6: the second */
+	static const char *const everywhere[] = {"::", "0.0.0.0"}; /* the second without IPv6 */
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM,
 				       .ai_flags = AI_PASSIVE | AI_NUMERICSERV | AI_NUMERICHOST};
 	int err = -EADDRNOTAVAIL;
@@ -142,7 +142,7 @@ int socket_listen(const char *address, unsigned int port, int *fd, unsigned int 
 	return 0;
 }
 
-/* Until the connection stands, the deadline or a stop. */
+/* Waits until the connection is established, the deadline or a stop. */
 static int tcp_connect_wait(int fd, uint64_t deadline_ms, const atomic_int *stop)
 {
 	int err = 0;

@@ -38,7 +38,8 @@ int token_check(const char *token, const char *where, struct err *e)
 	return -EINVAL;
 }
 
-/* Who can read the token can be the peer, and who can write it chooses the peer. */
+/* Refuses a file that others can read (they could pose as the peer) or write (they could choose the
+ * peer). */
 static int token_file_check(int fd, const char *path, struct err *e)
 {
 	uid_t own = geteuid();
@@ -84,8 +85,8 @@ static int token_file_open(const char *path, int *out, struct err *e)
 	return err;
 }
 
-/* The next line without its newline; false at the end. Too long a line is cut, which is too long a
- * token. */
+/* Reads the next line without its newline; false at the end. A line that is too long is truncated,
+ * which makes its token invalid. */
 static bool token_line_read(int fd, char line[LINE_MAX_BYTES])
 {
 	size_t used = 0;
@@ -132,7 +133,7 @@ static int token_parse_row(char *line, const char *where, struct token_list *lis
 	return 0;
 }
 
-/* One word in the first line: the token of all servers. */
+/* Parses a first line of one word: the token of all servers. */
 static int token_parse_first(char *line, const char *where, struct token_list *list, struct err *e)
 {
 	int err;
@@ -151,7 +152,7 @@ static int token_lines_read(int fd, const char *name, struct token_list *list, s
 	char line[LINE_MAX_BYTES] = "", where[320];
 	int err = 0;
 
-	(void)token_line_read(fd, line); /* an empty one is refused as such */
+	(void)token_line_read(fd, line); /* an empty line is refused as an invalid token */
 	line[strcspn(line, "\r")] = '\0';
 	if (!line[strcspn(line, " \t")]) {
 		err = token_parse_first(line, name, list, e);

@@ -18,10 +18,10 @@
 
 static uint32_t marking_qkey(const struct marking *x)
 {
-	return (uint32_t)x->spec.seed & 0x7fffffff; /* the high bit is the kernel's */
+	return (uint32_t)x->spec.seed & 0x7fffffff; /* the kernel uses the high bit */
 }
 
-/* Labels of neighbours differ in the port that comes of them, and are never 0, which is none. */
+/* Neighboring labels give different source ports. 0 is not a valid label. */
 static uint32_t marking_flow_label(unsigned int path)
 {
 	return path * 61 + 1;
@@ -199,7 +199,7 @@ int marking_connect(struct marking *x, const struct traffic_endpoint *peer, stru
 	return err;
 }
 
-/* Sends a datagram of a flow; -EAGAIN: no slot is free. */
+/* Sends a datagram of a flow; -EAGAIN: no free slot. */
 static int marking_post_send(struct marking *x, unsigned int flow, uint32_t kind, uint32_t sequence,
 			     uint32_t slot)
 {
@@ -229,13 +229,13 @@ static int marking_post_send(struct marking *x, unsigned int flow, uint32_t kind
 	return rc == ENOMEM ? -EAGAIN : -rc;
 }
 
-/* The IP header ahead of a UD receive, told apart and checked. */
+/* Parses and checks the IP header before a UD receive. */
 
 #define IPV4_AT	   20
 #define IPV4_BYTES 20
 #define PROTO_UDP  17
 
-/* Whether a GID holds an IPv4 address. */
+/* Returns true if the GID holds an IPv4 address. */
 static bool marking_gid_is_ipv4(const uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
@@ -299,13 +299,13 @@ int marking_header_parse(const uint8_t head[MARKING_HEADER_BYTES], const uint8_t
 					: marking_parse_ipv6(head, gid, ip);
 }
 
-/* The run of a marking echo. A datagram that came is checked in each byte before it counts: it may
- * be anybody's. The client keeps few on their way, so that neither end is overrun and a loss is one
- * of the path, and writes off what is not answered in time. */
+/* Run of a marking test. Every byte of a datagram is checked before it counts: any host may have
+ * sent it. The client keeps few requests outstanding, so that neither host is overrun and a loss is
+ * a loss of the path; a request without reply in time counts as lost. */
 
 #define WINDOW	     32u
-#define ANSWER_MS    100u  /* without any answer: what is under way is lost */
-#define LINGER_MS    1000u /* after the last one: a host may stand still for a while */
+#define ANSWER_MS    100u  /* without a reply: outstanding requests are lost */
+#define LINGER_MS    1000u /* after the last request: a host may have no CPU for a while */
 #define IDLE_US	     50u
 #define POLL_AT_ONCE 16
 
@@ -314,7 +314,7 @@ struct marking_exec {
 	struct marking_result *r;
 	uint64_t now_ns, progress_ns, due_ns;
 	uint32_t sent, answered, written_off;
-	unsigned int flow, round; /* that comes next */
+	unsigned int flow, round; /* of the next request */
 	uint64_t seen[MARKING_FLOWS_MAX][MARKING_COUNT_MAX / 64];
 	bool failed;
 };
@@ -340,7 +340,7 @@ static void marking_count_tos(struct marking_record *r, uint8_t tos, uint8_t ttl
 		r->seen[r->seen_count++] = (struct marking_seen){tos, ttl, 1};
 }
 
-/* What an answer says of its request; 0 says that its header could not be read. */
+/* Counts the request header that a reply reports; 0: the header was not readable. */
 static void marking_count_answer(struct marking_record *r, uint32_t saw)
 {
 	r->arrived++;
@@ -363,8 +363,8 @@ static void marking_send_answer(struct marking_exec *k, const struct pattern_id 
 		marking_fail(k, "answering", strerror(-err));
 }
 
-/* Of this run, of a flow and number that there are, of its length, every byte right. False: it is
- * none of ours, or was spoiled, and is counted so. */
+/* Checks run, flow, number, length and every byte. False: foreign or corrupt, and counted as such.
+ */
 static bool marking_check_datagram(struct marking_exec *k, const uint8_t *p, uint32_t bytes,
 				   struct pattern_id *id)
 {
@@ -445,7 +445,7 @@ static void marking_on_completion(struct marking_exec *k, const struct ibv_wc *w
 		k->x->unused[k->x->unused_count++] = (uint16_t)(wc->wr_id - MARKING_RECEIVES);
 }
 
-/* How many came. */
+/* Returns the number of completions. */
 static int marking_poll_cq(struct marking_exec *k)
 {
 	struct ibv_wc wc[POLL_AT_ONCE];
@@ -458,8 +458,8 @@ static int marking_poll_cq(struct marking_exec *k)
 	return n;
 }
 
-/* The flow of the next request; false: all were sent. Those that this port cannot send are left
- * out. */
+/* Finds the flow of the next request, skipping flows that this port cannot send; false: all sent.
+ */
 static bool marking_find_next(struct marking_exec *k)
 {
 	for (; k->round < MARKING_COUNT_MAX; k->round++, k->flow = 0)
@@ -482,12 +482,12 @@ static void marking_send_request(struct marking_exec *k)
 	}
 	k->r->flow[k->flow++].sent++;
 	if (k->sent - k->written_off == k->answered)
-		k->progress_ns = k->now_ns; /* the wait for an answer begins */
+		k->progress_ns = k->now_ns; /* starts the wait for a reply */
 	k->sent++;
 	k->due_ns = k->now_ns + k->x->spec.gap_us * UINT64_C(1000);
 }
 
-/* One turn of the client; false: it has done all. */
+/* Runs one turn of the client; false: finished. */
 static bool marking_client_step(struct marking_exec *k)
 {
 	uint32_t known = k->answered + k->written_off;

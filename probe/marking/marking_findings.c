@@ -86,7 +86,7 @@ static void marking_lane_get(const struct marking_endpoints *ends, enum marking_
 		l->record = &from->flow[i].there;
 }
 
-/* How many of a lane are of the kind of f, and how many of them there could be. */
+/* Counts the datagrams of a flow that match the kind of f, and those that could. */
 static void marking_lane_count(const struct marking_lane *l, const struct marking_finding *f,
 			       uint32_t *count, uint32_t *of)
 {
@@ -133,7 +133,7 @@ static void findings_add(struct marking_scan *s, const struct marking_finding *f
 		s->out->finding[s->out->count++] = *f;
 }
 
-/* All lanes of a class; a finding when any has it. */
+/* Scans all flows of a class; makes a finding if any matches. */
 static void findings_scan_lanes(struct marking_scan *s, struct marking_finding f)
 {
 	for (unsigned int i = 0; i < s->flow_count; i++) {
@@ -197,12 +197,12 @@ static void findings_scan_class(struct marking_scan *s, enum marking_direction d
 	findings_scan_lanes(s, f);
 }
 
-/* What is known of the sizes of one source port, in one direction. */
+/* Sizes that arrived on one source port, in one direction. */
 struct path_sizes {
 	uint16_t port;
-	bool known;    /* its small datagrams all came: what is missing is missing for its size */
-	bool sent;     /* the size in question, 0 = any, was: without a request nothing answers */
-	uint32_t most; /* bytes that arrived */
+	bool known; /* all its small datagrams arrived: a missing one is due to its size */
+	bool sent; /* a request of the size (0 = any size) was sent: without it there is no reply */
+	uint32_t most; /* largest number of bytes that arrived */
 };
 
 static void marking_sizes_get(const struct marking_endpoints *ends,
@@ -346,11 +346,10 @@ const char *marking_port_word(const struct marking_port *p)
 	return p->marked ? "marked" : "arrived";
 }
 
-/* Findings of a marking echo as lines for people and as JSON. */
-
 static const char *const ecn_words[] = {"Not-ECT", "ECT(1)", "ECT(0)", "CE"};
 
-/* ", on all 4 source ports", ", on 2 of 64 source ports, each of their datagrams: 0xc001 0xc03e" */
+/* Writes ", on all 4 source ports" or ", on 2 of 64 source ports (3.12 %), all their datagrams:
+ * 0xc001 0xc03e". */
 static void finding_ports_text(const struct marking_finding *f, char *buf, size_t size)
 {
 	size_t used;

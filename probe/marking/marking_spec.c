@@ -9,7 +9,7 @@
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/json.h"
 
-#define SIZE_COUNT 4u /* datagrams of each size: one that arrives is enough */
+#define SIZE_COUNT 4u /* datagrams per size: one that arrives is enough */
 
 int marking_spec_check(const struct marking_spec *s, struct err *e)
 {
@@ -39,7 +39,7 @@ unsigned int marking_paths(const struct marking_spec *s)
 	return s->sweep > s->paths ? s->sweep : s->paths;
 }
 
-/* By several source ports: one of them may lose all there is, and one may be smaller. */
+/* Uses several source ports: one path may lose all datagrams, and one may have a smaller MTU. */
 static unsigned int marking_add_sizes(const struct marking_spec *s, struct marking_flow *flow)
 {
 	unsigned int n = 0;
@@ -122,8 +122,8 @@ int marking_spec_from_json(const json_t *json, struct marking_spec *s, struct er
 	return err;
 }
 
-/* The numbers of a record, in the order of its array; then come the markings, three numbers each:
- * short, there are hundreds of records. */
+/* Numbers of a record, in the order of its array, then three numbers per marking. Compact, because
+ * there are hundreds of records. */
 enum record_number {
 	RECORD_ARRIVED,
 	RECORD_REPEATED,
@@ -147,7 +147,7 @@ static json_t *marking_record_to_json(const struct marking_record *r)
 	return list;
 }
 
-/* What arrived is what was seen, and cannot be more than was sent. */
+/* Checks that `seen` adds up to `arrived`, and that no more arrived than was sent. */
 static bool marking_record_is_sound(const struct marking_record *r)
 {
 	uint64_t sum = (uint64_t)r->unread + r->others;

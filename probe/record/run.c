@@ -141,8 +141,6 @@ int run_save(const struct run *r, const struct folder *folder, struct err *e)
 	return err ? err : json_file_save_in(run_to_json(r), folder, "run.json", e);
 }
 
-/* The sorted ports of a run, searched by halves. */
-
 static int run_index_compare(const struct run_index_port *a, const struct run_index_port *b)
 {
 	int order = strcmp(a->host, b->host);
@@ -150,7 +148,7 @@ static int run_index_compare(const struct run_index_port *a, const struct run_in
 	return order ? order : strcmp(a->netdev, b->netdev);
 }
 
-/* Equal names stand in the order of the run. */
+/* Equal names keep the order of the run. */
 static int run_index_order(const void *left, const void *right)
 {
 	const struct run_index_port *a = left, *b = right;

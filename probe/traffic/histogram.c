@@ -27,7 +27,7 @@ static unsigned int histogram_bucket(uint64_t ns)
 	return (shift << HISTOGRAM_SUB_BITS) + (unsigned int)(ns >> shift);
 }
 
-/* The value in the middle of a bucket; the last one has no end. */
+/* Returns the middle of a bucket; the last one has no upper limit. */
 static uint64_t histogram_bucket_middle(unsigned int bucket)
 {
 	unsigned int shift;
@@ -156,7 +156,7 @@ static int histogram_read_bucket(const json_t *pair, int64_t last, struct histog
 	return 0;
 }
 
-/* The first and the last bucket in use, HISTOGRAM_BUCKETS when there is none. */
+/* Finds the first and the last non-empty bucket, HISTOGRAM_BUCKETS when there is none. */
 static void histogram_find_range(const struct histogram *h, unsigned int *first, unsigned int *last)
 {
 	*first = *last = HISTOGRAM_BUCKETS;

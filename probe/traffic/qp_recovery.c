@@ -17,16 +17,17 @@
  */
 #include "probe/traffic/traffic_worker.h"
 
-#define DRAIN_NS	(1000 * NS_PER_MS) /* all requests of a dead queue pair come back; or not */
-#define STALL_NS	(1500 * NS_PER_MS) /* Soft-RoCE: no answer at all for so long */
-#define STALL_BEFORE_NS (2000 * NS_PER_MS) /* the worker gives up */
+#define DRAIN_NS	(1000 * NS_PER_MS) /* time limit for the flush of a failed queue pair */
+#define STALL_NS	(1500 * NS_PER_MS) /* Soft-RoCE: no reply at all for this long */
+#define STALL_BEFORE_NS (2000 * NS_PER_MS) /* before the worker's own stall timeout */
 
 static bool recovery_is_last(const struct qp_flow *f, const struct ibv_wc *wc)
 {
 	return (uint32_t)wc->wr_id == ((f->tx.posted - 1) & (f->window - 1));
 }
 
-/* What is lost may have been a packet or its answer: an atomic may have been done. */
+/* Flushes outstanding requests. A request or its response may have been lost: an atomic may have
+ * been executed. */
 static void recovery_drain(struct qp_flow *f)
 {
 	f->state = QP_FLOW_DRAINING;
@@ -41,7 +42,7 @@ static void recovery_begin_drain(struct qp_flow *f, const struct ibv_wc *wc)
 	recovery_drain(f);
 }
 
-/* A message of a probe has come when the other end did what follows it, though its ACK is lost. */
+/* A probe message has arrived if the peer answered it, even if its ACK is lost. */
 static void recovery_complete_answered(struct qp_flow *f)
 {
 	bool client = f->worker->t->spec.role == TRAFFIC_CLIENT;
@@ -84,7 +85,7 @@ static void recovery_drained(struct qp_flow *f)
 bool qp_flow_lost(struct qp_flow *f, const struct ibv_wc *wc)
 {
 	if (f->state == QP_FLOW_WAITING)
-		return true; /* late, of the queue pair before */
+		return true; /* late, from the previous queue pair */
 	if (f->state == QP_FLOW_LIVE) {
 		if (wc->status != IBV_WC_RETRY_EXC_ERR || !f->tx.on)
 			return false;
@@ -95,7 +96,7 @@ bool qp_flow_lost(struct qp_flow *f, const struct ibv_wc *wc)
 	return true;
 }
 
-/* What the peer asks for. */
+/* Serves the peer's reset request. */
 static void recovery_reset(struct qp_flow *f, const struct credit_slot *in)
 {
 	struct credit_slot *out = &f->worker->out[f->at];
@@ -120,12 +121,12 @@ static void recovery_kill_qp(struct qp_flow *f)
 		traffic_fail(f->worker->t, CAUSE_LOCAL, "%.100s", e.text);
 }
 
-/* The peer's queue pair is already what it asks ours to be, and an earlier answer of it may have
- * been written over by this. */
+/* The peer's queue pair is already reset; this request may have overwritten its earlier
+ * confirmation. */
 static void recovery_read_request(struct qp_flow *f, const struct credit_slot *in)
 {
 	if (f->state == QP_FLOW_DRAINING)
-		return; /* it will ask too */
+		return; /* the peer will also send a request */
 	if (f->state == QP_FLOW_LIVE && f->tx.posted > f->tx.completed) {
 		recovery_drain(f);
 		recovery_kill_qp(f);
@@ -136,7 +137,7 @@ static void recovery_read_request(struct qp_flow *f, const struct credit_slot *i
 	f->state = QP_FLOW_LIVE;
 }
 
-/* To our own question. */
+/* Handles the answer to a reset request of this host. */
 static void recovery_read_answer(struct qp_flow *f, const struct credit_slot *in)
 {
 	const struct credit_slot *out = &f->worker->out[f->at];
@@ -158,7 +159,7 @@ void qp_flow_read_reset(struct qp_flow *f, const struct credit_slot *in)
 		recovery_read_answer(f, in);
 }
 
-/* As if the timer had fired. */
+/* Acts as if the ACK timer had fired. */
 static void recovery_end_stall(struct qp_flow *f)
 {
 	const struct ibv_wc wc = {.status = IBV_WC_RETRY_EXC_ERR};
@@ -167,8 +168,8 @@ static void recovery_end_stall(struct qp_flow *f)
 	recovery_kill_qp(f);
 }
 
-/* How long an answer may take for which a list of each flow goes first: of each that there is, or
- * that is under way. Those of the other workers go by the same way, and are as many. */
+/* Returns the time a reply may take behind one post list of every flow (all flows, or those with
+ * outstanding messages). Flows of other workers share the path and count as well. */
 static uint64_t recovery_stall_ns(const struct worker *w, bool each)
 {
 	uint64_t most_ns = worker_stall_timeout_ns(w) - STALL_BEFORE_NS, bytes = 0, limit_ns;
@@ -184,9 +185,8 @@ static uint64_t recovery_stall_ns(const struct worker *w, bool each)
 	return limit_ns < most_ns ? limit_ns : most_ns;
 }
 
-/* No answer though all others had their turn; or none came to any of them either, and what is left
- * would be there. Only time in which this worker looked counts: a host that stood still for a while
- * has the answers of meanwhile before it. */
+/* True if all other flows had their turn without a reply, or none of them has one either. Counts
+ * only time in which this worker ran: after a pause without CPU, replies are still unread. */
 static bool recovery_is_stalled(const struct qp_flow *f)
 {
 	const struct qp_requester *x = &f->tx;

@@ -13,7 +13,7 @@
 #include "profiles/base/json.h"
 
 #define NS_PER_S UINT64_C(1000000000)
-/* Ten years: what a clock can say of one run. */
+/* Limit of the duration of a run: ten years. */
 #define RUN_NS_MAX (UINT64_C(10) * 366 * 86400 * NS_PER_S)
 
 void rate_series_init(struct rate_series *v, uint64_t start_ns)
@@ -33,7 +33,7 @@ static void series_widen(struct rate_series *v)
 	v->width_ns *= 2;
 }
 
-/* The interval under way is whole. The first one speaks only until there is a second. */
+/* Closes the current interval. The first one counts only until there is a second one. */
 static void series_close_interval(struct rate_series *v)
 {
 	if (v->whole <= 1 || v->under_way < v->least) {
@@ -46,7 +46,7 @@ static void series_close_interval(struct rate_series *v)
 	v->whole++;
 }
 
-/* Intervals in which nothing moved at all, up to number `index`. */
+/* Closes empty intervals up to number `index`. */
 static void series_skip_to(struct rate_series *v, uint64_t index)
 {
 	if (v->whole >= index)
@@ -54,7 +54,7 @@ static void series_skip_to(struct rate_series *v, uint64_t index)
 	series_close_interval(v);
 	if (v->whole >= index)
 		return;
-	series_close_interval(v); /* one empty interval speaks for all */
+	series_close_interval(v); /* one empty interval stands for all */
 	v->whole = index;
 }
 
@@ -65,7 +65,7 @@ static uint64_t series_elapsed_ns(const struct rate_series *v, uint64_t now_ns)
 	return ns < RUN_NS_MAX ? ns : RUN_NS_MAX;
 }
 
-/* The clock moves to now; slots follow. */
+/* Advances to now; opens slots. */
 static void series_advance(struct rate_series *v, uint64_t now_ns)
 {
 	uint64_t ns = series_elapsed_ns(v, now_ns);
@@ -105,7 +105,7 @@ static void series_widen_to(struct rate_series *v, uint64_t width_ns)
 		series_widen(v);
 }
 
-/* Slots that the end of the run does not cut. */
+/* Returns the number of complete slots. */
 static uint64_t series_whole_slots(const struct rate_series *v)
 {
 	uint64_t whole = (v->end_ns - v->start_ns) / v->width_ns;
@@ -113,7 +113,7 @@ static uint64_t series_whole_slots(const struct rate_series *v)
 	return whole < v->slots ? whole : v->slots;
 }
 
-/* Extremes from the slots: exact while they are 100 ms wide. */
+/* Computes minimum and maximum from slots: exact while they are 100 ms wide. */
 static void series_set_extremes(struct rate_series *v)
 {
 	v->exact = v->width_ns == RATE_INTERVAL_NS;

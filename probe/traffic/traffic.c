@@ -17,7 +17,7 @@
 #include "probe/traffic/traffic_worker.h"
 #include "probe/traffic/traffic_tcp.h"
 
-#define WATCH_MS 100 /* *stop is looked at so often */
+#define WATCH_MS 100 /* interval of the check for *stop */
 
 static void traffic_init_qp_flow(struct traffic *t, struct qp_flow *f, unsigned int class,
 				 unsigned int number)
@@ -73,7 +73,7 @@ static int traffic_alloc_workers(struct traffic *t, struct err *e)
 	return 0;
 }
 
-/* Memory is taken from the node of the core that registers it. */
+/* The kernel allocates the memory on the node of the registering core. */
 static int traffic_map_worker(struct worker *w, struct err *e)
 {
 	cpu_set_t before;
@@ -225,7 +225,8 @@ static int traffic_set_remote(struct traffic *t, const struct traffic_endpoint *
 	return 0;
 }
 
-/* A message of UD, and of UC in count mode, is one packet: what is lost is one message. */
+/* A message of UD, and of UC in count mode, must be one packet, so that a lost packet is a lost
+ * message. */
 static int traffic_check_sizes(const struct traffic *t, struct err *e)
 {
 	for (unsigned int i = 0; i < t->spec.class_count; i++) {
@@ -277,7 +278,7 @@ static void *traffic_worker_thread(void *arg)
 
 	worker_run(w);
 	atomic_fetch_sub(&w->t->running, 1);
-	(void)!write(w->t->wake_fd, &one, sizeof(one)); /* it only cuts a sleep short */
+	(void)!write(w->t->wake_fd, &one, sizeof(one)); /* only shortens the sleep of the reader */
 	return NULL;
 }
 
@@ -315,12 +316,12 @@ static void traffic_watch_workers(struct traffic *t, const atomic_int *stop)
 	struct pollfd fds[] = {
 		{.fd = t->ctx->async_fd, .events = POLLIN},
 		{.fd = t->wake_fd, .events = POLLIN},
-		{.fd = traffic_cm_fd(t), .events = POLLIN}, /* -1: left out */
+		{.fd = traffic_cm_fd(t), .events = POLLIN}, /* -1: ignored */
 	};
 	uint64_t count;
 
 	while (atomic_load(&t->running)) {
-		(void)poll(fds, ARRAY_SIZE(fds), WATCH_MS); /* an error is a shorter sleep */
+		(void)poll(fds, ARRAY_SIZE(fds), WATCH_MS); /* an error only shortens the sleep */
 		if (fds[0].revents & POLLIN)
 			traffic_read_async_event(t);
 		if (fds[1].revents & POLLIN)
@@ -356,7 +357,7 @@ static void traffic_add_class(struct traffic_class_result *to, struct traffic_cl
 	to->tos_other += from->tos_other;
 	histogram_merge(&to->latency, &from->latency);
 	rate_series_stop(&from->goodput, end_ns);
-	(void)rate_series_merge(&to->goodput, &from->goodput); /* they began together */
+	(void)rate_series_merge(&to->goodput, &from->goodput); /* all start at the same time */
 }
 
 static void traffic_add_total(struct traffic_result *total,
@@ -422,7 +423,7 @@ int traffic_run(struct traffic *t, const atomic_int *stop, struct traffic_report
 	if (t->tcp)
 		tcp_load_join(t->tcp, report->tcp);
 	traffic_gather_report(t, report);
-	t->mtu = 0; /* once */
+	t->mtu = 0; /* a second run is an error */
 	return err;
 }
 

@@ -23,12 +23,12 @@
 struct traffic_cm {
 	struct rdma_event_channel *channel;
 	struct rdma_cm_id *listener;
-	struct rdma_cm_id *id[TRAFFIC_QPS_MAX]; /* of flow n; NULL: not yet */
+	struct rdma_cm_id *id[TRAFFIC_QPS_MAX]; /* of flow n; NULL: not connected */
 	unsigned int count;
 	uint64_t deadline_ns;
 };
 
-/* In the REQ: which flow, of which run. */
+/* Private data of the REQ: run and flow. */
 struct connect_id {
 	__be64 seed;
 	__be32 flow;
@@ -80,7 +80,7 @@ void traffic_cm_close(struct traffic_cm *cm)
 	free(cm);
 }
 
-/* The next event, which the caller acknowledges. */
+/* Returns the next event, which the caller acknowledges. */
 static int cm_next_event(struct traffic *t, struct rdma_cm_event **event, struct err *e)
 {
 	struct pollfd fd = {.fd = t->cm->channel->fd, .events = POLLIN};
@@ -101,7 +101,7 @@ static int cm_next_event(struct traffic *t, struct rdma_cm_event **event, struct
 	return 0;
 }
 
-/* The id of one of our flows. Others are strangers', and the listener. */
+/* Returns true for the id of one of the flows, false for the listener and foreign connections. */
 static bool cm_is_own(const struct traffic_cm *cm, const struct rdma_cm_id *id)
 {
 	for (unsigned int i = 0; id && i < cm->count; i++)
@@ -110,8 +110,7 @@ static bool cm_is_own(const struct traffic_cm *cm, const struct rdma_cm_id *id)
 	return false;
 }
 
-/* Acknowledges an event that is no news of our flows. What knocks is sent away, and what a stranger
- * left is given back. */
+/* Acknowledges an event of a foreign connection: rejects a request, releases the rest. */
 static void cm_drop_event(struct traffic_cm *cm, struct rdma_cm_event *event)
 {
 	struct rdma_cm_id *id = event->id;
@@ -124,7 +123,7 @@ static void cm_drop_event(struct traffic_cm *cm, struct rdma_cm_event *event)
 		rdma_destroy_id(id);
 }
 
-/* Waits for this event of the one connection that is made. */
+/* Waits for this event of the current connection. */
 static int cm_expect_event(struct traffic *t, const struct rdma_cm_id *id,
 			   enum rdma_cm_event_type want, struct err *e)
 {
@@ -147,7 +146,7 @@ static int cm_expect_event(struct traffic *t, const struct rdma_cm_id *id,
 	return err;
 }
 
-/* What rdma_cm wants in the queue pair for a state, and our timer. */
+/* Sets the attributes that rdma_cm requires for a state, and min_rnr_timer. */
 static int cm_modify_qp(struct qp_flow *f, struct rdma_cm_id *id, enum ibv_qp_state state,
 			struct err *e)
 {
@@ -229,7 +228,7 @@ static int cm_connect_flow(struct qp_flow *f, struct err *e)
 	return err;
 }
 
-/* A stranger may knock: who has no ticket of this run is sent away. NULL: that. */
+/* Returns the flow of a connection request; NULL: a foreign request, which is rejected. */
 static struct qp_flow *cm_requested_flow(struct traffic *t, const struct rdma_cm_event *event)
 {
 	struct connect_id ticket;
@@ -259,7 +258,7 @@ static int cm_accept_flow(struct qp_flow *f, struct rdma_cm_id *id, struct err *
 	return err;
 }
 
-/* Events of strangers' ids end nothing: they knock, are sent away, and say what they want. */
+/* Handles one event. Foreign connections are rejected and do not end the run. */
 static int cm_serve_event(struct traffic *t, unsigned int *established, struct err *e)
 {
 	struct rdma_cm_event *event;
@@ -284,7 +283,7 @@ static int cm_serve_event(struct traffic *t, unsigned int *established, struct e
 	return err;
 }
 
-/* The ToS that a queue pair says it has; false: the device does not tell. */
+/* Reads the ToS of a queue pair; false: the device does not report it. */
 static bool cm_read_tos(struct ibv_qp *qp, uint8_t *tos)
 {
 	struct ibv_qp_init_attr init;
@@ -296,9 +295,9 @@ static bool cm_read_tos(struct ibv_qp *qp, uint8_t *tos)
 	return true;
 }
 
-/* Some drivers give back another value than was set (the DSCP of it, or none): what raw verbs set
- * shows how far this one is to be believed. A 0 that was asked for does not: proven is false when
- * nothing else was. */
+/* Some drivers report another value than was set (the DSCP of it, or none); queue pairs set by raw
+ * verbs show if the report is reliable. A requested 0 proves nothing: *proven is false if nothing
+ * else was requested. */
 static bool cm_tos_trusted(const struct traffic *t, bool *proven)
 {
 	*proven = false;
@@ -342,7 +341,7 @@ int traffic_cm_connect(struct traffic *t, struct err *e)
 		err = cm_connect_flow(traffic_qp_flow(t, i), e);
 	while (!client && !err && established < t->cm->count)
 		err = cm_serve_event(t, &established, e);
-	if (t->cm->listener) /* nobody else is heard */
+	if (t->cm->listener) /* no more connections */
 		rdma_destroy_id(t->cm->listener);
 	t->cm->listener = NULL;
 	if (!err)
@@ -355,7 +354,8 @@ int traffic_cm_fd(const struct traffic *t)
 	return t->cm ? t->cm->channel->fd : -1;
 }
 
-/* A program that dies is said so by its kernel, before any timer of a queue pair. */
+/* The kernel closes the connection of a program that dies, before any timer of a queue pair fires.
+ */
 void traffic_cm_read_event(struct traffic *t)
 {
 	struct rdma_cm_event *event;

@@ -13,10 +13,8 @@
 #define UNDER_WAY_MAX 2u
 #define HEARTBEAT_NS  (500 * NS_PER_MS)
 #define RECEIVES_MIN  16u
-#define RECEIVES_FLOW                                                                              \
-	10u /* what a flow can cause before it waits for us: grants, announcements                 \
-	     */
-#define RECEIVES_MAX 4096u
+#define RECEIVES_FLOW 10u /* unanswered control messages per flow, at most */
+#define RECEIVES_MAX  4096u
 
 int control_prepare(struct worker *w, struct err *e)
 {
@@ -82,7 +80,7 @@ void control_completed(struct worker *w, const struct ibv_wc *wc)
 	}
 	w->heard_ns = w->now_ns;
 	for (unsigned int i = 0; i < w->flow_count; i++) {
-		/* The peer may write while we read: each number is read once. */
+		/* The peer may write during the read: read each number once. */
 		const struct credit_slot in = *(volatile struct credit_slot *)&w->in[i];
 
 		control_read_credit(&w->flow[i], &in);

@@ -13,7 +13,7 @@
 
 #include "probe/traffic/traffic_worker.h"
 
-/* rxe and siw have no device behind them in sysfs. */
+/* rxe and siw have no parent device in sysfs. */
 static bool device_is_soft(const char *ibdev)
 {
 	char path[128];
@@ -78,12 +78,12 @@ static int device_query_port(struct traffic *t, struct err *e)
 			       s->ib_port, s->gid_index);
 	t->self.mtu = traffic_mtu_bytes(port.active_mtu);
 	if (s->mtu_bytes && s->mtu_bytes < t->self.mtu)
-		t->self.mtu = s->mtu_bytes; /* the smaller one of both ends is used */
+		t->self.mtu = s->mtu_bytes; /* the smaller one of both hosts is used */
 	return 0;
 }
 
-/* A dma-buf that is none is refused for that (EBADF) by a driver that would take one, and as a
- * whole (EOPNOTSUPP) by others: linux ib_uverbs_reg_dmabuf_mr, rdma-core ibv_reg_dmabuf_mr. */
+/* Passes an invalid dma-buf: a driver with support fails with EBADF, one without with EOPNOTSUPP:
+ * linux ib_uverbs_reg_dmabuf_mr, rdma-core ibv_reg_dmabuf_mr. */
 static bool device_supports_dmabuf(struct ibv_pd *pd)
 {
 	struct ibv_mr *mr = ibv_reg_dmabuf_mr(pd, 0, 4096, 0, -1, IBV_ACCESS_LOCAL_WRITE);
@@ -157,7 +157,7 @@ int traffic_map(struct traffic *t, size_t bytes, int access, uint8_t **memory, s
 	return 0;
 }
 
-/* The n-th core, in turn, of a list as "0-3,8": -1 when there is none. */
+/* Returns the n-th core of a list such as "0-3,8", cyclic; -1 when there is none. */
 static int device_pick_core(const char *list, unsigned int n)
 {
 	int core[CPU_SETSIZE], count = 0;
@@ -189,7 +189,7 @@ void traffic_pin(const struct traffic *t, unsigned int worker)
 	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/local_cpulist",
 		 t->spec.ibdev);
 	in = fopen(path, "re");
-	if (!in) /* no node: all cores are as near */
+	if (!in) /* no NUMA node: all cores are equal */
 		in = fopen("/sys/devices/system/cpu/online", "re");
 	if (!in)
 		return;
@@ -199,5 +199,5 @@ void traffic_pin(const struct traffic *t, unsigned int worker)
 		return;
 	CPU_ZERO(&set);
 	CPU_SET(core, &set);
-	(void)sched_setaffinity(0, sizeof(set), &set); /* a container may not allow it */
+	(void)sched_setaffinity(0, sizeof(set), &set); /* may be forbidden in a container */
 }

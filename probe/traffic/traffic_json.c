@@ -10,7 +10,7 @@
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/json.h"
 
-#define CONTROL_MAX (UINT64_C(1) << 48) /* more than any link carries in a day */
+#define CONTROL_MAX (UINT64_C(1) << 48) /* more than a link carries in a day */
 
 static const struct json_row qp_rows[] = {
 	NUMBER(struct traffic_qp, qpn, 0, 0xffffff),
@@ -19,7 +19,7 @@ static const struct json_row qp_rows[] = {
 	NUMBER(struct traffic_qp, rkey, 0, UINT32_MAX),
 };
 
-/* What XRC alone has is told by it alone. */
+/* Members that only XRC has. */
 static const struct json_row xrc_rows[] = {
 	NUMBER(struct traffic_qp, target_qpn, 0, 0xffffff),
 	NUMBER(struct traffic_qp, srqn, 0, 0xffffff),
@@ -112,7 +112,7 @@ static const struct json_row result_rows[] = {
 	TEXT(struct traffic_result, detail),
 };
 
-/* An end that was killed has counted none. */
+/* Absent in the report of a killed process. */
 static const struct json_row control_rows[] = {
 	OPTIONAL(struct traffic_result, control_messages, 0, CONTROL_MAX),
 	OPTIONAL(struct traffic_result, control_bytes, 0, CONTROL_MAX),
@@ -228,8 +228,6 @@ void traffic_report_clear(struct traffic_report *r)
 	free(r->tcp);
 	memset(r, 0, sizeof(*r));
 }
-
-/* TCP backgrounds and their results as JSON. */
 
 const struct json_row traffic_tcp_rows[4] = {
 	NUMBER(struct traffic_tcp, tos, 0, 255),

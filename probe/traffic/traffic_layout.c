@@ -11,17 +11,17 @@
 #include "probe/traffic/traffic_worker.h"
 #include "probe/traffic/traffic_pattern.h"
 
-#define FLIGHT_BYTES   (2u << 20) /* wished under way on a QP: 160 us of 100 Gbit/s */
+#define FLIGHT_BYTES   (2u << 20) /* desired bytes in flight per QP: 160 us at 100 Gbit/s */
 #define UNIT_BYTES     (256u << 10)
-#define ROOMY_QPS      16u /* of more, one sends while another waits: memory is saved */
+#define ROOMY_QPS      16u /* above, QPs take turns: smaller windows save memory */
 #define CHECKED_WINDOW 512u
 #define FREE_WINDOW    128u
-#define READ_WINDOW    32u /* devices have 16 under way */
+#define READ_WINDOW    32u /* devices have 16 outstanding READs */
 #define ATOMIC_BYTES   8u
 #define PROBE_RECEIVES 8u
-#define QUEUE_BYTES    256u /* of an entry in the device's queues, about */
-#define GRH_ROOM       64u  /* the GRH is at its end, so that what follows is aligned */
-#define SAMPLE	       16u  /* of so many messages one is looked at as a whole */
+#define QUEUE_BYTES    256u /* approximate size of a device queue entry */
+#define GRH_ROOM       64u  /* the GRH is at its end, so that the payload is aligned */
+#define SAMPLE	       16u  /* one of this many messages is checked completely */
 
 uint32_t class_bytes(const struct traffic_class *c)
 {
@@ -33,7 +33,7 @@ bool class_is_unreliable(const struct traffic_class *c)
 	return c->transport == TRAFFIC_UC || c->transport == TRAFFIC_UD;
 }
 
-/* Its responder posts receives. */
+/* Returns true if its responder posts receives. */
 static bool layout_posts_receives(const struct traffic_class *c)
 {
 	return traffic_verb_sends(c->verb) || c->verb == TRAFFIC_WRITE_IMM;
@@ -49,7 +49,7 @@ uint32_t class_body(const struct traffic_class *c)
 	return class_polls(c) ? c->message_bytes - 1 : c->message_bytes;
 }
 
-/* Never that of the message before in the same slot, nor what memory begins with. */
+/* Differs from the stamp of the previous message in the slot, and from initial memory. */
 uint8_t class_stamp(const struct traffic_class *c, uint64_t n)
 {
 	return (uint8_t)(n / class_slots(c) % 255 + 1);
@@ -83,15 +83,16 @@ static uint32_t layout_power_of_two(uint32_t value, uint32_t most)
 	return n;
 }
 
-/* Of a paced class: messages that fit into a queue pair's part of its flight, one at the least. A
- * path that stands still then holds up one queue pair and not all. */
+/* Returns the messages that fit into a queue pair's share of the class's bytes in flight, at least
+ * 1. A stalled path then blocks one queue pair only. */
 static uint32_t layout_flight_bound(const struct traffic_class *c)
 {
 	return layout_power_of_two(c->flight_bytes / (c->qps ? c->qps : 1) / class_bytes(c),
 				   TRAFFIC_WINDOW_MAX / 2);
 }
 
-/* Messages that make up so many bytes: two at the least, the next is there when one ends. */
+/* Returns the messages that make up the bytes, at least 2: the next one is posted while one
+ * completes. */
 static uint32_t layout_messages(uint32_t bytes, const struct traffic_class *c, uint32_t most)
 {
 	uint32_t n = layout_power_of_two(bytes / class_bytes(c), most);
@@ -99,9 +100,8 @@ static uint32_t layout_messages(uint32_t bytes, const struct traffic_class *c, u
 	return n > 2 ? n : 2;
 }
 
-/* As much again as is under way where arrivals are granted: a message keeps its slot until the
- * other end has looked at it and has said so. Not of UC and UD: what no one acknowledges is under
- * way until it is granted. */
+/* Doubles the window if messages need credits: a message keeps its slot until the peer has checked
+ * and credited it. Not for UC and UD, which stay outstanding until they are credited. */
 static uint32_t layout_unpaced_window(const struct traffic_class *c)
 {
 	bool free = c->check == TRAFFIC_CHECK_NONE && !class_is_unreliable(c);
@@ -127,8 +127,8 @@ uint32_t class_window(const struct traffic_class *c)
 	return most < window ? most : window;
 }
 
-/* Not the whole window, which grants open by quarters: what is posted in such bursts is sent later
- * by a kernel that does it itself, which costs Soft-RoCE a twentieth. */
+/* Less than the whole window, in which credits open a quarter at a time: posting in such bursts
+ * costs Soft-RoCE 5 % of its rate. */
 uint32_t class_flight(const struct traffic_class *c)
 {
 	uint32_t window = class_window(c);
@@ -164,7 +164,7 @@ bool class_checks_whole(const struct traffic_class *c, uint64_t n)
 	       (c->check == TRAFFIC_CHECK_SAMPLED && !(n % SAMPLE));
 }
 
-/* At a rate each message has its own time. */
+/* With a rate, each message is posted separately. */
 uint32_t class_post_list(const struct traffic_class *c)
 {
 	uint32_t window = class_window(c), most = TRAFFIC_POST_LIST_MAX;
@@ -187,7 +187,7 @@ static uint32_t layout_receives(const struct traffic_class *c)
 	return class_is_unreliable(c) ? 2 * class_window(c) : class_window(c);
 }
 
-/* SENDs land by receives, all else by slot. */
+/* SEND arrives in posted receives, other verbs in slots. */
 static uint32_t layout_arrival_slots(const struct traffic_class *c)
 {
 	bool anywhere = class_is_unreliable(c) && traffic_verb_sends(c->verb);
@@ -200,7 +200,7 @@ static uint32_t layout_arrival_stride(const struct traffic_class *c)
 	return class_stride(c) + (c->transport == TRAFFIC_UD ? GRH_ROOM : 0);
 }
 
-/* Of the messages of one queue pair. */
+/* Returns the bytes of the messages of one queue pair. */
 static uint64_t layout_half_bytes(const struct traffic_class *c, bool requests, bool responds)
 {
 	uint64_t bytes = requests ? (uint64_t)class_slots(c) * class_stride(c) : 0;
@@ -239,7 +239,7 @@ size_t worker_bytes(const struct worker *w)
 	return bytes ? bytes : 64;
 }
 
-/* Remote access only where a verb needs it. */
+/* Grants remote access only if a verb needs it. */
 int worker_access(const struct worker *w)
 {
 	static const int needs[TRAFFIC_VERBS] = {
@@ -368,7 +368,7 @@ static int layout_prepare_responder(struct qp_flow *f, struct err *e)
 	return 0;
 }
 
-/* What a READ finds: message n of slot n, for good. */
+/* Fills the source of READs: message n in slot n, constant. */
 static void layout_fill_read_target(struct qp_flow *f)
 {
 	for (uint32_t i = 0; i < f->slots; i++) {
@@ -403,7 +403,7 @@ int qp_flow_prepare(struct qp_flow *f, uint8_t **memory, struct err *e)
 	return err;
 }
 
-/* The atomics of a QP all go to one counter: each returns what the one before left. */
+/* All atomics of a QP use one counter: each returns the value after the previous one. */
 static void layout_set_remote(struct qp_flow *f, struct ibv_send_wr *wr, uint64_t addr)
 {
 	if (f->class->verb == TRAFFIC_ATOMIC) {
@@ -418,7 +418,7 @@ static void layout_set_remote(struct qp_flow *f, struct ibv_send_wr *wr, uint64_
 		wr->wr.rdma.remote_addr = addr;
 		wr->wr.rdma.rkey = f->remote.rkey;
 	}
-	if (f->class->transport == TRAFFIC_XRC) /* also of a WRITE: memory is of its domain */
+	if (f->class->transport == TRAFFIC_XRC) /* also for WRITE: memory belongs to a domain */
 		wr->qp_type.xrc.remote_srqn = f->remote.srqn;
 }
 
@@ -432,7 +432,7 @@ void qp_flow_set_remote(struct qp_flow *f)
 				  f->remote.addr + (uint64_t)(i % f->slots) * f->stride);
 	if (step_ns && f->worker->t->soft)
 		late_ns = throttle_late_ns(c, true);
-	/* One after another: not all of them at the start. */
+	/* Staggers the start of the flows. */
 	if (c->qps > 1)
 		pace_init(&f->tx.pace, c->rate_bytes_per_s / c->qps, late_ns,
 			  f->worker->t->start_ns + f->number * step_ns);

@@ -84,12 +84,12 @@ void *traffic_pages(size_t *bytes, bool huge, bool *got_huge)
 	if (p == MAP_FAILED)
 		return NULL;
 	if (huge)
-		(void)madvise(p, *bytes, MADV_HUGEPAGE); /* a wish */
+		(void)madvise(p, *bytes, MADV_HUGEPAGE); /* may be ignored */
 	return p;
 }
 
-/* What ibv_reg_mr costs: pinning pages and telling the device of them. Traffic pays it once before
- * it starts; a program that registers each buffer pays it each time. */
+/* Cost of ibv_reg_mr: pinning pages and passing them to the device. Traffic pays it once, before
+ * the start; a program that registers each buffer pays it every time. */
 
 #define MEASURE_MIB  8u
 #define MEASURE_RUNS 5u
@@ -101,7 +101,7 @@ static int memory_cmp_u64(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Touched before, so that the first run does not pay for the pages themselves. */
+/* Touches the pages first, so that the first measurement does not include their allocation. */
 static int memory_time_registration(struct traffic *t, void *memory, size_t bytes, uint64_t *median,
 				    struct err *e)
 {
@@ -187,8 +187,8 @@ int registration_measure(const char *ibdev, struct registration *r, struct err *
 	return err;
 }
 
-/* GPUs whose driver hands out its memory as dma-buf, by the driver that is bound to a PCI device.
- * Whether a program may use it is not looked at. */
+/* Finds GPUs whose driver exports its memory as dma-buf, by the driver bound to the PCI device.
+ * Does not check access rights. */
 
 #define DEVICES_MAX 65536
 
@@ -198,7 +198,8 @@ static const char *const exporters[] = {
 	"amdgpu", "habanalabs", "i915", "nouveau", "nvidia", "xe",
 };
 
-/* A display controller or an accelerator: the audio function of a card has another driver. */
+/* Returns true for a display controller or an accelerator: the audio function of a card has another
+ * driver. */
 static bool memory_is_gpu(const char *root, const char *address)
 {
 	char class[16];

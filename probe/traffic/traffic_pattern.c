@@ -22,20 +22,19 @@ struct pattern_header {
 	uint32_t magic, kind;
 	uint64_t seed, sequence;
 	uint32_t flow, slot, length;
-	uint32_t check; /* mix of what stands before */
+	uint32_t check; /* mix of the fields before */
 };
 
 _Static_assert(sizeof(struct pattern_header) == PATTERN_HEADER_BYTES, "header has holes");
 
-/* The words of a group are made side by side: GCC's vectors become whatever the processor has.
- * Clones for wider registers are chosen when the program starts, where that is possible. No vector
- * is wider than a register of AVX2: what is, GCC 12 carries through memory there, turn by turn of
- * the loop. */
+/* The words of a group are computed in parallel, with GCC vectors. Clones for wider registers are
+ * chosen at program start, where supported. No vector is wider than a register of AVX2: GCC 12
+ * would keep it in memory in each turn of the loop. */
 #define LANES	    4u
-#define VECTORS	    2u		      /* that do not wait for each other */
+#define VECTORS	    2u		      /* independent of each other */
 #define GROUP	    (LANES * VECTORS) /* words */
 #define GROUP_BYTES (8u * GROUP)
-#define CHUNK	    16u /* groups between two looks at the difference */
+#define CHUNK	    16u /* groups between two tests of the difference */
 
 typedef uint64_t lanes __attribute__((vector_size(8 * LANES)));
 
@@ -59,7 +58,7 @@ static uint64_t pattern_word(uint64_t base, uint64_t index)
 	return htole64(v ^ v >> 29);
 }
 
-/* Odd factors: no change of a single field leaves the sum as it was. */
+/* Odd factors: a change of any single field changes the sum. */
 static uint32_t pattern_header_sum(const struct pattern_header *h)
 {
 	uint64_t v = le64toh(h->seed) * GOLDEN;
@@ -96,7 +95,7 @@ static inline void pattern_start_group(lanes v[VECTORS], uint64_t base)
 		v[i / LANES][i % LANES] = base + i * GOLDEN;
 }
 
-/* The words that v stands for, as they are in memory. */
+/* Converts the vector to words as in memory. */
 static inline void pattern_emit_lanes(const lanes *v, lanes *out)
 {
 	*out = *v ^ *v >> 29;
@@ -106,7 +105,7 @@ static inline void pattern_emit_lanes(const lanes *v, lanes *out)
 #endif
 }
 
-/* How many words stand before p is aligned to a group; never more than there are. */
+/* Returns the number of words before p is aligned to a group, at most `words`. */
 static uint32_t pattern_lead_words(const void *p, uint32_t words)
 {
 	uint32_t lead = (uint32_t)(-(uintptr_t)p % GROUP_BYTES) / 8;
@@ -114,7 +113,7 @@ static uint32_t pattern_lead_words(const void *p, uint32_t words)
 	return lead < words ? lead : words;
 }
 
-/* Whole groups, base is that of the first word. */
+/* Fills whole groups; base is that of the first word. */
 WIDE static void pattern_fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
 {
 	lanes v[VECTORS], out;
@@ -129,8 +128,8 @@ WIDE static void pattern_fill_groups(uint8_t *p, uint32_t groups, uint64_t base)
 	}
 }
 
-/* How many groups were right before the first chunk with a wrong one, a multiple of CHUNK, or
- * `groups`: the exact place is looked for elsewhere. */
+/* Returns the number of correct groups before the first chunk with a wrong one, a multiple of
+ * CHUNK, or `groups`; pattern_wrong_word() finds the exact word. */
 WIDE static uint32_t pattern_right_groups(const uint8_t *p, uint32_t groups, uint64_t base)
 {
 	lanes v[VECTORS], want, got;
@@ -215,7 +214,7 @@ static uint64_t pattern_first_difference(const uint8_t *a, const uint8_t *b, uin
 	return i;
 }
 
-/* Index of the first wrong word in [from, to), `to` when all are right. */
+/* Returns the index of the first wrong word in [from, to), or `to`. */
 static uint32_t pattern_wrong_word(const uint8_t *p, uint32_t from, uint32_t to, uint64_t base)
 {
 	for (uint32_t i = from; i < to; i++) {

@@ -13,9 +13,9 @@
 #define RETRY_COUNT    6
 #define RNR_RETRY      6
 #define MIN_RNR_TIMER  12 /* 0.64 ms */
-#define TIMEOUT_SOFT   18 /* 1.07 s: at 14 rxe retransmits though nothing was lost */
+#define TIMEOUT_SOFT   18 /* 1.07 s: at 14, rxe retransmits without loss */
 #define TIMEOUT_DEVICE 16 /* 0.27 s */
-#define TIMEOUT_STRICT 14 /* 67 ms; none on Soft-RoCE, whose timer also fires in vain: STALL_NS */
+#define TIMEOUT_STRICT 14 /* 67 ms; off on Soft-RoCE, whose timer fires without loss: STALL_NS */
 #define HOP_LIMIT      64
 #define READS	       16
 #define INLINE_BYTES   220u
@@ -32,7 +32,8 @@ static const enum ibv_qp_type types[TRAFFIC_TRANSPORTS] = {
 #define NEEDS_REPEAT                                                                               \
 	(IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC)
 
-/* What a type needs in a state beside what all do (ib_core of Linux 6.1, qp_state_table). */
+/* Attributes that a type needs in a state, in addition to the common ones (ib_core of Linux 6.1,
+ * qp_state_table). */
 static const struct {
 	int init, rtr, rts;
 } needs[] = {
@@ -65,7 +66,7 @@ int traffic_set_state(struct traffic *t, struct ibv_qp *qp, struct ibv_qp_attr *
 		  : 0;
 }
 
-/* Nobody has access through what only sends. */
+/* A sending queue pair grants no remote access. */
 static int qp_to_init(struct traffic *t, struct ibv_qp *qp, int access, struct err *e)
 {
 	bool sends = qp->qp_type == IBV_QPT_XRC_SEND;
@@ -98,7 +99,7 @@ static struct ibv_qp *qp_create(struct worker *w, enum ibv_qp_type type, uint32_
 	return ibv_create_qp(w->t->pd, &init);
 }
 
-/* Small messages go with the request where the device offers that. */
+/* Small messages are sent inline if the device supports it. */
 static void qp_set_inline(struct qp_flow *f)
 {
 	for (uint32_t i = 0; i < f->window; i++)
@@ -125,7 +126,7 @@ static int qp_open(struct qp_flow *f, int access, struct err *e)
 	return qp_to_init(t, f->qp, access, e);
 }
 
-/* XRC has a queue pair for each half, the others one for both. */
+/* XRC has one queue pair per direction, other types one for both. */
 static int qp_open_flow(struct qp_flow *f, int access, struct err *e)
 {
 	bool halves = f->class->transport == TRAFFIC_XRC;
@@ -178,8 +179,8 @@ int traffic_open_queues(struct worker *w, struct err *e)
 	return qp_to_init(w->t, w->control, IBV_ACCESS_REMOTE_WRITE, e);
 }
 
-/* The UDP source port comes from it: another path a QP, and both directions of a connection have
- * the same, as those that a CM sets up. */
+/* The UDP source port is derived from it: a different path per QP, and the same in both directions
+ * of a connection, as with rdma_cm. */
 static uint32_t qp_grh_flow_label(const struct traffic_qp *a, const struct traffic_qp *b)
 {
 	uint32_t targets = a->target_qpn ^ b->target_qpn;
@@ -187,13 +188,13 @@ static uint32_t qp_grh_flow_label(const struct traffic_qp *a, const struct traff
 	return (a->qpn ^ b->qpn ^ targets ^ a->psn ^ b->psn) & 0xfffff;
 }
 
-/* A queue pair between the two ends. */
+/* A connection of two queue pairs. */
 struct qp_conn {
 	struct traffic *t;
 	struct ibv_qp *qp;
-	const struct traffic_class *class; /* whose marking it has */
+	const struct traffic_class *class; /* with the marking */
 	const struct traffic_qp *self, *remote;
-	uint32_t dest_qpn; /* of `peer` */
+	uint32_t dest_qpn; /* of the remote */
 	const uint8_t *gid;
 	bool strict;
 };
@@ -278,7 +279,7 @@ static int qp_create_ah(struct qp_flow *f, const struct qp_conn *l, struct err *
 	return f->tx.ah ? 0 : err_sys(e, -errno, "%s: address handle", f->worker->t->spec.ibdev);
 }
 
-/* From INIT on. */
+/* Connects, starting in INIT. */
 static int qp_connect(struct qp_flow *f, struct ibv_qp *qp, struct err *e)
 {
 	struct qp_conn l = qp_conn_of(f, qp);
@@ -298,7 +299,8 @@ int qp_flow_connect(struct qp_flow *f, struct err *e)
 	return err || !f->qp ? err : qp_connect(f, f->qp, e);
 }
 
-/* Beside rdma_cm its queue pair shows what the device tells of a ToS: any is better than none. */
+/* With rdma_cm, the control queue pair (set by raw verbs) shows how the device reports a ToS;
+ * prefers a class with a ToS other than 0. */
 const struct traffic_class *traffic_control_class(const struct worker *w)
 {
 	for (unsigned int i = 0; w->t->spec.bringup == TRAFFIC_CM && i < w->flow_count; i++)
@@ -307,7 +309,7 @@ const struct traffic_class *traffic_control_class(const struct worker *w)
 	return w->flow_count ? w->flow[0].class : &w->t->spec.class[0];
 }
 
-/* Credits are repeated in every mode. */
+/* The control queue pair retransmits in every mode. */
 int traffic_connect_control(struct worker *w, struct err *e)
 {
 	struct qp_conn l = {
@@ -349,12 +351,12 @@ int qp_flow_reset(struct qp_flow *f, struct err *e)
 	return err || !f->qp ? err : qp_reset(f, f->qp, e);
 }
 
-/* Extended reliable connections (IBTA vol 1, annex A14): a half of a flow has a queue pair of its
- * own. The one that receives (IBV_QPT_XRC_RECV) has neither receives nor memory; each request names
- * the shared receive queue that has them, also one that takes no receive. Here each flow has a
- * receive queue of its own, so that message n is the n-th receive as on RC. */
+/* Extended reliable connections (IBTA vol 1, annex A14): each direction of a flow has its own queue
+ * pair. The receiving one (IBV_QPT_XRC_RECV) has neither receives nor memory; each request names
+ * the shared receive queue, even a request that consumes no receive. Each flow has its own receive
+ * queue here, so that message n is the n-th receive as with RC. */
 
-#define FIRST_QPN 2 /* 0 and 1 are those of management */
+#define FIRST_QPN 2 /* 0 and 1 are for management */
 
 static bool qp_wants_xrc(const struct traffic *t)
 {
@@ -375,7 +377,7 @@ int traffic_check_xrc(const struct traffic *t, struct err *e)
 	return -EOPNOTSUPP;
 }
 
-/* Of this end alone: no file that others could open it by. */
+/* Private domain: no file by which other processes could open it. */
 int traffic_open_xrcd(struct traffic *t, struct err *e)
 {
 	struct ibv_xrcd_init_attr init = {
@@ -439,7 +441,7 @@ void qp_flow_close_srq(struct qp_flow *f)
 		ibv_destroy_srq(f->srq);
 }
 
-/* Numbers of 24 bits come in; a receive queue may well have number 0. */
+/* Numbers were checked to be below 2^24; a receive queue may have number 0. */
 int qp_flow_check_xrc(const struct qp_flow *f, struct err *e)
 {
 	const char *ibdev = f->worker->t->spec.ibdev;

@@ -13,7 +13,7 @@
 #include "probe/traffic/traffic_pattern.h"
 
 #define SETTLE_NS NS_PER_MS
-#define LOST_NS	  (200 * NS_PER_MS) /* so long after the last one: what did not come will not */
+#define LOST_NS	  (200 * NS_PER_MS) /* of silence: a missing message is lost */
 
 static uint32_t receive_credit_step(const struct qp_flow *f)
 {
@@ -39,7 +39,7 @@ int qp_flow_post_receives(struct qp_flow *f, struct err *e)
 {
 	int rc = f->rx.receives ? receive_repost(f, f->rx.receives) : 0;
 
-	f->rx.reposted = 0; /* counted from the first that is taken */
+	f->rx.reposted = 0; /* counted from the first consumed one */
 	return rc ? err_sys(e, -rc, "%s: posting receives", f->worker->t->spec.ibdev) : 0;
 }
 
@@ -81,7 +81,7 @@ static void receive_check_slot(struct qp_flow *f, uint64_t n)
 	qp_flow_check(f, n, f->rx.slot + (size_t)(n % f->slots) * f->stride);
 }
 
-/* One more in `arrived`, which the caller has raised. */
+/* Accounts one message; the caller has increased `arrived`. */
 static void receive_account(struct qp_flow *f, uint32_t bytes)
 {
 	f->rx.last_ns = f->worker->now_ns;
@@ -101,7 +101,7 @@ static void receive_count(struct qp_flow *f, uint32_t bytes)
 	receive_account(f, bytes);
 }
 
-/* Which message came over UC or UD; -1: none of ours. */
+/* Returns the sequence of a UC or UD message; -1: foreign. */
 static int64_t receive_sequence(const struct qp_flow *f, const uint8_t *p, const struct ibv_wc *wc)
 {
 	struct pattern_id id;
@@ -144,7 +144,7 @@ static void receive_unordered(struct qp_flow *f, const struct ibv_wc *wc)
 				   : NULL;
 	int64_t n = receive_sequence(f, p, wc);
 
-	/* Not further ahead than a window of what was granted, nor behind what is remembered. */
+	/* At most a window beyond the credited messages, and not before the remembered ones. */
 	if (n < 0 || wc->byte_len - head != f->class->message_bytes ||
 	    (uint64_t)n >= x->next + TRAFFIC_SEEN_BITS ||
 	    (uint64_t)n + TRAFFIC_SEEN_BITS < x->next) {
@@ -181,8 +181,8 @@ static void receive_ordered(struct qp_flow *f, const struct ibv_wc *wc)
 		receive_check_slot(f, n);
 }
 
-/* When the round trip of message n began. Taken before the next is posted: what was lost is back,
- * so that an end whose time is over posts no more. */
+/* Returns the start of the round trip of message n. Call before the next post: after the end of the
+ * run, the loss of the last message is resolved and no more is posted. */
 static uint64_t receive_consume_start_ns(struct qp_flow *f, uint64_t n)
 {
 	struct qp_requester *x = &f->tx;
@@ -192,7 +192,7 @@ static uint64_t receive_consume_start_ns(struct qp_flow *f, uint64_t n)
 	return since_ns;
 }
 
-/* A round trip, at the end that began it. */
+/* Adds a round trip, on the host that started it. */
 static void receive_add_round_trip(struct qp_flow *f, uint64_t since_ns)
 {
 	struct worker *w = f->worker;
@@ -208,8 +208,8 @@ bool qp_flow_awaits(const struct qp_flow *f)
 	return f->worker->t->spec.role == TRAFFIC_SERVER || f->tx.posted > f->rx.arrived;
 }
 
-/* No order of the bytes of a WRITE is promised, though devices keep one: what is not right yet gets
- * a moment. */
+/* The order of bytes of a WRITE is not guaranteed, although devices keep it: waits a moment for a
+ * wrong byte. */
 static void receive_await_bytes(const struct qp_flow *f, uint64_t n, const uint8_t *p)
 {
 	uint64_t end_ns = f->worker->now_ns + SETTLE_NS, offset;
@@ -226,8 +226,8 @@ void qp_flow_set_due(struct qp_flow *f)
 	f->rx.due_stamp = class_stamp(f->class, n);
 }
 
-/* The answer goes out before anything else is done for what came: each end's way from the one to
- * the other is part of the round trip. The slot is not used again before the answer is answered. */
+/* Sends the reply first: the time from arrival to reply is part of the round trip. The slot is not
+ * reused before the reply is answered. */
 void qp_flow_poll(struct qp_flow *f)
 {
 	const uint8_t *p = f->rx.slot + (size_t)(f->rx.arrived % f->slots) * f->stride;
@@ -259,7 +259,8 @@ void qp_flow_received(struct qp_flow *f, const struct ibv_wc *wc)
 		receive_add_round_trip(f, receive_consume_start_ns(f, f->rx.arrived - 1));
 }
 
-/* A plain WRITE is checked up to what the peer completed; unchecked, it is believed. */
+/* Checks a plain WRITE up to the count that the peer completed; without a check, trusts that count.
+ */
 static void receive_written(struct qp_flow *f, uint64_t completed)
 {
 	struct qp_responder *x = &f->rx;
@@ -297,14 +298,14 @@ void qp_flow_read_completed(struct qp_flow *f, const struct credit_slot *in)
 		receive_written(f, x->announced);
 }
 
-/* Nothing came for so long that nothing more will. Only time in which this worker looked counts: a
- * host that stood still for a while has what came meanwhile before it. */
+/* Returns true if nothing arrived for so long that the rest is lost. Counts only time in which this
+ * worker ran: after a pause without CPU, arrivals are still unread. */
 static bool receive_is_quiet(const struct qp_flow *f)
 {
 	return f->worker->awake_ns - f->rx.heard_awake_ns > LOST_NS;
 }
 
-/* What may be granted: all that arrived, and of UC and UD what can come no more. */
+/* Returns the messages to credit: all that arrived, and for UC and UD those that are lost. */
 static uint64_t receive_creditable(struct qp_flow *f)
 {
 	struct qp_responder *x = &f->rx;
@@ -341,7 +342,8 @@ static void receive_finish(struct qp_flow *f)
 	f->worker->dirty = true;
 }
 
-/* Of UC and UD: what a later one came after. Where the flow did not end, more may be missing. */
+/* Counts UC and UD messages missing before a later one. If the flow did not end, more may be
+ * missing. */
 void qp_flow_count_gaps(struct qp_flow *f)
 {
 	const struct qp_responder *x = &f->rx;

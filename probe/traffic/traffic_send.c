@@ -10,9 +10,9 @@
 #include "probe/traffic/traffic_pattern.h"
 
 #define POISON	UINT64_C(0xa5a5a5a5a5a5a5a5)
-#define FULL_NS (NS_PER_MS / 10) /* later it is looked whether another thread has made room */
+#define FULL_NS (NS_PER_MS / 10) /* time to the next check for free room of the throttle */
 
-/* What must not be there already when a READ or an atomic comes back. */
+/* Overwrites the buffer, so that old data cannot pass for the response of a READ or an atomic. */
 static void send_poison(struct qp_flow *f, uint8_t *slot)
 {
 	uint32_t last = f->class->verb == TRAFFIC_ATOMIC ? 0 : f->class->message_bytes - 8;
@@ -70,7 +70,7 @@ static void send_note_progress(struct qp_flow *f)
 	f->tx.progress_awake_ns = f->worker->awake_ns;
 }
 
-/* Posts a list that was to go at due_ns. */
+/* Posts a list that was due at due_ns. */
 static void send_post_list(struct qp_flow *f, uint32_t n, uint64_t due_ns)
 {
 	struct qp_requester *x = &f->tx;
@@ -87,7 +87,7 @@ static void send_post_list(struct qp_flow *f, uint32_t n, uint64_t due_ns)
 		send_note_progress(f);
 	if (!w->first_ns)
 		w->first_ns = w->now_ns;
-	/* The intended time counts: a message that waits for its turn is late. */
+	/* Uses the intended time: waiting for a turn counts as latency. */
 	x->posted_ns[(x->posted + n - 1) & (f->window - 1)] = due_ns < w->now_ns ? due_ns
 										 : w->now_ns;
 	last->next = NULL;
@@ -99,13 +99,13 @@ static void send_post_list(struct qp_flow *f, uint32_t n, uint64_t due_ns)
 		send_post_failed(f, rc);
 }
 
-/* Messages whose slots are free again. */
+/* Returns the messages whose slots are free again. */
 static uint64_t send_freed(const struct qp_requester *x)
 {
 	return x->needs_credit && x->credited < x->completed ? x->credited : x->completed;
 }
 
-/* Of UC and UD under way until it is granted, as no one else tells of its arrival. */
+/* UC and UD messages are in flight until credited, because nothing else reports their arrival. */
 void qp_flow_update_flight(struct qp_flow *f)
 {
 	struct qp_requester *x = &f->tx;
@@ -117,7 +117,7 @@ void qp_flow_update_flight(struct qp_flow *f)
 	x->flight_was = bytes;
 }
 
-/* How many may go as one list, 0 = none now. A part of a list goes at the end alone. */
+/* Returns the messages to post as one list, 0 = none now. Only the last list is shorter. */
 static uint32_t send_next_list(const struct qp_flow *f)
 {
 	const struct qp_requester *x = &f->tx;
@@ -128,21 +128,21 @@ static uint32_t send_next_list(const struct qp_flow *f)
 	return slots >= want && way >= want ? want : 0;
 }
 
-/* A probe posts its next when the last one is back. */
+/* A probe posts the next message when the last one is back. */
 static bool send_probe_waits(const struct qp_flow *f)
 {
 	return f->class->probe && f->worker->t->spec.role == TRAFFIC_CLIENT &&
 	       f->tx.posted > f->rx.arrived;
 }
 
-/* The answering end of a probe owes one message for each that came. */
+/* The replying host of a probe owes one message per arrived one. */
 static bool send_probe_owes(const struct qp_flow *f)
 {
 	return !f->class->probe || f->worker->t->spec.role == TRAFFIC_CLIENT ||
 	       f->tx.posted < f->rx.arrived;
 }
 
-/* A message whose making would cost time when it is due, if there is a slot for it. */
+/* Fills a message in advance, if there is a slot for it, to save time when it is due. */
 static void send_prefill(struct qp_flow *f, uint32_t n)
 {
 	bool wanted = class_polls(f->class) || f->class->rate_bytes_per_s;
@@ -153,7 +153,7 @@ static void send_prefill(struct qp_flow *f, uint32_t n)
 	f->tx.prefilled = true;
 }
 
-/* The worker looks again then at the latest. */
+/* Sets the latest time of the worker's next turn. */
 static void send_wait(struct worker *w, uint64_t wait_ns)
 {
 	/* Another thread may get the completion. */
@@ -163,8 +163,8 @@ static void send_wait(struct worker *w, uint64_t wait_ns)
 		w->next_ns = w->now_ns + wait_ns;
 }
 
-/* One message at a rate; false: it is not its time. The time is read after the post as well: a
- * thread that stands still in between has sent at that time at the latest. */
+/* Posts one message of a class with a rate; false: not due. Reads the time after the post too: a
+ * preempted thread has sent at that time at the latest. */
 static bool send_post_paced(struct qp_flow *f, bool answers)
 {
 	struct throttle *s = &f->worker->t->throttle;
@@ -223,7 +223,7 @@ static int send_post_prefilled(struct qp_flow *f)
 	return ibv_post_send(f->qp, &x->wr[x->posted++ & (f->window - 1)], &bad);
 }
 
-/* On the way from what came to the answer of it: no more than must be. */
+/* Replies to an arrived message with minimal work in between. */
 void qp_flow_answer(struct qp_flow *f)
 {
 	struct qp_requester *x = &f->tx;
@@ -249,7 +249,8 @@ void qp_flow_answer(struct qp_flow *f)
 		send_post_failed(f, rc);
 }
 
-/* Each FETCH_ADD of 1 returns how many there were: none is missing and none was done twice. */
+/* Each FETCH_ADD of 1 returns the number of earlier ones: none is missing and none was executed
+ * twice. */
 static void send_check_atomic(struct qp_flow *f, uint64_t n)
 {
 	uint64_t got;
@@ -290,8 +291,8 @@ void qp_flow_completed(struct qp_flow *f, uint32_t at)
 			send_check_atomic(f, i);
 }
 
-/* The peer's numbers may be anything: a grant is of what was completed here, and never taken back.
- * It may be ahead of our own completions, which come by another way. */
+/* The peer's numbers are hostile input: credits must not exceed posted messages and never decrease.
+ * They may be ahead of local completions, which arrive on another queue pair. */
 void qp_flow_read_credit(struct qp_flow *f, const struct credit_slot *in)
 {
 	struct qp_requester *x = &f->tx;
@@ -316,8 +317,8 @@ void qp_flow_read_credit(struct qp_flow *f, const struct credit_slot *in)
 				  f->class_index, f->number, (unsigned long long)in->mismatches);
 }
 
-/* Tells what was completed: a plain WRITE can be checked up to there, and what is missing of UC and
- * UD is lost. */
+/* Announces completed messages: a plain WRITE can be checked up to there, and UC and UD messages
+ * still missing are lost. */
 static void send_announce(struct qp_flow *f)
 {
 	struct credit_slot *out = &f->worker->out[f->at];

@@ -81,7 +81,7 @@ static enum traffic_cause status_cause(enum ibv_wc_status status, const char **n
 	return CAUSE_LOCAL;
 }
 
-/* The queue pair may fail before the port says that it is down: it gets a moment. */
+/* Waits a moment for the port state: the queue pair may fail before the port reports down. */
 static bool status_port_goes_down(const struct traffic *t)
 {
 	const struct timespec moment = {.tv_nsec = PORT_POLL_NS};
@@ -103,7 +103,7 @@ void traffic_note_failure(struct qp_flow *f, const struct ibv_wc *wc, bool recov
 	const char *name;
 
 	if (f->dead)
-		return; /* what comes after the first error tells of it alone */
+		return; /* later errors are consequences of the first */
 	f->dead = !recovered;
 	pthread_mutex_lock(&t->lock);
 	if (r->failure_count < TRAFFIC_FAILURES_MAX)
@@ -120,7 +120,7 @@ void traffic_note_failure(struct qp_flow *f, const struct ibv_wc *wc, bool recov
 	pthread_mutex_unlock(&t->lock);
 }
 
-/* Since `at_ns`, which is 0 when there was none yet. */
+/* Returns the age of `at_ns`, which is 0 when there was no event. */
 static uint64_t status_age_ns(const struct worker *w, uint64_t at_ns)
 {
 	return w->now_ns - (at_ns > w->t->start_ns ? at_ns : w->t->start_ns);
@@ -155,8 +155,8 @@ void traffic_note_stall(const struct qp_flow *f)
 	pthread_mutex_unlock(&w->t->lock);
 }
 
-/* Flushed requests tell only that the QP died: why is in an event, or the port is down (an rxe port
- * that goes down gives LOC_QP_OP_ERR on Linux 6.1 and WR_FLUSH_ERR on 6.12). */
+/* Flushed requests only show that the QP failed: the reason is in an event, or the port is down
+ * (when an rxe port goes down: LOC_QP_OP_ERR on Linux 6.1, WR_FLUSH_ERR on 6.12). */
 void traffic_completion_error(struct worker *w, struct qp_flow *f, const struct ibv_wc *wc)
 {
 	const char *name;
@@ -164,7 +164,7 @@ void traffic_completion_error(struct worker *w, struct qp_flow *f, const struct 
 	double after_s = (double)(w->now_ns - w->t->start_ns) / 1e9;
 
 	if (atomic_load(&w->t->failed))
-		return; /* all that is flushed after the first */
+		return; /* flushed after the first error */
 	if (cause == CAUSE_LOCAL && status_port_goes_down(w->t))
 		cause = CAUSE_PORT_DOWN;
 	if (!f) {
@@ -199,7 +199,7 @@ void traffic_read_async_event(struct traffic *t)
 	if (ibv_get_async_event(t->ctx, &event))
 		return;
 	type = event.event_type;
-	port = event.element.port_num; /* meaningful for port events alone */
+	port = event.element.port_num; /* valid for port events only */
 	ibv_ack_async_event(&event);
 	for (size_t i = 0; i < ARRAY_SIZE(events); i++) {
 		if (events[i].type != type)

@@ -22,13 +22,13 @@
 
 #define CONNECT_MS    4000
 #define CONNECT_ID_MS 500
-#define WAIT_MS	      100 /* of one poll(), so that the time is looked at */
+#define WAIT_MS	      100 /* of one poll(), to check the time */
 #define UNSENT_MAX    (256 << 10)
-#define WINDOW_MIN    (16 << 10) /* of less TCP makes no flow */
-#define BACKLOG_EXTRA 16	 /* that may knock at the same time */
-#define PENDING_MAX   64	 /* that may stand there and say nothing yet */
+#define WINDOW_MIN    (16 << 10) /* TCP needs at least this for a steady flow */
+#define BACKLOG_EXTRA 16	 /* concurrent connection attempts */
+#define PENDING_MAX   64	 /* unidentified connections */
 
-/* The first bytes of a stream: which one, of which run. */
+/* First bytes of a stream: run and stream. */
 struct connect_id {
 	__be64 seed;
 	__be32 stream;
@@ -61,7 +61,7 @@ static int tcp_set_tos(const struct tcp_load *l, int fd, unsigned int background
 					   : tcp_setsockopt(fd, IPPROTO_IPV6, IPV6_TCLASS, tos);
 }
 
-/* Ends that the bytes of a background go to, as bits of enum traffic_role. */
+/* Returns the receivers of a TCP class, as bits of enum traffic_role. */
 static unsigned int tcp_receivers(const struct traffic_tcp *tcp)
 {
 	const unsigned int forward = 1u << TRAFFIC_SERVER, back = 1u << TRAFFIC_CLIENT;
@@ -71,8 +71,8 @@ static unsigned int tcp_receivers(const struct traffic_tcp *tcp)
 	return tcp->direction == TRAFFIC_FORWARD ? forward : back;
 }
 
-/* A receiver advertises no more than its part of what may be under way at a rate: over the senders
- * and the streams of all backgrounds that have one. */
+/* Clamps the receive window to its share of the bytes in flight: over the senders and the streams
+ * of all classes with a rate. */
 static int tcp_clamp_window(const struct tcp_load *l, int fd, unsigned int background)
 {
 	const struct traffic_tcp *tcp = &l->tcp[background];
@@ -88,7 +88,8 @@ static int tcp_clamp_window(const struct tcp_load *l, int fd, unsigned int backg
 			      bytes > WINDOW_MIN ? (int)bytes : WINDOW_MIN);
 }
 
-/* Bound to our address, so that it leaves by the port that is tested where routes go by address. */
+/* Binds to the own address, so that the stream leaves through the tested port where routes depend
+ * on the source. */
 static int tcp_open_socket(const struct tcp_load *l, unsigned int background, int *out,
 			   struct err *e)
 {
@@ -213,7 +214,7 @@ void tcp_load_close(struct tcp_load *l)
 	free(l);
 }
 
-/* True when it came; false when the time is over. */
+/* Returns true on the event, false on timeout. */
 static bool tcp_await(int fd, short events, uint64_t end_ms)
 {
 	struct pollfd p = {.fd = fd, .events = events};
@@ -274,9 +275,9 @@ static int tcp_connect_streams(struct tcp_load *l, const uint8_t gid[16], const 
 	return 0;
 }
 
-/* Who has come and not said yet which stream it is. */
+/* A connection that is not identified yet. */
 struct tcp_pending {
-	int fd; /* -1: nobody */
+	int fd; /* -1: free */
 	unsigned int background;
 	uint64_t since_ms;
 	uint8_t received[sizeof(struct connect_id)];
@@ -285,9 +286,9 @@ struct tcp_pending {
 
 struct tcp_acceptor {
 	struct tcp_load *l;
-	const uint8_t *gid; /* of the other end */
+	const uint8_t *gid; /* of the peer */
 	struct tcp_pending pending[PENDING_MAX];
-	unsigned int missing[TRAFFIC_TCP_MAX]; /* streams of each background */
+	unsigned int missing[TRAFFIC_TCP_MAX]; /* streams per class */
 };
 
 static void tcp_pending_close(struct tcp_pending *v)
@@ -297,7 +298,7 @@ static void tcp_pending_close(struct tcp_pending *v)
 	v->fd = -1;
 }
 
-/* The stream that it is; NULL: a stranger. */
+/* Returns the stream of a connection; NULL: foreign. */
 static struct tcp_stream *tcp_pending_stream(const struct tcp_acceptor *r,
 					     const struct tcp_pending *v)
 {
@@ -335,7 +336,7 @@ static int tcp_pending_read(struct tcp_acceptor *r, struct tcp_pending *v, struc
 	return err ? tcp_fail(r->l, err, "set the ToS", e) : 0;
 }
 
-/* A free place, or that of the one who has been silent longest. */
+/* Returns a free place, or that of the oldest unidentified connection. */
 static struct tcp_pending *tcp_pending_slot(struct tcp_acceptor *r)
 {
 	struct tcp_pending *oldest = &r->pending[0];
@@ -350,7 +351,7 @@ static struct tcp_pending *tcp_pending_slot(struct tcp_acceptor *r)
 	return oldest;
 }
 
-/* Streams come from the address of the other end's GID, to which each is bound. */
+/* Streams come from the address of the peer's GID, to which each is bound. */
 static bool tcp_is_remote(const struct tcp_acceptor *r, const struct sockaddr_storage *from)
 {
 	struct sockaddr_storage want;
@@ -362,7 +363,7 @@ static bool tcp_is_remote(const struct tcp_acceptor *r, const struct sockaddr_st
 	return !strcmp(came, wanted);
 }
 
-/* Of accept4(): whoever knocked went away again. Others would come again at once. */
+/* Errors of accept4() that end one connection only: the peer closed it meanwhile. */
 static bool tcp_accept_transient(int error)
 {
 	return error == EAGAIN || error == EINTR || error == ECONNABORTED || error == EPROTO;
@@ -386,7 +387,7 @@ static int tcp_accept(struct tcp_acceptor *r, unsigned int background, struct er
 	return 0;
 }
 
-/* Those who are there, and no more than that: poll() counts free places as files. */
+/* Lists used places only: poll() counts free ones against the limit of files. */
 static nfds_t tcp_fill_pollfds(const struct tcp_acceptor *r,
 			       struct pollfd p[TRAFFIC_TCP_MAX + PENDING_MAX],
 			       unsigned int who[TRAFFIC_TCP_MAX + PENDING_MAX])
@@ -394,7 +395,7 @@ static nfds_t tcp_fill_pollfds(const struct tcp_acceptor *r,
 	nfds_t n = 0;
 
 	for (unsigned int i = 0; i < PENDING_MAX + TRAFFIC_TCP_MAX; i++) {
-		unsigned int listener = i - PENDING_MAX; /* after the visitors */
+		unsigned int listener = i - PENDING_MAX; /* after the pending connections */
 		int fd = i < PENDING_MAX ? r->pending[i].fd : r->l->listener[listener];
 
 		if (fd < 0 || (i >= PENDING_MAX && !r->missing[listener]))
@@ -405,7 +406,7 @@ static nfds_t tcp_fill_pollfds(const struct tcp_acceptor *r,
 	return n;
 }
 
-/* One look at all: a silent one holds up nobody. */
+/* Polls all connections once: a silent one delays nothing. */
 static int tcp_poll_pending(struct tcp_acceptor *r, struct err *e)
 {
 	struct pollfd p[TRAFFIC_TCP_MAX + PENDING_MAX];
@@ -461,7 +462,7 @@ static int tcp_accept_streams(struct tcp_load *l, const uint8_t gid[16], uint64_
 	return err;
 }
 
-/* The kernel paces a stream itself; what is written waits in our hands, not in a long queue. */
+/* The kernel paces the stream; the rest waits here, not in a long socket queue. */
 static int tcp_set_pacing(const struct tcp_load *l, const struct tcp_stream *s, struct err *e)
 {
 	const struct traffic_tcp *tcp = &l->tcp[s->background];
@@ -493,24 +494,24 @@ int tcp_load_connect(struct tcp_load *l, const uint8_t gid[16],
 	return err;
 }
 
-/* The thread of TCP streams: level-triggered, so many bytes a turn. What arrives is dropped in the
- * kernel (MSG_TRUNC) and what is sent is always the same, so that it costs the host little. In the
- * end a stream is cut: what still waits in its socket must not go on after the run. */
+/* Thread of the TCP streams: level-triggered, with a byte limit per turn. The kernel drops received
+ * data (MSG_TRUNC), and sent data is constant, to cost little CPU. At the end a stream is reset:
+ * data in its socket must not be sent after the run. */
 
 #define TURN_MS	   20
 #define EVENTS	   64
-#define PIECE	   (64u << 10) /* of one send() */
-#define PIECES	   4u	       /* of a stream before the others have their turn */
+#define PIECE	   (64u << 10) /* bytes of one send() */
+#define PIECES	   4u	       /* pieces of a stream per turn */
 #define RECV_BYTES (1u << 20)
 
-/* The end of the other one comes so long before ours at most: where the time is over for both, they
- * began within a word of each other; who is told to end is told later, and looks now and then. */
+/* Longest time between the end of the peer and of this host. After a timed run both end within a
+ * message of each other; a stopped host is notified later and checks at intervals. */
 #define APART_MOST_NS	       UINT64_C(1000000000)
-#define APART_PART	       10u /* of the run */
+#define APART_PART	       10u /* part of the duration of the run */
 #define APART_LEAST_NS	       UINT64_C(50000000)
 #define APART_LEAST_STOPPED_NS UINT64_C(500000000)
 
-/* Zero where the kernel is too old to say. */
+/* Zero if the kernel is too old. */
 static void tcp_read_info(int fd, struct tcp_info *info)
 {
 	socklen_t size = sizeof(*info);
@@ -564,7 +565,7 @@ static void tcp_stream_send(struct tcp_load *l, struct tcp_stream *s)
 	}
 }
 
-/* A stream that only sends hears of its end so. */
+/* Detects the end of a stream that only sends. */
 static void tcp_check_alive(struct tcp_load *l, struct tcp_stream *s)
 {
 	socklen_t size = sizeof(int);
@@ -600,7 +601,7 @@ static void tcp_add_sent(struct traffic_tcp_result *r, const struct tcp_stream *
 		r->mss = info.tcpi_snd_mss;
 }
 
-/* Until when an end of a stream is early. */
+/* Returns the time until which the end of a stream is early. */
 static uint64_t tcp_early_until_ns(const struct tcp_load *l)
 {
 	bool stopped = l->ended_ns < l->end_ns;

@@ -8,8 +8,8 @@
 
 #include "probe/traffic/traffic_worker.h"
 
-/* A schedule in time, whose debts are dropped (the generic cell rate algorithm, ITU-T I.371), and a
- * sliding window of slots. Pure. */
+/* Schedule without debts (generic cell rate algorithm, ITU-T I.371), and a sliding window of slots.
+ * Pure. */
 
 #define NS_PER_S UINT64_C(1000000000)
 
@@ -59,7 +59,7 @@ static uint64_t *throttle_slot(struct pace_window *w, uint64_t at)
 	return &w->slot[at % PACE_SLOTS];
 }
 
-/* To the slot of now; what is too old leaves. */
+/* Advances to the slot of now; removes old slots. */
 static void throttle_advance(struct pace_window *w, uint64_t now_ns)
 {
 	uint64_t to = now_ns >> PACE_SLOT_BITS;
@@ -101,8 +101,8 @@ void pace_window_consume(struct pace_window *w, uint32_t bytes, uint64_t now_ns)
 	w->bytes += bytes;
 }
 
-#define TURN_NS	 20000u			/* of a worker that polls: it comes round so late */
-#define SLEEP_NS (100 * PACE_WINDOW_NS) /* of Soft-RoCE: one processor moves the packets, too */
+#define TURN_NS	 20000u			/* longest turn of a polling worker */
+#define SLEEP_NS (100 * PACE_WINDOW_NS) /* Soft-RoCE: the CPU also moves the packets */
 
 static unsigned int throttle_window(const struct traffic_class *c)
 {

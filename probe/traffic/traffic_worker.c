@@ -16,19 +16,19 @@
 
 #define BATCH		 32
 #define WAIT_MAX_NS	 (10 * NS_PER_MS)
-#define AWAKE_MOST_NS	 (2 * WAIT_MAX_NS) /* of a turn; in a longer one the host stood still */
-#define SPIN_NS		 (20 * NS_PER_MS)  /* after what came last: memory that is polled */
-#define SPIN_LOOKS	 524288u	   /* at polled memory, between looks at anything else */
-#define SPIN_BUDGET	 128u /* of them at one flow; all where one processor moves packets, too */
-#define BACKOFF_SLEEP_NS 5000 /* after them on Soft-RoCE, for its kernel */
-#define BACKOFF_SLEEPS	 20u  /* of that processor, between looks at anything else */
-#define SLACK_NS	 1000ul		     /* and not 50 us, which a sleep may be late */
-#define LOOK_NS		 (NS_PER_MS / 10)    /* later on Soft-RoCE: it is looked at so often */
-#define STOP_NS		 (2000 * NS_PER_MS)  /* after a stop: nothing comes, and is left */
-#define STOP_MOST_NS	 (4000 * NS_PER_MS)  /* it comes slowly, and is left */
-#define STALL_NS	 (5000 * NS_PER_MS)  /* nothing completes, on top of TRAFFIC_STALL_RATE */
-#define VERDICT_NS	 (60000 * NS_PER_MS) /* a NIC has given up by then */
-#define ABORT_POLLS	 100		     /* of 1 ms */
+#define AWAKE_MOST_NS	 (2 * WAIT_MAX_NS)   /* longest time that counts as awake in a turn */
+#define SPIN_NS		 (20 * NS_PER_MS)    /* polling of memory after the last arrival */
+#define SPIN_LOOKS	 524288u	     /* polls of memory between two other checks */
+#define SPIN_BUDGET	 128u		     /* polls of one flow; all of them with one CPU */
+#define BACKOFF_SLEEP_NS 5000		     /* after them on Soft-RoCE, for its kernel */
+#define BACKOFF_SLEEPS	 20u		     /* sleeps between two other checks */
+#define SLACK_NS	 1000ul		     /* instead of 50 us, by which a sleep may be late */
+#define LOOK_NS		 (NS_PER_MS / 10)    /* later on Soft-RoCE: poll interval */
+#define STOP_NS		 (2000 * NS_PER_MS)  /* after a stop: limit without any progress */
+#define STOP_MOST_NS	 (4000 * NS_PER_MS)  /* after a stop: limit with progress */
+#define STALL_NS	 (5000 * NS_PER_MS)  /* without a completion, plus TRAFFIC_STALL_RATE */
+#define VERDICT_NS	 (60000 * NS_PER_MS) /* a NIC has reported an error by then */
+#define ABORT_POLLS	 100		     /* of 1 ms each */
 
 static void worker_complete(struct worker *w, const struct ibv_wc *wc)
 {
@@ -69,7 +69,7 @@ static void worker_check_end(struct worker *w)
 	w->over = !w->dirty && !w->control_under_way;
 }
 
-/* Once: the cells of all flows say it. */
+/* Sets the flag once, in the credit slots of all flows. */
 static void worker_flag_all(struct worker *w, enum credit_flag flag)
 {
 	for (unsigned int i = 0; i < w->flow_count; i++)
@@ -77,7 +77,7 @@ static void worker_flag_all(struct worker *w, enum credit_flag flag)
 	w->dirty = true;
 }
 
-/* Requests that the NIC will give a verdict on. */
+/* Returns true with outstanding requests, which the NIC will complete or fail. */
 static bool worker_is_waiting(const struct worker *w)
 {
 	bool waits = false;
@@ -87,8 +87,8 @@ static bool worker_is_waiting(const struct worker *w)
 	return waits;
 }
 
-/* A program that says nothing is gone. While requests of ours are under way the NIC knows better:
- * that nothing is acknowledged any more is another cause. */
+/* A silent peer is gone, unless requests are outstanding: then the NIC reports missing
+ * acknowledgements, which is another cause. */
 static void worker_check_silence(struct worker *w)
 {
 	uint64_t quiet_ns = w->now_ns - w->heard_ns;
@@ -100,7 +100,7 @@ static void worker_check_silence(struct worker *w)
 			     (double)quiet_ns / 1e9);
 }
 
-/* What was under way when it was stopped need not come to its end: the path may be gone. */
+/* Outstanding work need not complete after a stop: the path may be gone. */
 static void worker_check_stop(struct worker *w)
 {
 	uint64_t since_ns = w->last_ns > w->stopped_ns ? w->last_ns : w->stopped_ns;
@@ -145,8 +145,8 @@ uint64_t worker_stall_timeout_ns(const struct worker *w)
 	return limit_ns;
 }
 
-/* The other end answers, but nothing of ours arrives: a pause without end, or a kernel that tries
- * for ever (rxe of Linux 6.1 after the MTU was lowered). */
+/* The peer answers, but no request completes: endless pause, or a kernel that retries for ever (rxe
+ * of Linux 6.1 after the MTU was lowered). */
 static void worker_check_progress(struct worker *w)
 {
 	uint64_t limit_ns;
@@ -219,8 +219,8 @@ static void worker_sleep(struct worker *w, uint64_t max_ns)
 	}
 }
 
-/* How long the worker may sleep for flows whose arrivals no event tells of: 0 = it polls, as
- * ib_write_lat does. A flow that is quiet leaves the core to the kernel's work. */
+/* Returns how long the worker may sleep for flows that poll memory: 0 = poll, as ib_write_lat does.
+ * A quiet flow leaves the core to the kernel. */
 static uint64_t worker_poll_wait_ns(const struct worker *w)
 {
 	uint64_t wait = WAIT_MAX_NS;
@@ -247,7 +247,7 @@ static bool worker_spin_flow(const struct qp_flow *f)
 	return false;
 }
 
-/* All that is awaited comes to memory, and no message is due later, which goes by the clock. */
+/* Returns true if all expected messages arrive in memory and none is due by the clock. */
 static bool worker_only_polls(const struct worker *w)
 {
 	if (w->next_ns != UINT64_MAX)
@@ -258,7 +258,7 @@ static bool worker_only_polls(const struct worker *w)
 	return true;
 }
 
-/* Memory alone: the clock and the kernel cost more than a message does. True: something came, and
+/* Polls memory only: clock and system calls cost more than a message. True: a message arrived and
  * was answered. */
 static bool worker_spin(struct worker *w, unsigned int looks)
 {
@@ -273,8 +273,8 @@ static bool worker_spin(struct worker *w, unsigned int looks)
 	return false;
 }
 
-/* The same on Soft-RoCE, whose kernel moves the packets on the same processors. What came in a nap
- * is answered before anything else is looked at. */
+/* The same on Soft-RoCE, whose kernel moves the packets on the same CPUs, with sleeps in between.
+ * An arrival during a sleep is answered first. */
 static void worker_backoff(struct worker *w)
 {
 	static const struct timespec pause = {.tv_nsec = BACKOFF_SLEEP_NS};
@@ -285,7 +285,7 @@ static void worker_backoff(struct worker *w)
 		nanosleep(&pause, NULL);
 }
 
-/* Nothing to do. The CQ is armed first and looked at once more, then slept on. */
+/* Idle: arms the CQ, polls it once more, then sleeps. */
 static void worker_idle(struct worker *w)
 {
 	uint64_t wait;
@@ -298,7 +298,7 @@ static void worker_idle(struct worker *w)
 	wait = worker_poll_wait_ns(w);
 	if (!wait) {
 		if (!worker_only_polls(w))
-			sched_yield(); /* to the kernel's thread that moves the packets */
+			sched_yield(); /* yields to the kernel thread that moves the packets */
 		else
 			worker_backoff(w);
 		return;
@@ -316,7 +316,7 @@ static void worker_idle(struct worker *w)
 	worker_sleep(w, wait);
 }
 
-/* So that the other end need not wait for our silence. */
+/* Notifies the peer, so that it need not wait for its silence timeout. */
 static void worker_send_abort(struct worker *w)
 {
 	const struct timespec moment = {.tv_nsec = 1000000};
