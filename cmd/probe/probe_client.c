@@ -197,7 +197,7 @@ static int client_report(const struct two_ended *t, const struct folder *record,
 }
 
 static int client_run_probe(const struct two_ended_wish *w, const struct folder *record,
-			    struct probe_progress *talk)
+			    struct probe_progress *progress)
 {
 	struct two_ended *t = calloc(1, sizeof(*t));
 	struct err e = {0};
@@ -208,7 +208,7 @@ static int client_run_probe(const struct two_ended_wish *w, const struct folder 
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	err = two_ended_run(w, t, &e);
-	probe_progress_clear(talk);
+	probe_progress_clear(progress);
 	code = client_report(t, record, err, &e);
 	two_ended_clear(t);
 	free(t);
@@ -390,25 +390,25 @@ struct client_tokens {
 
 /* Sources in this order: --token-file, environment, prompt. No option takes a token: every user of
  * the host can read command lines. */
-static int client_find_tokens(struct client_tokens *ring, char **host, int count, struct err *e)
+static int client_find_tokens(struct client_tokens *tokens, char **host, int count, struct err *e)
 {
 	const char *file = probe_options.token_file;
-	int err = file ? token_list_load(file, &ring->given, e)
-		       : client_token_from_env(&ring->given, e);
+	int err = file ? token_list_load(file, &tokens->given, e)
+		       : client_token_from_env(&tokens->given, e);
 
 	for (int i = 0; i < count && !err; i++) {
-		ring->token[i] = token_list_find(&ring->given, host[i]);
-		if (ring->token[i])
+		tokens->token[i] = token_list_find(&tokens->given, host[i]);
+		if (tokens->token[i])
 			continue;
-		if (ring->given.count) {
+		if (tokens->given.count) {
 			err_set(e, -EINVAL, "%s: no token for %s", file, host[i]);
 			err_hint(e, "add a line '%.200s TOKEN'", host[i]);
 			return -EINVAL;
 		}
-		err = client_ask_token(host[i], &ring->asked[i], e);
+		err = client_ask_token(host[i], &tokens->asked[i], e);
 		if (!err)
-			ring->token[i] = token_list_find(&ring->asked[i], host[i]);
-		if (!err && !ring->token[i])
+			tokens->token[i] = token_list_find(&tokens->asked[i], host[i]);
+		if (!err && !tokens->token[i])
 			err = err_set(e, -EINVAL, "no token for %s", host[i]);
 	}
 	return err;
@@ -453,7 +453,7 @@ static void client_explain(const struct two_ended_wish *w)
 static int client_start(struct two_ended_wish *w, char **host, const char *const *token, int count)
 {
 	bool terminal = isatty(STDERR_FILENO);
-	struct probe_progress talk = {0};
+	struct probe_progress progress = {0};
 	struct folder record = {0};
 	struct err e = {0};
 	int code;
@@ -463,7 +463,7 @@ static int client_start(struct two_ended_wish *w, char **host, const char *const
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_progress_print : NULL;
 	w->live = !globals->quiet && terminal ? probe_progress_show : NULL;
-	w->arg = &talk;
+	w->arg = &progress;
 	w->stop = signals_catch_stop();
 	if (probe_options.incast) {
 		code = client_run_incast(w, (const char *const *)host, token, (unsigned int)count,
@@ -471,7 +471,7 @@ static int client_start(struct two_ended_wish *w, char **host, const char *const
 	} else {
 		w->host = host[0];
 		w->token = token[0];
-		code = client_run_probe(w, &record, &talk);
+		code = client_run_probe(w, &record, &progress);
 	}
 	folder_close(&record);
 	return code;
@@ -480,7 +480,7 @@ static int client_start(struct two_ended_wish *w, char **host, const char *const
 static int client_main(int argc, char **argv)
 {
 	struct two_ended_wish w = {0};
-	struct client_tokens *ring;
+	struct client_tokens *tokens;
 	char self[PATH_MAX];
 	struct err e = {0};
 	int code;
@@ -499,17 +499,18 @@ static int client_main(int argc, char **argv)
 				 "missing HOST, the host that runs 'rocecheck probe server'");
 	if (argc > (int)INCAST_MAX)
 		return cmd_usage(&cmd_probe_client, "%d servers: at most %u", argc, INCAST_MAX);
-	ring = calloc(1, sizeof(*ring));
-	if (!ring) {
+	tokens = calloc(1, sizeof(*tokens));
+	if (!tokens) {
 		err_sys(&e, -ENOMEM, "probe");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	probe_self(self, sizeof(self));
 	w.self = self;
-	code = client_find_tokens(ring, argv, argc, &e) ? cmd_fail(EXIT_USAGE, &e)
-							: client_start(&w, argv, ring->token, argc);
-	explicit_bzero(ring, sizeof(*ring));
-	free(ring);
+	code = client_find_tokens(tokens, argv, argc, &e)
+		       ? cmd_fail(EXIT_USAGE, &e)
+		       : client_start(&w, argv, tokens->token, argc);
+	explicit_bzero(tokens, sizeof(*tokens));
+	free(tokens);
 	return code;
 }
 

@@ -246,15 +246,15 @@ struct pending_conn {
 };
 
 struct pending_conns {
-	struct listener *g;
+	struct listener *listener;
 	size_t slots;
 	struct pending_conn conn[LISTENER_PENDING_MAX];
 };
 
-static void handshake_conn_close(struct pending_conns *d, struct pending_conn *c)
+static void handshake_conn_close(struct pending_conns *conns, struct pending_conn *c)
 {
-	d->g->rejected++;
-	strcpy(d->g->last_rejected, c->talk.client);
+	conns->listener->rejected++;
+	strcpy(conns->listener->last_rejected, c->talk.client);
 	close(c->fd);
 	c->fd = -1;
 }
@@ -271,16 +271,16 @@ static void handshake_conn_send(const struct pending_conn *c, const char *line)
 	(void)send(c->fd, line, strlen(line), MSG_NOSIGNAL | MSG_DONTWAIT);
 }
 
-static bool handshake_conn_reject(struct pending_conns *d, struct pending_conn *c)
+static bool handshake_conn_reject(struct pending_conns *conns, struct pending_conn *c)
 {
 	handshake_conn_wait(c, PENDING_REJECTED, HANDSHAKE_REJECT_MS);
-	if (d->g->refused)
-		d->g->refused(c->talk.client, c->why.text);
+	if (conns->listener->refused)
+		conns->listener->refused(c->talk.client, c->why.text);
 	return false;
 }
 
 /* Handles the end of a step's time. */
-static void handshake_conn_expire(struct pending_conns *d, struct pending_conn *c)
+static void handshake_conn_expire(struct pending_conns *conns, struct pending_conn *c)
 {
 	json_t *doc = json_pack("{s:o*}", "error", err_to_json(&c->why));
 	char line[2 * HANDSHAKE_LINE_MAX];
@@ -291,32 +291,32 @@ static void handshake_conn_expire(struct pending_conns *d, struct pending_conn *
 		handshake_conn_send(c, line);
 	}
 	json_decref(doc);
-	handshake_conn_close(d, c);
+	handshake_conn_close(conns, c);
 }
 
 /* Handles one line. Returns true if it authenticates the client. */
-static bool handshake_conn_line(struct pending_conns *d, struct pending_conn *c, size_t length)
+static bool handshake_conn_line(struct pending_conns *conns, struct pending_conn *c, size_t length)
 {
 	char proof[HANDSHAKE_LINE_MAX];
 
 	if (c->step == PENDING_GREETING) {
 		if (handshake_greeting_parse(c->line, length, HANDSHAKE_CLIENT, &c->talk, &c->why))
-			return handshake_conn_reject(d, c);
+			return handshake_conn_reject(conns, c);
 		handshake_conn_send(c, c->talk.greeting[HANDSHAKE_SERVER]);
 		handshake_conn_wait(c, PENDING_PROOF, HANDSHAKE_STEP_MS);
 		return false;
 	}
-	if (handshake_proof_check(c->line, length, HANDSHAKE_CLIENT, &c->talk, d->g->token,
-				  &c->why))
-		return handshake_conn_reject(d, c);
-	handshake_proof_make(&c->talk, HANDSHAKE_SERVER, d->g->token, proof);
+	if (handshake_proof_check(c->line, length, HANDSHAKE_CLIENT, &c->talk,
+				  conns->listener->token, &c->why))
+		return handshake_conn_reject(conns, c);
+	handshake_proof_make(&c->talk, HANDSHAKE_SERVER, conns->listener->token, proof);
 	handshake_conn_send(c, proof);
 	return true;
 }
 
 /* Returns true if the client is authenticated. Bytes after the line are an error: the client must
  * wait for the answer. */
-static bool handshake_conn_recv(struct pending_conns *d, struct pending_conn *c)
+static bool handshake_conn_recv(struct pending_conns *conns, struct pending_conn *c)
 {
 	ssize_t n = recv(c->fd, c->line + c->used, sizeof(c->line) - c->used, MSG_DONTWAIT);
 	const char *newline;
@@ -324,101 +324,104 @@ static bool handshake_conn_recv(struct pending_conns *d, struct pending_conn *c)
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return false;
 	if (n <= 0) {
-		handshake_conn_close(d, c);
+		handshake_conn_close(conns, c);
 		return false;
 	}
 	c->used += (size_t)n;
 	newline = memchr(c->line, '\n', c->used);
 	if (newline && newline + 1 == c->line + c->used)
-		return handshake_conn_line(d, c, c->used - 1);
+		return handshake_conn_line(conns, c, c->used - 1);
 	if (!newline && c->used < sizeof(c->line))
 		return false;
 	handshake_protocol_error(c->line, c->used, HANDSHAKE_CLIENT, &c->why);
-	return handshake_conn_reject(d, c);
+	return handshake_conn_reject(conns, c);
 }
 
 /* Returns a free place, else the one to replace. */
-static struct pending_conn *handshake_conn_slot(struct pending_conns *d)
+static struct pending_conn *handshake_conn_slot(struct pending_conns *conns)
 {
-	struct pending_conn *first = d->conn;
+	struct pending_conn *first = conns->conn;
 
-	for (struct pending_conn *c = d->conn; c < d->conn + d->slots; c++) {
+	for (struct pending_conn *c = conns->conn; c < conns->conn + conns->slots; c++) {
 		if (c->fd < 0)
 			return c;
 		if (c->step < first->step ||
 		    (c->step == first->step && c->until_ms < first->until_ms))
 			first = c;
 	}
-	handshake_conn_close(d, first);
+	handshake_conn_close(conns, first);
 	return first;
 }
 
 /* Returns false if no connection is pending. */
-static bool handshake_conn_accept(struct pending_conns *d)
+static bool handshake_conn_accept(struct pending_conns *conns)
 {
-	int fd = accept4(d->g->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	int fd = accept4(conns->listener->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	struct pending_conn *c;
 
 	if (fd < 0)
 		return false;
-	c = handshake_conn_slot(d);
+	c = handshake_conn_slot(conns);
 	*c = (struct pending_conn){.fd = fd};
 	handshake_conn_wait(c, PENDING_GREETING, HANDSHAKE_STEP_MS);
 	if (socket_endpoints(fd, c->talk.server, c->talk.client) ||
 	    handshake_greeting_make(&c->talk, HANDSHAKE_SERVER))
-		handshake_conn_close(d, c); /* closed meanwhile */
+		handshake_conn_close(conns, c); /* closed meanwhile */
 	else
-		(void)handshake_conn_recv(d, c); /* the greeting may have arrived */
+		(void)handshake_conn_recv(conns, c); /* the greeting may have arrived */
 	return true;
 }
 
 /* Polls all connections once; returns the authenticated one or NULL. Accepts few at a time, so that
  * each is read before it can be replaced. */
-static struct pending_conn *handshake_conns_poll(struct pending_conns *d)
+static struct pending_conn *handshake_conns_poll(struct pending_conns *conns)
 {
 	struct pollfd p[LISTENER_PENDING_MAX + 1];
 
-	for (size_t i = 0; i < d->slots; i++)
-		p[i] = (struct pollfd){d->conn[i].step == PENDING_REJECTED ? -1 : d->conn[i].fd,
+	for (size_t i = 0; i < conns->slots; i++)
+		p[i] = (struct pollfd){conns->conn[i].step == PENDING_REJECTED ? -1
+									       : conns->conn[i].fd,
 				       POLLIN, 0};
-	p[d->slots] = (struct pollfd){d->g->listen_fd, POLLIN, 0};
-	if (poll(p, d->slots + 1, POLL_MS) < 0)
+	p[conns->slots] = (struct pollfd){conns->listener->listen_fd, POLLIN, 0};
+	if (poll(p, conns->slots + 1, POLL_MS) < 0)
 		return NULL; /* signal: the caller checks stop */
-	for (size_t i = 0; i < d->slots; i++) {
-		struct pending_conn *c = &d->conn[i];
+	for (size_t i = 0; i < conns->slots; i++) {
+		struct pending_conn *c = &conns->conn[i];
 
-		if (p[i].fd >= 0 && p[i].revents && handshake_conn_recv(d, c))
+		if (p[i].fd >= 0 && p[i].revents && handshake_conn_recv(conns, c))
 			return c;
 		if (c->fd >= 0 && monotonic_ms() >= c->until_ms)
-			handshake_conn_expire(d, c);
+			handshake_conn_expire(conns, c);
 	}
-	for (size_t i = 0; p[d->slots].revents && i < d->slots / 4 && handshake_conn_accept(d);)
+	for (size_t i = 0;
+	     p[conns->slots].revents && i < conns->slots / 4 && handshake_conn_accept(conns);)
 		i++;
 	return NULL;
 }
 
-int listener_accept(struct listener *g, int *fd, char peer[LISTENER_ADDRESS_BYTES], struct err *e)
+int listener_accept(struct listener *listener, int *fd, char peer[LISTENER_ADDRESS_BYTES],
+		    struct err *e)
 {
-	uint64_t end_ms = g->wait_ms ? monotonic_ms() + g->wait_ms : UINT64_MAX;
-	struct pending_conns *d = calloc(1, sizeof(*d));
+	uint64_t end_ms = listener->wait_ms ? monotonic_ms() + listener->wait_ms : UINT64_MAX;
+	struct pending_conns *conns = calloc(1, sizeof(*conns));
 	struct rlimit files = {.rlim_cur = LISTENER_PENDING_MAX};
 	struct pending_conn *in = NULL;
 	int err = 0;
 
-	if (!d)
+	if (!conns)
 		return err_sys(e, -ENOMEM, "server");
 	(void)getrlimit(RLIMIT_NOFILE, &files); /* also the limit of poll() */
-	d->slots = files.rlim_cur / 2 < LISTENER_PENDING_MAX ? files.rlim_cur / 2
-							     : LISTENER_PENDING_MAX;
-	d->g = g;
+	conns->slots = files.rlim_cur / 2 < LISTENER_PENDING_MAX ? files.rlim_cur / 2
+								 : LISTENER_PENDING_MAX;
+	conns->listener = listener;
 	for (size_t i = 0; i < LISTENER_PENDING_MAX; i++)
-		d->conn[i].fd = -1;
-	while (!err && !(in = handshake_conns_poll(d))) {
-		if (g->stop && *g->stop)
+		conns->conn[i].fd = -1;
+	while (!err && !(in = handshake_conns_poll(conns))) {
+		if (listener->stop && *listener->stop)
 			err = err_set(e, -EINTR, "stopped before a client connected");
 		else if (monotonic_ms() >= end_ms)
 			err = err_set(e, -ETIMEDOUT, "no client connected within %u s",
-				      g->wait_ms / 1000);
+				      listener->wait_ms / 1000);
 	}
 	if (in) {
 		snprintf(peer, LISTENER_ADDRESS_BYTES, "%.*s", (int)strcspn(in->talk.client, " "),
@@ -426,9 +429,9 @@ int listener_accept(struct listener *g, int *fd, char peer[LISTENER_ADDRESS_BYTE
 		*fd = in->fd;
 		in->fd = -1;
 	}
-	for (size_t i = 0; i < d->slots; i++)
-		if (d->conn[i].fd >= 0)
-			handshake_conn_close(d, &d->conn[i]);
-	free(d);
+	for (size_t i = 0; i < conns->slots; i++)
+		if (conns->conn[i].fd >= 0)
+			handshake_conn_close(conns, &conns->conn[i]);
+	free(conns);
 	return err;
 }

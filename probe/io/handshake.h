@@ -63,7 +63,8 @@ struct listener {
 
 /* Returns the socket and the numeric address of an authenticated client; -ETIMEDOUT, -EINTR when
  * stopped. Other connections are closed; when all places are taken, the oldest one is replaced. */
-int listener_accept(struct listener *g, int *fd, char peer[LISTENER_ADDRESS_BYTES], struct err *e);
+int listener_accept(struct listener *listener, int *fd, char peer[LISTENER_ADDRESS_BYTES],
+		    struct err *e);
 
 /* Authenticates as a client on a connected, non-blocking socket. 0: the server has proven the token
  * too; the next byte belongs to the agent protocol. -EINTR when *stop. */

@@ -43,12 +43,12 @@ int observe_put_users(struct observation *o, const json_t *users, struct err *e)
 	size_t count = json_array_size(users);
 
 	if (!json_is_array(users) || count > UINT16_MAX)
-		return err_set(e, -EINVAL, "'users': want a list");
+		return err_set(e, -EINVAL, "'users': must be a list of texts");
 	for (size_t i = 0; i < count; i++) {
 		const char *text = json_string_value(json_array_get(users, i));
 
 		if (!text)
-			return err_set(e, -EINVAL, "'users': want texts");
+			return err_set(e, -EINVAL, "'users': must be a list of texts");
 		if (i < OBSERVE_USERS_MAX)
 			snprintf(user[i], sizeof(user[i]), "%s", text);
 	}
