@@ -235,7 +235,7 @@ static int confined_prepare(const struct confined_job *job, int socket, int *ref
 	int err = confined_set_descriptors(job, socket);
 
 	if (err)
-		return err_sys(e, err, "the process that decodes packets: descriptors");
+		return err_sys(e, err, "decoder process: descriptors");
 	err = job->open(job->arg, e);
 	for (int fd = FIRST_FREE; fd < SANDBOX_WRITE_END; fd++)
 		close(fd);
@@ -278,7 +278,7 @@ static int confined_await_ready(struct confined *c, struct err *e)
 		return confined_error(&reply, e);
 	}
 	if (!confined_close(c, e))
-		err_sys(e, err, "the process that decodes packets does not start");
+		err_sys(e, err, "decoder process does not start");
 	return err;
 }
 
@@ -290,10 +290,10 @@ int confined_start(const struct confined_job *job, struct confined *c, struct er
 	c->refused = mmap(NULL, sizeof(*c->refused), PROT_READ | PROT_WRITE,
 			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	if (c->refused == MAP_FAILED)
-		return err_sys(e, -errno, "the process that decodes packets");
+		return err_sys(e, -errno, "decoder process");
 	*c->refused = -1;
 	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0) {
-		err_sys(e, -errno, "the process that decodes packets");
+		err_sys(e, -errno, "decoder process");
 		(void)munmap(c->refused, sizeof(*c->refused));
 		return e->code;
 	}
@@ -305,7 +305,7 @@ int confined_start(const struct confined_job *job, struct confined *c, struct er
 	(void)setsockopt(c->fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	if (c->pid > 0)
 		return confined_await_ready(c, e);
-	err_sys(e, -errno, "the process that decodes packets");
+	err_sys(e, -errno, "decoder process");
 	close(pair[0]);
 	(void)munmap(c->refused, sizeof(*c->refused));
 	return e->code;
@@ -357,15 +357,13 @@ int confined_close(struct confined *c, struct err *e)
 	refused = *c->refused;
 	(void)munmap(c->refused, sizeof(*c->refused));
 	if (err)
-		return err_sys(e, err, "the process that decodes packets does not end");
+		return err_sys(e, err, "decoder process does not exit");
 	if (WIFSIGNALED(status) && WTERMSIG(status) == SIGSYS && refused >= 0)
-		return err_set(
-			e, -EPIPE,
-			"the process that decodes packets was ended: its sandbox does not allow %s",
-			sandbox_call(refused, call));
-	if (WIFSIGNALED(status))
 		return err_set(e, -EPIPE,
-			       "the process that decodes packets was ended by signal %d (%s)",
+			       "decoder process was killed: its sandbox does not allow %s",
+			       sandbox_call(refused, call));
+	if (WIFSIGNALED(status))
+		return err_set(e, -EPIPE, "decoder process was killed by signal %d (%s)",
 			       WTERMSIG(status), strsignal(WTERMSIG(status)));
 	return 0;
 }

@@ -88,7 +88,7 @@ static int recording_next(void *arg, unsigned int n, struct err *e)
 	while (!err && message == MSG_STOP);
 	if (!err && (message != MSG_FILE || fd < 0))
 		err = -EIO;
-	return err ? err_sys(e, err, "%s: no file to record into", r->live->plan.path) : fd;
+	return err ? err_sys(e, err, "%s: cannot create the next file", r->live->plan.path) : fd;
 }
 
 /* Whether the parent wants the end; asked each STEP_MS at most. */
@@ -230,7 +230,7 @@ static int record_create_file(struct serving *s, struct err *e)
 {
 	if (record_last_is_empty(s))
 		return err_set(e, -EPROTO,
-			       "the process that decodes packets asks for files and fills none");
+			       "decoder process requests new files but writes nothing into them");
 	return recorder_create_file(&s->live->plan, s->result->files + 1, e);
 }
 
@@ -246,7 +246,7 @@ static void record_serve_file(struct serving *s)
 	s->result->files++;
 	err = confined_send_fd(s->c->fd, MSG_FILE, fd);
 	if (err)
-		err_sys(&s->no_file, err, "the process that decodes packets is gone");
+		err_sys(&s->no_file, err, "decoder process exited");
 	if (s->last >= 0)
 		close(s->last);
 	s->last = fd;
@@ -269,7 +269,7 @@ static int record_serve_message(struct serving *s, struct err *e)
 	else if (!err)
 		err = -EPROTO;
 	if (err)
-		return err_sys(e, err, "the process that decodes packets is gone");
+		return err_sys(e, err, "decoder process exited");
 	err = record_read_outcome(&o, s->result, e);
 	return err ? err : 1;
 }
@@ -299,8 +299,8 @@ static int record_serve(struct serving *s, const atomic_int *stop, struct err *e
 	}
 	if (err)
 		return err;
-	err_set(e, -ETIMEDOUT, "the process that decodes packets does not come to its end");
-	err_hint(e, "what it wrote until now may break off");
+	err_set(e, -ETIMEDOUT, "decoder process does not finish");
+	err_hint(e, "the recording may be incomplete");
 	return -ETIMEDOUT;
 }
 

@@ -120,10 +120,10 @@ static void bth_decode_payload(const uint8_t *data, uint32_t end, struct packet 
 	p->payload_len = room - ext - p->pad;
 	p->data_offset = p->bth_offset + BTH_LEN + ext;
 	if (op->name && p->payload_len && !(op->flags & OP_PAYLOAD))
-		packet_fault(p, PACKET_MALFORMED, "%u bytes of payload, the opcode has none",
+		packet_fault(p, PACKET_MALFORMED, "%u bytes of payload, the opcode allows none",
 			     p->payload_len);
 	if (op->name && ((p->payload_len + p->pad) & 3))
-		packet_fault(p, PACKET_MALFORMED, "payload %u and pad %u are no multiple of 4",
+		packet_fault(p, PACKET_MALFORMED, "payload %u plus pad %u is not a multiple of 4",
 			     p->payload_len, p->pad);
 	if ((op->flags & OP_FULL) && p->pad)
 		packet_fault(p, PACKET_MALFORMED, "pad %u in a first or middle packet", p->pad);
@@ -163,7 +163,7 @@ void bth_decode(const uint8_t *data, uint32_t end, bool verifiable, struct packe
 	const uint8_t *h = data + p->bth_offset;
 
 	if (end < p->bth_offset + BTH_LEN + ICRC_LEN) {
-		packet_fault(p, PACKET_MALFORMED, "no room for BTH and ICRC");
+		packet_fault(p, PACKET_MALFORMED, "too short for BTH and ICRC");
 		return;
 	}
 	if (!packet_reaches(p, p->bth_offset + BTH_LEN, "BTH"))
@@ -183,7 +183,7 @@ void bth_decode(const uint8_t *data, uint32_t end, bool verifiable, struct packe
 	if (verifiable)
 		bth_verify_icrc(data, end, p);
 	if (p->tver)
-		packet_fault(p, PACKET_MALFORMED, "BTH version %u, there is none but 0", p->tver);
+		packet_fault(p, PACKET_MALFORMED, "BTH version %u, expected 0", p->tver);
 	bth_decode_payload(data, end, p);
 	bth_decode_cm(data, p);
 }

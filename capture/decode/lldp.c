@@ -241,8 +241,8 @@ static const struct {
 	uint32_t len_min, len_max; /* of the content, behind OUI and subtype */
 	void (*read)(struct reading *r, const uint8_t *v, uint32_t len);
 } rows[] = {
-	{"chassis id", BASIC, 1, 2, 256, lldp_read_chassis},
-	{"port id", BASIC, 2, 2, 256, lldp_read_port},
+	{"chassis ID", BASIC, 1, 2, 256, lldp_read_chassis},
+	{"port ID", BASIC, 2, 2, 256, lldp_read_port},
 	{"time to live", BASIC, 3, 2, 511, lldp_read_ttl},
 	{"system name", BASIC, 5, 0, 255, lldp_read_system},
 	{"ETS configuration", OUI_8021, 9, 21, 21, lldp_read_ets_config},
@@ -261,7 +261,9 @@ static int lldp_read_tlv(uint8_t type, struct reading *r, const uint8_t *v, uint
 
 	if (type == TLV_ORGANISATION) {
 		if (len < 4)
-			return err_set(e, -EINVAL, "LLDP: organisational TLV of %u bytes", len);
+			return err_set(
+				e, -EINVAL,
+				"LLDP: organizationally specific TLV is too short (%u bytes)", len);
 		oui = be24_at(v);
 		type = v[3];
 		v += 4;
@@ -271,7 +273,8 @@ static int lldp_read_tlv(uint8_t type, struct reading *r, const uint8_t *v, uint
 		if (rows[i].oui != oui || rows[i].type != type)
 			continue;
 		if (len < rows[i].len_min || len > rows[i].len_max)
-			return err_set(e, -EINVAL, "LLDP: %s TLV of %u bytes", rows[i].name, len);
+			return err_set(e, -EINVAL, "LLDP: %s TLV has invalid length %u",
+				       rows[i].name, len);
 		rows[i].read(r, v, len);
 		return 0;
 	}
@@ -289,15 +292,16 @@ static int lldp_read_tlvs(struct reading *r, const uint8_t *tlvs, uint32_t len, 
 		uint8_t type;
 
 		if (len - at < 2)
-			return err_set(e, -EINVAL, "LLDP: breaks off inside a TLV at byte %u", at);
+			return err_set(e, -EINVAL, "LLDP: frame ends inside a TLV at byte %u", at);
 		type = tlvs[at] >> 1;
 		size = be16_at(tlvs + at) & 0x1ff;
 		at += 2;
 		if (type == TLV_END)
 			return 0;
 		if (size > len - at)
-			return err_set(e, -EINVAL, "LLDP: TLV type %u of %u bytes, %u are left",
-				       type, size, len - at);
+			return err_set(e, -EINVAL,
+				       "LLDP: TLV type %u claims %u bytes, only %u are left", type,
+				       size, len - at);
 		err = lldp_read_tlv(type, r, tlvs + at, size, e);
 		if (err)
 			return err;
@@ -374,7 +378,7 @@ int lldp_decode_packet(const struct packet *p, const uint8_t *data, struct lldp_
 	if (err)
 		return err;
 	if (!r.chassis_hash)
-		return err_set(e, -EINVAL, "LLDP: no chassis id");
+		return err_set(e, -EINVAL, "LLDP: chassis ID is missing");
 	lldp_accept_advertisement(peer, &fresh, r.chassis_hash);
 	return 0;
 }

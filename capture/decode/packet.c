@@ -77,10 +77,10 @@ static inline void packet_decode_udp(const uint8_t *data, uint32_t at, uint32_t 
 	if (p->fragment)
 		end = at + udp_len;
 	else if (end > p->wire_end)
-		packet_fault(p, PACKET_MALFORMED, "IP length %u is beyond the frame",
+		packet_fault(p, PACKET_MALFORMED, "IP length %u exceeds the frame",
 			     end - p->l3_offset);
 	else if (at + udp_len != end)
-		packet_fault(p, PACKET_MALFORMED, "UDP length %u, room in IP for %d", udp_len,
+		packet_fault(p, PACKET_MALFORMED, "UDP length %u, but IP has %d bytes", udp_len,
 			     (int)end - (int)at);
 	bth_decode(data, end, verifiable && !p->fragment, p);
 }
@@ -210,7 +210,7 @@ static void packet_decode_roce_v1(const uint8_t *data, struct packet *p)
 	p->bth_offset = p->l3_offset + IPV6_LEN;
 	end = p->bth_offset + be16_at(h + 4);
 	if (end > p->wire_end)
-		packet_fault(p, PACKET_MALFORMED, "GRH length %u is beyond the frame",
+		packet_fault(p, PACKET_MALFORMED, "GRH length %u exceeds the frame",
 			     be16_at(h + 4));
 	bth_decode(data, end, true, p);
 }
@@ -376,7 +376,7 @@ void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire
 	if (link >= 0)
 		links[link].decode(data, 0, p);
 	else
-		packet_fault(p, PACKET_MALFORMED, "link type %d is not understood", dlt);
+		packet_fault(p, PACKET_MALFORMED, "unsupported link type %d", dlt);
 }
 
 uint32_t packet_rnr_us(const struct packet *p)

@@ -155,7 +155,7 @@ static void text_add_op(struct line *l, const struct packet *p)
 	else if (packet_aeth_kind(p) == AETH_RNR)
 		snprintf(op, sizeof(op), "RNR NAK(%.2f ms)", packet_rnr_us(p) / 1000.0);
 	else if (packet_aeth_kind(p) == AETH_RESERVED)
-		snprintf(op, sizeof(op), "reserved answer 0x%02x", p->aeth.syndrome);
+		snprintf(op, sizeof(op), "reserved AETH 0x%02x", p->aeth.syndrome);
 	text_add(l, " %-34s", op);
 }
 
@@ -172,8 +172,7 @@ static void text_add_headers(struct line *l, const struct packet *p)
 	if (p->headers & HDR_RETH)
 		text_add(l, ", va 0x%016" PRIx64 " length %u", p->reth.va, p->reth.dma_len);
 	if (p->headers & HDR_ATOMICETH)
-		text_add(l,
-			 ", va 0x%016" PRIx64 " swap or add 0x%016" PRIx64 " compare 0x%016" PRIx64,
+		text_add(l, ", va 0x%016" PRIx64 " swap/add 0x%016" PRIx64 " compare 0x%016" PRIx64,
 			 p->atomiceth.va, p->atomiceth.swap_add, p->atomiceth.compare);
 	if (p->headers & HDR_AETH) {
 		text_add(l, ", msn %u", p->aeth.msn);
@@ -181,11 +180,11 @@ static void text_add_headers(struct line *l, const struct packet *p)
 			text_add(l, ", credits %d", packet_credits(p));
 	}
 	if (p->headers & HDR_ATOMICACKETH)
-		text_add(l, ", was 0x%016" PRIx64, p->atomic_ack);
+		text_add(l, ", original value 0x%016" PRIx64, p->atomic_ack);
 	if (p->headers & HDR_IMMDT)
 		text_add(l, ", immediate 0x%08x", p->immdt);
 	if (p->headers & HDR_IETH)
-		text_add(l, ", invalidates a key");
+		text_add(l, ", invalidates an R_Key");
 }
 
 static void text_add_roce(struct line *l, const struct packet *p)
@@ -209,7 +208,7 @@ static void text_add_roce(struct line *l, const struct packet *p)
 	text_add(l, " icrc %s", p->icrc == ICRC_GOOD ? "ok" : packet_icrc_text(p));
 	if (p->payload_len)
 		text_add(l, ", %u bytes%s", p->payload_len,
-			 opcode_info(p->opcode)->name ? "" : " of headers and data");
+			 opcode_info(p->opcode)->name ? "" : " of unknown headers and data");
 	text_add_headers(l, p);
 	if (p->vlan_count)
 		text_add(l, ", vlan %u pcp %u", p->vid, p->pcp);
@@ -250,7 +249,7 @@ static void text_add_cm(struct line *l, const struct cm *c)
 		{"local_id", "id", 8},
 		{"remote_id", "to", 8},
 		{"qpn", "qp", 6},
-		{"starting_psn", "peer's first psn", 6},
+		{"starting_psn", "starting psn", 6},
 		{"reason", "reason", 0},
 		{"status", "status", 0},
 		{"path_mtu", "mtu", 0},
@@ -291,9 +290,9 @@ static void text_add_tunnel(struct line *l, const struct packet *p)
 	if (p->tunnel.kind == TUNNEL_VXLAN)
 		text_add(l, " vni %u", p->tunnel.vni);
 	if (p->tunnel.sequenced)
-		text_add(l, " no %u", p->tunnel.sequence);
+		text_add(l, " seq %u", p->tunnel.sequence);
 	if (p->tunnel.truncated)
-		text_add(l, " cut by the mirror");
+		text_add(l, " truncated by the mirror");
 }
 
 int packet_text_header(char *buf, size_t size)

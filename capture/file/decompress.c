@@ -215,9 +215,9 @@ static ssize_t decompress_read_packed(struct decompress *u, uint8_t *out, size_t
 		if (why)
 			return -1;
 		if (u->used == u->have && u->ended && !u->between)
-			return decompress_fail(u, "the compressed data ends early");
+			return decompress_fail(u, "the compressed data is truncated");
 		if (u->used == before && u->used < u->have)
-			return decompress_fail(u, "the compressed data makes no sense");
+			return decompress_fail(u, "the compressed data is corrupt");
 	}
 }
 
@@ -278,7 +278,10 @@ const char *decompress_error(const struct decompress *u)
 void decompress_hint(const struct decompress *u, struct err *e)
 {
 	if (u->hint)
-		err_hint(e, "the file is compressed: pipe it through '%s' and read '-'", u->hint);
+		err_hint(e,
+			 "this compression is not supported: pipe the file through '%s' and read "
+			 "'-'",
+			 u->hint);
 }
 
 const struct pcapng_tap *decompress_tap(const struct decompress *u)

@@ -101,9 +101,9 @@ static int input_set_no_capture(const struct input *s, const char *why, struct e
 	if (decompress_error(s->decompress))
 		why = decompress_error(s->decompress);
 	else if (input_is_empty(s))
-		why = "it is empty";
-	err_set(e, -EINVAL, "%s: no capture file: %s", s->name, why);
-	err_hint(e, "pcap and pcapng are read, as they are or packed by gzip or zstd");
+		why = "the file is empty";
+	err_set(e, -EINVAL, "%s: not a capture file: %s", s->name, why);
+	err_hint(e, "expected pcap or pcapng, plain or compressed by gzip or zstd");
 	if (s->decompress)
 		decompress_hint(s->decompress, e);
 	return -EINVAL;
@@ -129,9 +129,9 @@ static int input_check_dlt(const struct input *s, struct err *e)
 
 	if (packet_dlt_is_supported(dlt))
 		return 0;
-	err_set(e, -ENOTSUP, "%s: link type %s (%d) is not understood", s->name,
-		name ? name : "unknown", dlt);
-	err_hint(e, "Ethernet, Linux cooked and raw IP captures are");
+	err_set(e, -ENOTSUP, "%s: unsupported link type %s (%d)", s->name, name ? name : "unknown",
+		dlt);
+	err_hint(e, "supported: Ethernet, Linux cooked and raw IP");
 	return -ENOTSUP;
 }
 
@@ -217,13 +217,13 @@ static int input_set_live_error(const struct input *s, int status, struct err *e
 		const char *hint;
 	} rows[] = {
 		{PCAP_ERROR_PERM_DENIED, -EPERM,
-		 "capturing needs CAP_NET_RAW: run as root, or 'setcap cap_net_raw+ep' the "
-		 "program"},
+		 "capturing needs CAP_NET_RAW: run as root, or grant it with 'setcap "
+		 "cap_net_raw+ep $(command -v rocecheck)'"},
 		{PCAP_ERROR_PROMISC_PERM_DENIED, -EPERM,
-		 "capturing needs CAP_NET_RAW: run as root, or 'setcap cap_net_raw+ep' the "
-		 "program"},
-		{PCAP_ERROR_NO_SUCH_DEVICE, -ENODEV, "'ip link' lists the interfaces"},
-		{PCAP_ERROR_IFACE_NOT_UP, -ENETDOWN, "bring it up: ip link set dev NAME up"},
+		 "capturing needs CAP_NET_RAW: run as root, or grant it with 'setcap "
+		 "cap_net_raw+ep $(command -v rocecheck)'"},
+		{PCAP_ERROR_NO_SUCH_DEVICE, -ENODEV, "run 'ip link' to list the interfaces"},
+		{PCAP_ERROR_IFACE_NOT_UP, -ENETDOWN, "bring it up: ip link set up dev "},
 	};
 	const char *why = pcap_geterr(s->pcap);
 	unsigned int i;
@@ -233,7 +233,7 @@ static int input_set_live_error(const struct input *s, int status, struct err *e
 		if (rows[i].status != status)
 			continue;
 		err_set(e, rows[i].code, "%s: capture: %s", s->name, pcap_statustostr(status));
-		err_hint(e, "%s", rows[i].hint);
+		err_hint(e, "%s%s", rows[i].hint, rows[i].code == -ENETDOWN ? s->name : "");
 		return rows[i].code;
 	}
 	return -EIO;
@@ -426,7 +426,7 @@ static int input_next_records(struct input *s, struct record *out, unsigned int 
 	s->frames += count;
 	s->ended = got == RECORD_END || (got == RECORD_FALLBACK && !input_skip_records(s));
 	if (got == RECORD_FALLBACK)
-		return s->ended ? err_set(e, -EPROTO, "%s: changes while it is read", s->name)
+		return s->ended ? err_set(e, -EPROTO, "%s: file changed while it was read", s->name)
 				: -EAGAIN;
 	return (int)count;
 }
@@ -465,12 +465,12 @@ int input_read(struct input *s, int timeout_ms, struct record *out, unsigned int
 		return input_set_live_error(s, got, e);
 	why = decompress_error(s->decompress) ? decompress_error(s->decompress)
 					      : pcap_geterr(s->pcap);
-	err_set(e, -EPROTO, "%s: breaks off after frame %llu: %s", s->name,
+	err_set(e, -EPROTO, "%s: cannot read beyond frame %llu: %s", s->name,
 		(unsigned long long)s->frames, why);
 	/* As libpcap says it. */
 	if (strstr(why, "different from the type of the first interface"))
-		err_hint(e, "a file has one link type: record each interface by itself, or all by "
-			    "'any'");
+		err_hint(e, "the file mixes link types: record each interface to its own file, or "
+			    "record interface 'any'");
 	return -EPROTO;
 }
 

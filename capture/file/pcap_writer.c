@@ -154,10 +154,10 @@ int pcap_writer_create(const struct folder *folder, const char *name, struct err
 	if (!err)
 		return fd;
 	if (err == -EEXIST)
-		err_hint(e, "a recording never overwrites: name another file");
+		err_hint(e, "choose another file name: a recording never overwrites a file");
 	if (err == -EACCES)
-		err_hint(e, "the owner of the folder writes the recording: name a folder that is "
-			    "theirs");
+		err_hint(e, "rocecheck writes as the owner of the folder: choose a folder that its "
+			    "owner can write to");
 	return err;
 }
 

@@ -393,36 +393,36 @@ struct flow_events flow_table_events(const struct flow_table *t)
 	return t->events;
 }
 
-/* What a packet meant to its flow, in words. */
+/* Words and texts of the events. */
 static const struct {
 	enum flow_event event;
 	const char *word, *text;
 } event_words[] = {
 	{FLOW_PSN_GAP, "psn_gap", "PSN gap"},
 	{FLOW_PSN_FILLED, "psn_filled", "fills PSN gap"},
-	{FLOW_DUPLICATE, "duplicate", "sent again"},
+	{FLOW_DUPLICATE, "duplicate", "retransmitted"},
 	{FLOW_NEW_CONNECTION, "new_connection", "new connection on this QP"},
 	{FLOW_NAK_SEQ, "nak_seq", "sequence NAK"},
 	{FLOW_NAK_OTHER, "nak_other", "fatal NAK"},
 	{FLOW_RNR, "rnr", "receiver not ready"},
-	{FLOW_CNP, "cnp", "congestion notification"},
+	{FLOW_CNP, "cnp", "CNP"},
 	{FLOW_CE, "ce", "CE mark"},
 	{FLOW_ICRC_BAD, "icrc_bad", "bad ICRC"},
 	{FLOW_FRAGMENT, "fragment", "IP fragment"},
 	{FLOW_MIRROR_DUP, "copy", "captured twice"},
 	{FLOW_TIMEOUT, "timeout", "after a timeout"},
-	{FLOW_RNR_RETRY, "rnr_retry", "retry for a receiver not ready"},
-	{FLOW_READ_RETRY, "read_retry", "rest of a READ"},
-	{FLOW_UNEXPLAINED, "unexplained", "for no reason that was captured"},
-	{FLOW_LOST, "lost", "was lost"},
-	{FLOW_REORDERED, "reordered", "came late"},
-	{FLOW_CORRUPTED, "corrupted", "was corrupted"},
-	{FLOW_MISSED, "missed", "acknowledges what was not captured"},
+	{FLOW_RNR_RETRY, "rnr_retry", "retry after an RNR NAK"},
+	{FLOW_READ_RETRY, "read_retry", "retries the rest of a READ"},
+	{FLOW_UNEXPLAINED, "unexplained", "trigger not in capture"},
+	{FLOW_LOST, "lost", "was lost before"},
+	{FLOW_REORDERED, "reordered", "arrived out of order"},
+	{FLOW_CORRUPTED, "corrupted", "had a bad ICRC before"},
+	{FLOW_MISSED, "missed", "acknowledges PSNs that the capture missed"},
 	{FLOW_HELD, "held", "held by a pause"},
-	{FLOW_CNP_CLOSE, "cnp_close", "close to the CNP before"},
-	{FLOW_MIRROR_GAP, "mirror_gap", "the mirror lost packets before"},
-	{FLOW_READ_GAP, "read_gap", "READ responses missing before"},
-	{FLOW_READ_FILLED, "read_filled", "was missing in a READ"},
+	{FLOW_CNP_CLOSE, "cnp_close", "less than 3 us after the previous CNP"},
+	{FLOW_MIRROR_GAP, "mirror_gap", "mirror lost packets before this one"},
+	{FLOW_READ_GAP, "read_gap", "READ responses missing before this one"},
+	{FLOW_READ_FILLED, "read_filled", "fills a gap in a READ"},
 };
 
 json_t *flow_events_to_json(struct flow_events ev)

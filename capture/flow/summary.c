@@ -98,12 +98,12 @@ static json_t *summary_longest_to_json(const struct pause_totals *t)
 static int summary_longest_from_json(const json_t *a, struct pause_totals *t, struct err *e)
 {
 	if (json_array_size(a) != PAUSE_PRIOS)
-		return err_set(e, -EINVAL, "must have %u entries", PAUSE_PRIOS);
+		return err_set(e, -EINVAL, "expected an array of %u", PAUSE_PRIOS);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++) {
 		const json_t *ns = json_array_get(a, i);
 
 		if (!json_is_integer(ns) || json_integer_value(ns) < 0)
-			return err_set(e, -EINVAL, "%u: no integer from 0", i);
+			return err_set(e, -EINVAL, "entry %u: expected an integer >= 0", i);
 		t->longest[i].ns = (uint64_t)json_integer_value(ns);
 	}
 	return 0;
@@ -156,7 +156,7 @@ static int summary_gid_from_json(const json_t *json, uint8_t gid[16], struct err
 
 	if (text && packet_addr_parse(text, gid))
 		return 0;
-	return err_set(e, -EINVAL, "an address is needed");
+	return err_set(e, -EINVAL, "expected an address");
 }
 
 JSON_FUNCTIONS(summary_gid)
@@ -184,7 +184,7 @@ static int summary_dscp_from_json(const json_t *dscp, struct flow *f, struct err
 	char key[8];
 
 	if (!json_is_object(dscp))
-		return err_set(e, -EINVAL, "an object is needed");
+		return err_set(e, -EINVAL, "expected an object");
 	for (unsigned int i = 0; i < ARRAY_SIZE(f->dscp); i++) {
 		snprintf(key, sizeof(key), "%u", i);
 		if (!json_object_get(dscp, key))
@@ -194,7 +194,7 @@ static int summary_dscp_from_json(const json_t *dscp, struct flow *f, struct err
 		found++;
 	}
 	if (found != json_object_size(dscp))
-		return err_set(e, -EINVAL, "a key is no DSCP (0 to 63)");
+		return err_set(e, -EINVAL, "expected keys 0 to 63");
 	return 0;
 }
 
@@ -210,7 +210,7 @@ static int summary_peer_qpn_from_json(const json_t *json, struct flow *f, struct
 	json_int_t qpn = json_integer_value(json);
 
 	if (!json_is_integer(json) || qpn < 0 || qpn > QPN_MAX)
-		return err_set(e, -EINVAL, "no QPN");
+		return err_set(e, -EINVAL, "expected a QP number");
 	f->paired = true;
 	f->reverse_qpn = (uint32_t)qpn;
 	return 0;
@@ -298,7 +298,7 @@ static int summary_dialect_from_json(const json_t *json, char *dialect, struct e
 			return 0;
 		}
 	}
-	return err_set(e, -EINVAL, "unknown word");
+	return err_set(e, -EINVAL, "unknown value");
 }
 
 JSON_FUNCTIONS(summary_dialect)
@@ -362,7 +362,7 @@ void lldp_peer_text(const struct lldp_peer *p, char *buf, size_t size)
 	const struct qos *q = &p->qos;
 	bool pfc_willing = qos_has(q, QOS_PFC_WILLING) && q->pfc_willing;
 	bool ets_willing = qos_has(q, QOS_ETS_WILLING) && q->ets_willing;
-	char prios[32] = "not said";
+	char prios[32] = "not advertised";
 
 	if (qos_has(q, QOS_PFC_ENABLED))
 		qos_prio_set_text(q->pfc_enabled, prios, sizeof(prios));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck capture check: what a capture file alone proves, judged by the rules of captures and
- * told by the writers of reports, with frame numbers as evidence. The report goes to stdout alone:
- * a confined process opens no file.
+ * rocecheck capture check: applies the capture rules (RC-CAP) to a capture file and prints a report
+ * with frame numbers as evidence. The report goes to stdout only: a confined process opens no file.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -22,15 +21,15 @@ static const struct opt check_opts[] = {
 	CAPTURE_SANDBOX_OPT,	     {.name = NULL},
 };
 
-/* What was read of a capture. */
+/* Result of reading a capture. */
 struct capture_read {
 	struct capture_summary summary;
 	struct samples samples;
-	struct err broken; /* where the file breaks off */
-	int err;	   /* of it */
+	struct err broken; /* why reading ended early */
+	int err;	   /* its code */
 };
 
-/* Takes the reader over. 0, or -ENOMEM. */
+/* Reads to the end and clears the reader. 0, or -ENOMEM. */
 static int check_read_all(struct reader *r, struct capture_read *c)
 {
 	struct progress progress = progress_begin(PROGRESS_TOTALS, globals->quiet);
@@ -59,7 +58,7 @@ static int check_judge(const char *name, const struct capture_read *read)
 		.fabric = fabric,
 		.run = run,
 		.findings = &findings,
-		.capture = name,
+		.capture = &one,
 		.alone = true,
 	};
 	struct err e = {0};
@@ -71,7 +70,7 @@ static int check_judge(const char *name, const struct capture_read *read)
 		err_sys(&e, -ENOMEM, "rules");
 		code = cmd_fail(EXIT_ENVIRONMENT, &e);
 	} else {
-		/* The report tells the code that the command ends with. */
+		/* The report states the exit code of the command. */
 		code = verdict_print(&options, verdict_writer(&options),
 				     read->err < 0 ? EXIT_USAGE : EXIT_OK, &report);
 	}
@@ -89,8 +88,7 @@ static int run_check(int argc, char **argv)
 	int code;
 
 	if (argc != 1)
-		return cmd_usage(&cmd_capture_check, "one capture file is needed, or - for "
-						     "standard input");
+		return cmd_usage(&cmd_capture_check, "expected one FILE (- for standard input)");
 	code = verdict_check(&cmd_capture_check, &options);
 	if (!code)
 		code = capture_file_open(argv[0], &r);
@@ -100,17 +98,18 @@ static int run_check(int argc, char **argv)
 		err_sys(&e, -ENOMEM, "capture");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	/* As findings name it: without the folder. */
+	/* Findings name the file without its folder. */
 	code = check_judge(strcmp(argv[0], "-") ? file_name_of(argv[0]) : "stdin", &read);
 	capture_summary_clear(&read.summary);
-	fflush(stdout); /* an error is told behind what was judged; main() looks at the result */
+	fflush(stdout); /* before the error on stderr; main() checks the result */
 	return read.err < 0 ? cmd_worse(code, cmd_fail(EXIT_USAGE, &read.broken)) : code;
 }
 
 const struct command cmd_capture_check = {
 	.name = "capture check",
 	.args = "FILE",
-	.help = "judge a capture file by the rules, with frames as evidence",
+	.help = "check a capture file for losses, NAKs, pauses and CE marks, with frames as "
+		"evidence",
 	.opts = check_opts,
 	.run = run_check,
 };

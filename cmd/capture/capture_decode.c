@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck capture decode: a line or a JSON object for each RoCE, PFC, PAUSE and LLDP frame of a
- * file. Other frames are counted. What comes before the break of a broken file is printed all the
- * same.
+ * rocecheck capture decode: prints a line or a JSON object for each RoCE, PFC, PAUSE and LLDP frame
+ * of a file, and counts other frames. Of a broken file, it prints all frames before the break.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -20,14 +19,14 @@ static struct capture_filter_words words;
 
 static const struct opt decode_opts[] = {
 	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
-	 .help = "stop after so many lines"},
+	 .help = "stop after COUNT lines (default: no limit)"},
 	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_LINK_OPT,
 	CAPTURE_SANDBOX_OPT,
 	{.name = NULL},
 };
 
-/* What a frame of LLDP says by itself; one that is broken was told already. */
+/* Decodes one LLDP frame by itself; false on a malformed frame, which is reported elsewhere. */
 static bool decode_read_lldp(const struct reader *r, const struct packet *p, struct lldp_peer *peer)
 {
 	struct err e = {0};
@@ -38,7 +37,7 @@ static bool decode_read_lldp(const struct reader *r, const struct packet *p, str
 	return lldp_decode_packet(p, r->data, peer, &e) >= 0 && peer->seen;
 }
 
-/* False on a stream that failed, or -ENOMEM: the caller tells. */
+/* False on a failed stream or -ENOMEM: the caller reports. */
 static bool decode_print_json(const struct reader *r, const struct packet *p, struct flow_events ev)
 {
 	struct lldp_peer peer;
@@ -54,7 +53,7 @@ static bool decode_print_json(const struct reader *r, const struct packet *p, st
 	return ok;
 }
 
-/* Times are shown from the first frame on. */
+/* Times are relative to the first frame. */
 static void decode_print_line(const struct reader *r, const struct packet *p, struct flow_events ev,
 			      uint64_t first_ns)
 {
@@ -64,7 +63,7 @@ static void decode_print_line(const struct reader *r, const struct packet *p, st
 
 	shown.time_ns -= first_ns;
 	packet_text(&shown, line, sizeof(line));
-	/* The columns have said these already. */
+	/* The columns show these already. */
 	ev.bits &= ~(uint32_t)(FLOW_CNP | FLOW_CE | FLOW_ICRC_BAD | FLOW_RNR | FLOW_FRAGMENT);
 	flow_events_text(ev, events, sizeof(events));
 	if (decode_read_lldp(r, p, &peer))
@@ -83,13 +82,13 @@ static void decode_print_summary(const struct capture_totals *t, const struct re
 		bad += f.icrc_bad;
 		unverifiable += f.icrc_unverifiable;
 	}
-	printf("summary: %" PRIu64 " frames, %" PRIu64 " RoCE in %u flows, %" PRIu64
+	printf("summary: %" PRIu64 " frame%s, %" PRIu64 " RoCE in %u flow%s, %" PRIu64
 	       " CNP, %" PRIu64 " PFC, %" PRIu64 " PAUSE, %" PRIu64 " LLDP, %" PRIu64
-	       " others; icrc %" PRIu64 " ok, %" PRIu64 " bad, %" PRIu64 " unverifiable; %" PRIu64
+	       " other; icrc %" PRIu64 " ok, %" PRIu64 " bad, %" PRIu64 " unverifiable; %" PRIu64
 	       " truncated, %" PRIu64 " malformed\n",
-	       t->frames, t->roce, flow_table_count(r->flows), t->cnp, t->pfc_frames,
-	       t->pause_frames, t->lldp, t->other, good, bad, unverifiable, t->truncated,
-	       t->malformed);
+	       t->frames, t->frames == 1 ? "" : "s", t->roce, flow_table_count(r->flows),
+	       flow_table_count(r->flows) == 1 ? "" : "s", t->cnp, t->pfc_frames, t->pause_frames,
+	       t->lldp, t->other, good, bad, unverifiable, t->truncated, t->malformed);
 }
 
 static void decode_print_columns(void)
@@ -100,14 +99,13 @@ static void decode_print_columns(void)
 	puts(line);
 }
 
-/* Other frames are shown when they contradict themselves on the way to RoCE, or when a verdict is
- * asked for that they can have. */
+/* Other frames are shown when they are malformed or when --verdict is given. */
 static bool decode_is_shown(const struct packet *p, const struct capture_filter *f)
 {
 	return p->kind != PACKET_OTHER || p->fault == PACKET_MALFORMED || f->by_verdict;
 }
 
-/* 0, or what reader_next() said. */
+/* 0, or the error of reader_next(). */
 static int decode_all(struct reader *r, const struct capture_filter *f, struct err *e)
 {
 	struct progress progress = progress_begin(PROGRESS_LINES, globals->quiet);
@@ -126,7 +124,7 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 			continue;
 		if (!globals->json)
 			decode_print_line(r, p, ev, first_ns);
-		else if (!decode_print_json(r, p, ev) && !ferror(stdout)) /* main() tells of that */
+		else if (!decode_print_json(r, p, ev) && !ferror(stdout)) /* main() reports it */
 			return err_sys(e, -ENOMEM, "JSON");
 		if (ferror(stdout))
 			break;
@@ -145,8 +143,7 @@ static int run_decode(int argc, char **argv)
 	int err;
 
 	if (argc != 1)
-		return cmd_usage(&cmd_capture_decode, "one capture file is needed, or - for "
-						      "standard input");
+		return cmd_usage(&cmd_capture_decode, "expected one FILE (- for standard input)");
 	if (capture_filter_make(&filter, &words, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	err = capture_file_open(argv[0], &r);
@@ -158,7 +155,7 @@ static int run_decode(int argc, char **argv)
 	if (!globals->json)
 		decode_print_summary(flow_table_totals(r.flows), &r);
 	reader_clear(&r);
-	fflush(stdout); /* an error is told behind what was decoded; main() looks at the result */
+	fflush(stdout); /* before the error on stderr; main() checks the result */
 	return err ? cmd_fail(err == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e) : EXIT_OK;
 }
 

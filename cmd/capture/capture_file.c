@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening a capture file for a command. The process is confined before it reads the file: libpcap's
- * header parser, zlib and libzstd are attacked by a crafted file as the decoder is.
+ * Opens a capture file for a command. Confines the process before it reads the file: a crafted file
+ * may attack libpcap's header parser, zlib and libzstd as well as the decoder.
  */
 #include "cmd/capture/capture_file.h"
 
@@ -21,8 +21,8 @@ const struct opt capture_file_opts[] = {
 	{.name = NULL},
 };
 
-/* The input has a descriptor of its own by now. What somebody types is not for a process that a
- * file may have taken over. */
+/* The input has a descriptor of its own. A process that a file has taken over must not read what
+ * the user types. */
 static void file_detach_terminal(void)
 {
 	int null = isatty(STDIN_FILENO) ? open("/dev/null", O_RDONLY | O_CLOEXEC) : -1;

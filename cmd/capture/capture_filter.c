@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The filters of packets. The words of opcodes and verdicts are asked of the decoder and
- * the flow machine, so that a new one is known here too.
+ * Packet filters. Opcode names come from the decoder, and verdict words from the flow table.
  */
 #include "cmd/capture/capture_filter.h"
 
@@ -10,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Decimal or 0x; false when anything else stands there, or when it is above max. */
+/* Decimal or 0x; false on other text or a value above max. */
 static bool filter_parse_number(const char *word, unsigned long max, uint32_t *out)
 {
 	char *end;
@@ -30,7 +29,7 @@ static int filter_add_qpns(struct capture_filter *f, const struct opt_list *word
 {
 	for (unsigned int i = 0; i < words->count; i++) {
 		if (!filter_parse_number(words->item[i], 0xffffff, &f->qpn[f->qpn_count++]))
-			return err_set(e, -EINVAL, "--qp '%s': a number up to 0xffffff is needed",
+			return err_set(e, -EINVAL, "invalid QP number '%s': expected 0 to 0xffffff",
 				       words->item[i]);
 	}
 	return 0;
@@ -57,10 +56,10 @@ static int filter_add_opcodes(struct capture_filter *f, const struct opt_list *w
 		if (!filter_parse_number(words->item[i], 255, &opcode) &&
 		    !filter_find_opcode(words->item[i], &opcode)) {
 			err_set(e, -EINVAL,
-				"--opcode '%s': a number up to 255 or a name such as RC_ACK is "
-				"needed",
+				"invalid opcode '%s': expected 0 to 255 or a name such as RC_ACK",
 				words->item[i]);
-			err_hint(e, "'capture stats --by opcode' names those of a file");
+			err_hint(e, "'rocecheck capture stats --by opcode FILE' lists the opcodes "
+				    "of a file");
 			return -EINVAL;
 		}
 		f->opcode[opcode] = true;
@@ -74,17 +73,20 @@ static int filter_add_addresses(struct capture_filter *f, const struct opt_list 
 {
 	for (unsigned int i = 0; i < words->count; i++) {
 		if (!packet_addr_parse(words->item[i], f->address[f->address_count++])) {
-			err_set(e, -EINVAL, "--address '%s': not an IPv4 or IPv6 address",
+			err_set(e, -EINVAL,
+				"invalid address '%s': expected an IPv4 or IPv6 address",
 				words->item[i]);
-			err_hint(e, "names are not looked up; 'capture stats --by host' has "
-				    "the addresses of a file");
+			err_hint(
+				e,
+				"'rocecheck capture stats --by host FILE' lists the addresses of a "
+				"file");
 			return -EINVAL;
 		}
 	}
 	return 0;
 }
 
-/* The word of one event, as "events" has it; false when the bit means nothing. */
+/* Word of one event, as in "events"; false for an unused bit. */
 static bool filter_event_word(unsigned int bit, char *buf, size_t size)
 {
 	json_t *words = flow_events_to_json((struct flow_events){.bits = 1U << bit, .psns = 1});
@@ -105,7 +107,7 @@ static uint32_t filter_find_event(const char *word)
 	return 0;
 }
 
-/* What is no event of a flow, but a verdict all the same: by bit of struct capture_filter. */
+/* Verdicts that are no flow events, by bit of capture_filter.states. */
 static const char *const states[] = {"malformed", "truncated", "icrc_good", "icrc_unverifiable"};
 
 static uint32_t filter_packet_states(const struct packet *p)
@@ -142,7 +144,7 @@ static int filter_unknown_verdict(const char *word, struct err *e)
 						 used ? ", " : "", known);
 	for (unsigned int i = 0; i < ARRAY_SIZE(states) && used < sizeof(all); i++)
 		used += (size_t)snprintf(all + used, sizeof(all) - used, ", %s", states[i]);
-	return err_set(e, -EINVAL, "--verdict '%.80s': it is any of %s", word, all);
+	return err_set(e, -EINVAL, "invalid verdict '%.80s': expected one of %s", word, all);
 }
 
 static int filter_add_verdicts(struct capture_filter *f, const struct opt_list *words,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which packets `capture decode` prints and `capture stats --by` counts: by QP, opcode, address and
- * verdict. Words of one kind are alternatives, kinds narrow each other; a filter that was not given
- * lets all pass.
+ * Selects the packets of `capture decode` and `capture stats --by` by QP, opcode, address and
+ * verdict. Values of one option are ORed, different options are ANDed; no option matches all.
  */
 #ifndef CMD_CAPTURE_FILTER_H
 #define CMD_CAPTURE_FILTER_H
@@ -18,10 +17,10 @@ struct capture_filter {
 	bool opcode[256];
 	bool by_verdict;
 	uint32_t events; /* enum flow_event bits */
-	uint32_t states; /* of the packet itself */
+	uint32_t states; /* bits of states[] */
 };
 
-/* What was given on the command line. */
+/* Values of the options. */
 struct capture_filter_words {
 	struct opt_list qpns, opcodes, addresses, verdicts;
 };
@@ -30,20 +29,18 @@ struct capture_filter_words {
 /* clang-format off */
 #define CAPTURE_FILTER_OPTS(w) \
 	{"qp", 0, OPT_LIST, &(w).qpns, .arg = "QPN", \
-	 .help = "packets to this QP, or datagrams from it; as the filters below, may be given " \
-		 "again"}, \
+	 .help = "only packets to this QP and datagrams from it (repeatable)"}, \
 	{"opcode", 0, OPT_LIST, &(w).opcodes, .arg = "OPCODE", \
-	 .help = "packets of this opcode, by number or name"}, \
+	 .help = "only packets with this opcode, a number or a name (repeatable)"}, \
 	{"address", 0, OPT_LIST, &(w).addresses, .arg = "ADDRESS", \
-	 .help = "packets from or to this address"}, \
+	 .help = "only packets from or to this address (repeatable)"}, \
 	{"verdict", 0, OPT_LIST, &(w).verdicts, .arg = "WORD", \
-	 .help = "packets that meant this to their flow: psn_gap, lost, timeout, icrc_bad..."}
+	 .help = "only packets with this verdict: psn_gap, lost, timeout, icrc_bad... (repeatable)"}
 /* clang-format on */
 
-/* Adds all of them; -EINVAL names the word and what is accepted. A QP is a number of 24 bits; an
- * opcode a number or a name as decode prints it; an address is looked for as source and as
- * destination; a verdict is a word of "events", or malformed, truncated, icrc_good or
- * icrc_unverifiable. */
+/* Parses all values; -EINVAL names the value and the accepted ones. QP: 24 bits. Opcode: a number
+ * or a name as printed by decode. Address: source or destination. Verdict: a word of "events", or
+ * malformed, truncated, icrc_good or icrc_unverifiable. */
 int capture_filter_make(struct capture_filter *f, const struct capture_filter_words *w,
 			struct err *e);
 bool capture_filter_given(const struct capture_filter_words *w);

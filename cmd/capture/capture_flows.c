@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck capture flows: a line for each direction towards a QP, with what the flow machine found
- * of it. Gaps stay gaps here: whether the network lost them is for `capture check`.
+ * rocecheck capture flows: prints a line with a verdict for each flow (one direction to a QP). Does
+ * not decide if a gap is a loss of the network: `capture check` does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static int flows_print_text(const struct capture_summary *s)
 	for (unsigned int i = 0; i < s->flow_count; i++)
 		flow_print_line(&s->flow[i], s->drops);
 	if (s->totals.evicted_flows)
-		printf("note: %" PRIu64 " idle flows were forgotten: too many at once\n",
+		printf("note: %" PRIu64 " idle flows evicted (raise --max-flows)\n",
 		       s->totals.evicted_flows);
 	return EXIT_OK;
 }
@@ -53,8 +53,7 @@ static bool flow_add_verdict(json_t *flow, const struct flow *f, enum capture_dr
 	       json_object_set_new(flow, "verdict_text", json_string(text)) == 0;
 }
 
-/* The flows of `capture stats --json`, each with its verdict, and the totals: pauses have no flow.
- */
+/* The document of `capture stats --json`, with a verdict for each flow. */
 static json_t *flows_to_json(const struct capture_summary *s)
 {
 	json_t *summary = capture_summary_to_json(s), *flows = json_object_get(summary, "flows");
@@ -82,8 +81,7 @@ static int run_flows(int argc, char **argv)
 	int code, got;
 
 	if (argc != 1)
-		return cmd_usage(&cmd_capture_flows, "one capture file is needed, or - for "
-						     "standard input");
+		return cmd_usage(&cmd_capture_flows, "expected one FILE (- for standard input)");
 	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
@@ -98,14 +96,14 @@ static int run_flows(int argc, char **argv)
 	reader_clear(&r);
 	code = globals->json ? cmd_print_json(flows_to_json(&summary)) : flows_print_text(&summary);
 	capture_summary_clear(&summary);
-	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
+	fflush(stdout); /* before the error on stderr; main() checks the result */
 	return got < 0 ? cmd_worse(code, cmd_fail(EXIT_USAGE, &broken)) : code;
 }
 
 const struct command cmd_capture_flows = {
 	.name = "capture flows",
 	.args = "FILE",
-	.help = "print a line for each flow of a capture file with its verdict",
+	.help = "print one line with a verdict for each flow of a capture file",
 	.opts = capture_file_opts,
 	.run = run_flows,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters of RDMA packets before and after a recording. Needs no privilege, and no error of it
- * matters to the recording.
+ * Reads RDMA packet counters before and after a recording. Needs no privilege; its errors do not
+ * stop the recording.
  */
 #include "cmd/capture/capture_rdma.h"
 
@@ -13,7 +13,7 @@
 
 struct rdma_watch {
 	struct dcb *dcb;
-	struct snapshot s; /* those that are watched come first */
+	struct snapshot s; /* the first count ports are watched */
 	unsigned int count;
 };
 

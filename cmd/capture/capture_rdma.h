@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the RDMA devices of an interface do while it is recorded: packets that they count and the
- * recording does not have went past the kernel.
+ * Counts the packets of the RDMA devices of an interface during a recording. Packets that the
+ * device counts and the recording does not have bypassed the kernel.
  */
 #ifndef CMD_CAPTURE_RDMA_H
 #define CMD_CAPTURE_RDMA_H
@@ -11,17 +11,16 @@
 
 struct rdma_watch; /* opaque */
 
-/* name: a netdev or an RDMA device. NULL when it has no counters of RDMA packets, or they cannot be
- * read: then nothing is known. */
+/* name: a netdev or an RDMA device. NULL without readable RDMA packet counters. */
 struct rdma_watch *rdma_watch_open(const char *name);
 void rdma_watch_close(struct rdma_watch *w);
 
-/* Packets sent and received since the begin; false when that is not known. ibdev is the device that
- * counted the most, w's own. */
+/* Packets sent and received since rdma_watch_open(); false when unknown. ibdev: the device with the
+ * most packets, owned by w. */
 bool rdma_watch_packets(struct rdma_watch *w, uint64_t *packets, const char **ibdev);
 
-/* Whether the counters say that the recording has not all that the device sent and received: more
- * than the few that a recording misses at its begin and end. lost: by the recording itself. */
+/* True when the device counted clearly more packets than were recorded and lost by the recording; a
+ * recording misses a few at its start and end. */
 bool rdma_watch_bypassed(uint64_t counted, uint64_t recorded, uint64_t lost);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck capture record: frames of an interface into files. Two processes, neither of which
- * keeps a privilege: one decodes the packets, confined, and this one makes the files.
+ * rocecheck capture record: records frames of an interface into files. Two processes without
+ * privileges: a confined one decodes the packets, and this one creates the files.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -21,8 +21,8 @@
 #include "reports/rules/check_capture.h"
 
 #define RECORD_SCHEMA "rocecheck.record/1"
-#define SNAP_HEADERS  384U /* holds a management datagram of RDMA CM over IPv6 with two tags */
-#define SNAP_TUNNEL   96U  /* and what a mirror puts around it: IPv6, GRE, ERSPAN III */
+#define SNAP_HEADERS  384U /* fits an RDMA CM MAD over IPv6 with two VLAN tags */
+#define SNAP_TUNNEL   96U  /* headers of a mirror tunnel: IPv6, GRE, ERSPAN III */
 #define MIB	      (UINT64_C(1) << 20)
 #define NS_PER_MS     UINT64_C(1000000)
 
@@ -33,25 +33,28 @@ static bool full;
 static const char *const filter_words[] = {"roce", "cnp", "nak", "pfc", "lldp", "mirror", NULL};
 
 static const struct opt record_opts[] = {
-	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "where to listen"},
+	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE",
+	 .help = "interface or RDMA device to capture on (required)"},
 	{"write", 'w', OPT_STRING, &file, .arg = "FILE",
-	 .help = "the recording: pcapng when the name ends so, else pcap; - for standard output"},
+	 .help = "output file (required): pcapng if the name ends in .pcapng, else pcap; - for "
+		 "standard "
+		 "output"},
 	{"filter", 'f', OPT_STRING, &filter, .arg = "WHAT",
-	 .help = "what to record, by default roce", .words = filter_words},
-	{"duration", 'd', OPT_DURATION, &duration_ms, .arg = "TIME", .help = "stop after so long"},
+	 .help = "which frames to record (default roce)", .words = filter_words},
+	{"duration", 'd', OPT_DURATION, &duration_ms, .arg = "TIME", .help = "stop after TIME"},
 	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
-	 .help = "stop after so many frames"},
+	 .help = "stop after COUNT frames"},
 	{"snap", 0, OPT_UINT, &snap, .min = 64, .max = 262144, .arg = "BYTES",
-	 .help = "take so many bytes of a frame"},
-	{"full", 0, OPT_FLAG, &full, .help = "keep user data and R_Keys, not the headers alone"},
+	 .help = "record at most BYTES of each frame (default: headers only)"},
+	{"full", 0, OPT_FLAG, &full, .help = "also record user data and R_Keys"},
 	{"file-size", 0, OPT_UINT, &file_mib, .min = 1, .max = 1 << 24, .arg = "MIB",
-	 .help = "begin another file after so many MiB"},
+	 .help = "start a new file after MIB MiB"},
 	{"file-time", 0, OPT_DURATION, &file_ms, .arg = "TIME",
-	 .help = "begin another file after so long"},
+	 .help = "start a new file after TIME"},
 	{"file-frames", 0, OPT_UINT, &file_frames, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
-	 .help = "begin another file after so many frames"},
+	 .help = "start a new file after COUNT frames"},
 	{"files", 0, OPT_UINT, &keep, .min = 1, .max = 99999, .arg = "COUNT",
-	 .help = "keep the last so many files, remove older ones"},
+	 .help = "keep the last COUNT files, delete older ones (default: keep all)"},
 	CAPTURE_SANDBOX_OPT,
 	{.name = NULL},
 };
@@ -60,12 +63,12 @@ struct recording {
 	struct folder folder; /* of the files; empty with standard output */
 	struct record_live live;
 	struct record_live_result got;
-	uint64_t rdma_packets; /* that the RDMA device counted meanwhile */
+	uint64_t rdma_packets; /* counted by the RDMA device during the recording */
 	bool rdma_known;
 	const char *ibdev;
 };
 
-/* --write -: frames go to standard output, and what is said of them to standard error. */
+/* --write -: frames go to standard output, the report to standard error. */
 static bool record_is_stdout(void)
 {
 	return !strcmp(file, "-");
@@ -84,41 +87,42 @@ static int record_print_json(const struct recording *r)
 					"dropped", dropped, "rdma_packets", rdma, "full", full));
 }
 
-static void record_print_remedies(FILE *out)
+static void record_print_alternatives(FILE *out)
 {
 	for (unsigned int i = 0; capture_methods[i]; i++)
-		fprintf(out, "way out      %s\n", capture_methods[i]);
+		fprintf(out, "alternative  %s\n", capture_methods[i]);
 }
 
-/* Some of it was seen, such as what the kernel itself sends. */
+/* Some RoCE was seen, such as packets that the kernel itself sends. */
 static void record_print_bypassed(const struct recording *r, FILE *out)
 {
 	if (!r->rdma_known || !rdma_watch_bypassed(r->rdma_packets, r->got.roce, r->got.dropped))
 		return;
 	fprintf(out,
-		"note         %s counted %" PRIu64 " RoCE packets, of which %" PRIu64
-		" came past the interface: the others bypass the kernel\n",
+		"note         %s counted %" PRIu64 " RoCE packets, the interface saw %" PRIu64
+		": the others bypass the kernel\n",
 		r->ibdev, r->rdma_packets, r->got.roce);
-	record_print_remedies(out);
+	record_print_alternatives(out);
 }
 
-/* Nothing of it was seen: because nothing was there, or because the NIC kept it to itself. */
+/* No RoCE was seen: there was none, or the NIC bypasses the kernel. */
 static void record_print_no_roce(const struct recording *r, FILE *out)
 {
 	if (r->rdma_known && !r->rdma_packets) {
-		fprintf(out, "note         no RoCE, and %s counted none either\n", r->ibdev);
+		fprintf(out, "note         no RoCE captured, and %s counted no RoCE packets\n",
+			r->ibdev);
 		return;
 	}
 	if (r->rdma_known)
 		fprintf(out,
-			"note         no RoCE, though %s counted %" PRIu64
-			" packets: they bypass the kernel, and with it the capture\n",
+			"note         no RoCE captured, but %s counted %" PRIu64
+			" packets: the NIC bypasses the kernel and this capture cannot see RoCE\n",
 			r->ibdev, r->rdma_packets);
 	else
-		fputs("note         no RoCE: where RDMA counters grow all the same, hardware RoCE "
-		      "bypasses the interface\n",
+		fputs("note         no RoCE captured. If RDMA counters still increase, the NIC "
+		      "bypasses the kernel and this capture cannot see RoCE\n",
 		      out);
-	record_print_remedies(out);
+	record_print_alternatives(out);
 }
 
 static int record_print_text(const struct recording *r, FILE *out)
@@ -127,38 +131,39 @@ static int record_print_text(const struct recording *r, FILE *out)
 
 	if (recorder_name(&r->live.plan, r->got.files, last, sizeof(last)))
 		last[0] = '\0';
-	fprintf(out, "recorded     %" PRIu64 " frames, %" PRIu64 " of them RoCE%s\n", r->got.frames,
+	fprintf(out, "recorded     %" PRIu64 " frames, %" PRIu64 " RoCE%s\n", r->got.frames,
 		r->got.roce, full ? "" : "; headers only");
-	fprintf(out, "files        %u, the last one %s\n", r->got.files, last);
+	fprintf(out, "files        %u, last: %s\n", r->got.files, last);
 	if (r->got.drops == DROPS_UNKNOWN)
-		fputs("drops        not known for this interface\n", out);
+		fputs("drops        unknown: the interface has no drop counters\n", out);
 	else
-		fprintf(out, "drops        %" PRIu64 " lost by the capture itself\n",
+		fprintf(out, "drops        %" PRIu64 " packets lost by the capture itself\n",
 			r->got.dropped);
-	fputs("times        of this host, when the kernel got the frames; not of the NIC\n", out);
+	fputs("times        host clock, when the kernel received the frame (not NIC timestamps)\n",
+	      out);
 	if (!r->got.roce && !strcmp(filter, "roce"))
 		record_print_no_roce(r, out);
 	else if (!strcmp(filter, "roce"))
 		record_print_bypassed(r, out);
 	if (!strcmp(filter, "nak") || !strcmp(filter, "cnp"))
-		fputs("note         the PSNs around these packets are not recorded: loss cannot be "
-		      "judged\n",
+		fputs("note         only these packets are recorded: 'capture check' cannot find "
+		      "losses\n",
 		      out);
 	return EXIT_OK;
 }
 
-/* The folder is opened once: files are made in it whatever becomes of its path. */
+/* Opens the folder once: later files go there even if its path changes. */
 static int record_open_folder(struct recording *r, struct err *e)
 {
 	int err = record_is_stdout() ? 0 : folder_of_file(file, &r->folder, e);
 
 	if (err == -ENOENT)
-		err_hint(e, "make the folder of the recording first");
+		err_hint(e, "create the folder first");
 	r->live.plan.folder = &r->folder;
 	return err;
 }
 
-/* Opened with all privileges, which are given up before the first frame is looked at. */
+/* Opens all with full privileges, and drops these before the first frame is read. */
 static int record_begin(struct recording *r, struct confined *c, struct err *e)
 {
 	int err = record_open_folder(r, e);
@@ -169,7 +174,7 @@ static int record_begin(struct recording *r, struct confined *c, struct err *e)
 		return err;
 	err = record_is_stdout() ? privileges_drop(e) : privileges_become_owner(&r->folder, e);
 	if (err)
-		(void)confined_close(c, NULL); /* the first error is the one to tell */
+		(void)confined_close(c, NULL); /* report the first error */
 	return err;
 }
 
@@ -187,7 +192,8 @@ static int record_frames(struct recording *r)
 	}
 	rdma = rdma_watch_open(interface);
 	if (!globals->quiet)
-		fprintf(stderr, "rocecheck: recording %s on %s, ^C ends\n", filter, interface);
+		fprintf(stderr, "rocecheck: recording %s on %s, press ^C to stop\n", filter,
+			interface);
 	err = record_live_run(&r->live, &c, stop, &r->got, &e);
 	r->rdma_known = rdma_watch_packets(rdma, &r->rdma_packets, &r->ibdev);
 	if (r->got.files)
@@ -207,21 +213,21 @@ static int run_record(int argc, char **argv)
 
 	(void)argv;
 	if (argc)
-		return cmd_usage(&cmd_capture_record, "no operand is expected");
+		return cmd_usage(&cmd_capture_record, "unexpected argument");
 	if (!interface || !file)
-		return cmd_usage(&cmd_capture_record, "--interface and --write are needed");
+		return cmd_usage(&cmd_capture_record, "missing --interface or --write");
 	if (record_is_stdout() && (globals->json || file_mib || file_ms || file_frames))
 		return cmd_usage(&cmd_capture_record,
-				 "--write - is one file on standard output: expected neither "
-				 "--json nor --file-size, --file-time or --file-frames");
+				 "--write - excludes --json, --file-size, --file-time and "
+				 "--file-frames");
 	if (record_is_stdout() && isatty(STDOUT_FILENO))
 		return cmd_usage(
 			&cmd_capture_record,
-			"--write - on a terminal: expected a pipe or a file, packets are not text");
+			"--write - needs a pipe or a file as standard output, not a terminal");
 	if (keep && !file_mib && !file_ms && !file_frames)
 		return cmd_usage(&cmd_capture_record,
 				 "--files needs --file-size, --file-time or --file-frames");
-	/* LLDP is longer than headers, and has no user data. */
+	/* LLDP is longer than SNAP_HEADERS, and has no user data. */
 	if (!snap && !full && strcmp(filter, "lldp") != 0)
 		snap = SNAP_HEADERS + (strcmp(filter, "mirror") ? 0 : SNAP_TUNNEL);
 	r.live = (struct record_live){
@@ -244,7 +250,7 @@ static int run_record(int argc, char **argv)
 const struct command cmd_capture_record = {
 	.name = "capture record",
 	.args = "",
-	.help = "record RoCE, PFC and LLDP frames of an interface",
+	.help = "record RoCE, PFC and LLDP frames of an interface to a file",
 	.opts = record_opts,
 	.run = run_record,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck capture stats: totals of a capture file, its flows, and how far they can be believed:
- * what the capture itself dropped, and what cannot be seen in it at all.
+ * rocecheck capture stats: prints totals and flows of a capture file, and the limits of these
+ * numbers: packets that the capture dropped, and frames that it cannot see.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,17 +15,17 @@
 #include "cmd/capture/capture_filter.h"
 #include "cmd/cmd.h"
 
-/* What RoCE packets come to by opcode, DSCP, sending host or time. Starts with the word alone. */
+/* Sums of RoCE packets by opcode, DSCP, sending host or time. Starts with `by` alone. */
 struct stats_by {
 	const char *by; /* a word of stats_by_words */
 	struct breakdown breakdown;
 	struct breakdown_hosts hosts;
-	struct breakdown_row no_bth; /* RoCE that was cut before it, or broken there */
+	struct breakdown_row no_bth; /* RoCE that is truncated or malformed before it */
 };
 
 static const char *const stats_by_words[] = {"opcode", "dscp", "host", "time", NULL};
 
-/* Where rows go: a JSON list, or stdout. */
+/* Target of the rows: a JSON list, or stdout. */
 struct table {
 	json_t *rows; /* NULL: text */
 	bool failed;
@@ -100,7 +100,7 @@ static const struct {
 	{"time", stats_add_times},
 };
 
-/* Counts a packet; other frames than RoCE are left out. -ENOMEM. */
+/* Counts a packet, if it is RoCE. -ENOMEM. */
 static int stats_by_add(struct stats_by *b, const struct packet *p, struct flow_events ev)
 {
 	if (p->kind == PACKET_ROCE && !p->bth)
@@ -111,7 +111,7 @@ static int stats_by_add(struct stats_by *b, const struct packet *p, struct flow_
 	return 0;
 }
 
-/* Prints the table, as text or JSON, without rows of no packet. Returns an exit code. */
+/* Prints the table as text or JSON, without empty rows. Returns an exit code. */
 static int stats_by_print(struct stats_by *b)
 {
 	struct table t = {.rows = globals->json ? json_array() : NULL};
@@ -143,7 +143,7 @@ static struct capture_filter_words words;
 
 static const struct opt stats_opts[] = {
 	{"by", 0, OPT_STRING, &by, .arg = "WHAT",
-	 .help = "one table instead: by opcode, dscp, host or time", .words = stats_by_words},
+	 .help = "print one table by opcode, dscp, host or time instead", .words = stats_by_words},
 	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_MAX_FLOWS_OPT,
 	CAPTURE_LINK_OPT,
@@ -181,13 +181,13 @@ static void stats_print_totals(const struct capture_totals *t)
 #define LINE_MAX_BYTES 1024 /* more than the longest */
 #define COLUMN_MAX     16
 
-/* Lines that are put together without printf(), which for many flows takes most of the time. */
+/* Lines built without printf(), which takes most of the time with many flows. */
 struct text_buffer {
 	size_t len;
 	char text[64 << 10];
 };
 
-/* There is always room for more than that. */
+/* The buffer always has room: see LINE_MAX_BYTES. */
 static void stats_append_spaces(struct text_buffer *l, size_t count)
 {
 	memset(l->text + l->len, ' ', COLUMN_MAX);
@@ -207,7 +207,7 @@ static void stats_append_addr(struct text_buffer *l, const uint8_t gid[16])
 	stats_append_spaces(l, len < 15 ? 15 - len + 1 : 1);
 }
 
-/* To the right of the column. */
+/* Right-aligned. */
 static void stats_append_number(struct text_buffer *l, uint64_t value, size_t width)
 {
 	size_t digits = 1;
@@ -298,7 +298,8 @@ static bool stats_is_all_bad(const struct flow *f)
 	return f->icrc_bad > 1 && !f->icrc_good;
 }
 
-/* One at a time: copies of all take as long as to read the file. Returns how many are all bad. */
+/* One at a time: copying all flows takes as long as reading the file. Returns the number of flows
+ * with bad ICRCs only. */
 static unsigned int stats_print_flows(const struct flow_table *t)
 {
 	unsigned int bad = 0;
@@ -318,10 +319,13 @@ static unsigned int stats_print_flows(const struct flow_table *t)
 		bad += stats_is_all_bad(&f);
 	}
 	stats_write_lines(&lines);
+	if (flow_table_count(t))
+		puts("CE: congestion marks, gaps: PSN gaps, missing: PSNs in gaps that never came, "
+		     "retrans: retransmissions, ?: not verifiable");
 	return bad;
 }
 
-/* `bad`: how many of them there are. */
+/* bad: number of such flows. */
 static void stats_print_bad(const struct flow_table *t, unsigned int bad)
 {
 	struct flow f;
@@ -330,8 +334,9 @@ static void stats_print_bad(const struct flow_table *t, unsigned int bad)
 		flow_table_get(t, i, &f);
 		if (!stats_is_all_bad(&f))
 			continue;
-		printf("note         qpn 0x%06x: every ICRC is bad: the capture or a rewritten "
-		       "header, rather than corruption\n",
+		printf("note         qpn 0x%06x: every ICRC is bad: probably a rewritten header or "
+		       "the "
+		       "capture, not corruption\n",
 		       f.dest_qpn);
 		bad--;
 	}
@@ -345,39 +350,38 @@ static void stats_print_neighbour(const struct lldp_peer *p)
 		return;
 	lldp_peer_text(p, text, sizeof(text));
 	printf("\nneighbour    %s%s\n", text,
-	       p->neighbours > 1 ? "; more than one neighbour is heard" : "");
+	       p->neighbours > 1 ? "; WARNING: more than one LLDP neighbour" : "");
 }
 
-/* How far the numbers above can be believed. */
+/* Limits of the numbers above. */
 static void stats_print_caveats(const struct capture_totals *t, enum capture_drops drops,
 				uint64_t dropped, uint32_t step_ns)
 {
 	switch (drops) {
 	case DROPS_UNKNOWN:
-		puts("\ndrops        not recorded in this file: a PSN gap may be a packet that the "
-		     "capture missed");
+		puts("\ndrops        unknown (no drop counters in this file): the capture may have "
+		     "caused a PSN gap");
 		break;
 	case DROPS_ZERO:
-		puts("\ndrops        0, as the capture counted itself");
+		puts("\ndrops        0 packets lost by the capture itself");
 		break;
 	case DROPS_SOME:
 		printf("\ndrops        %" PRIu64
-		       " lost by the capture itself: PSN gaps prove no loss in the network\n",
+		       " packets lost by the capture itself: PSN gaps prove no network loss\n",
 		       dropped);
 		break;
 	}
 	if (step_ns > 1)
-		printf("times        in steps of %" PRIu32
-		       " us: of what is shorter, nothing is said\n",
+		printf("times        in steps of %" PRIu32 " us (clock of the capture)\n",
 		       step_ns / 1000);
 	if (!t->roce)
-		puts("note         no RoCE: hardware RoCE bypasses the interface, capture it at a "
-		     "mirror port");
+		puts("note         no RoCE: hardware RoCE bypasses the kernel; capture at a mirror "
+		     "port");
 	if (t->roce && !t->pfc_frames)
-		puts("note         no PFC: network adapters keep PFC frames to themselves, so this "
-		     "proves nothing");
+		puts("note         no PFC frames: NICs usually hide them, so PFC may still be "
+		     "active");
 	if (t->evicted_flows)
-		printf("note         %" PRIu64 " idle flows were forgotten: too many at once\n",
+		printf("note         %" PRIu64 " idle flows evicted (raise --max-flows)\n",
 		       t->evicted_flows);
 }
 
@@ -407,7 +411,7 @@ static void stats_print_text(struct reader *r)
 	stats_print_bad(r->flows, bad);
 }
 
-/* What reader_next() said at the end. */
+/* Returns the last result of reader_next(). */
 static int stats_read_by(struct reader *r, const struct capture_filter *f, struct stats_by *rows,
 			 struct progress *progress, struct err *e)
 {
@@ -465,11 +469,11 @@ static int run_stats(int argc, char **argv)
 	int code, got;
 
 	if (argc != 1)
-		return cmd_usage(&cmd_capture_stats, "one capture file is needed, or - for "
-						     "standard input");
+		return cmd_usage(&cmd_capture_stats, "expected one FILE (- for standard input)");
 	if (!by && capture_filter_given(&words))
-		return cmd_usage(&cmd_capture_stats,
-				 "filters choose packets for --by; totals and flows are of all");
+		return cmd_usage(
+			&cmd_capture_stats,
+			"packet filters need --by: totals and flows always cover all packets");
 	if (capture_filter_make(&filter, &words, &e))
 		return cmd_fail(EXIT_USAGE, &e);
 	code = capture_file_open(argv[0], &r);
@@ -481,7 +485,7 @@ static int run_stats(int argc, char **argv)
 	code = by ? stats_by_print(&rows) : stats_print_summary(&r);
 	breakdown_hosts_clear(&rows.hosts);
 	reader_clear(&r);
-	fflush(stdout); /* an error is told behind what was counted; main() looks at the result */
+	fflush(stdout); /* before the error on stderr; main() checks the result */
 	if (got < 0)
 		code = cmd_worse(code,
 				 cmd_fail(got == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e));

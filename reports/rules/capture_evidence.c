@@ -33,6 +33,24 @@ void evidence_time(const struct capture_summary *s, uint64_t ns, char *buf, size
 	snprintf(buf, size, "%" PRIu64 " ns", ns);
 }
 
+static void capture_grow_span(uint64_t first_ns, uint64_t last_ns, uint64_t *from, uint64_t *to)
+{
+	*from = first_ns < *from ? first_ns : *from;
+	*to = last_ns > *to ? last_ns : *to;
+}
+
+/* Simulators begin at the time 0. */
+uint64_t capture_span_ns(const struct capture_summary *s)
+{
+	uint64_t from = UINT64_MAX, to = 0;
+
+	if (s->totals.pfc_frames)
+		capture_grow_span(s->totals.pause.first_ns, s->totals.pause.last_ns, &from, &to);
+	for (unsigned int i = 0; i < s->flow_count; i++)
+		capture_grow_span(s->flow[i].first_ns, s->flow[i].last_ns, &from, &to);
+	return to > from ? to - from : 0;
+}
+
 uint64_t flow_counter(const struct flow *f, size_t counter)
 {
 	uint64_t value;
@@ -205,7 +223,7 @@ void capture_report_none(const struct rule_context *c, const struct noun *what, 
 			    drops == DROPS_UNKNOWN ? " (the capture has no drop counters)" : "");
 }
 
-/* "frames 3, 9 and later" */
+/* "frames 3, 9, 12, 20 (4 of 80 shown)" */
 static void evidence_frames_text(const struct sample_flow *f, char *buf, size_t size)
 {
 	size_t used = (size_t)snprintf(buf, size, "frame%s", plural(f->count));
@@ -214,7 +232,8 @@ static void evidence_frames_text(const struct sample_flow *f, char *buf, size_t 
 		used += (size_t)snprintf(buf + used, size - used, "%s %" PRIu64, i ? "," : "",
 					 f->frame[i]);
 	if (f->count > SAMPLE_FRAMES_MAX && used < size)
-		snprintf(buf + used, size - used, " and later");
+		snprintf(buf + used, size - used, " (%d of %" PRIu64 " shown)", SAMPLE_FRAMES_MAX,
+			 f->count);
 }
 
 void evidence_flow(const struct flow *f, char *buf, size_t size)
@@ -242,10 +261,12 @@ void evidence_frames(struct findings *out, const struct sample_set *w)
 {
 	static const uint8_t nowhere[16] = {0};
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], frames[128];
+	uint64_t left = w->count;
 
 	for (unsigned int i = 0; i < w->flow_count; i++) {
 		const struct sample_flow *f = &w->flow[i];
 
+		left -= f->count;
 		evidence_frames_text(f, frames, sizeof(frames));
 		if (!memcmp(f->src, nowhere, 16) && !memcmp(f->dst, nowhere, 16)) {
 			finding_evidence(out, EVIDENCE_CAPTURE, "%s", frames);
@@ -259,6 +280,9 @@ void evidence_frames(struct findings *out, const struct sample_set *w)
 		else
 			finding_evidence(out, EVIDENCE_CAPTURE, "%s to %s: %s", src, dst, frames);
 	}
+	if (left)
+		finding_evidence(out, EVIDENCE_CAPTURE, "other flows: %llu more frame%s",
+				 (count_t)left, plural(left));
 }
 
 void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,

@@ -23,6 +23,9 @@ static inline const char *noun_for(const struct noun *noun, uint64_t n)
  * terminated. */
 void evidence_time(const struct capture_summary *s, uint64_t ns, char *buf, size_t size);
 
+/* Returns the time from the first RoCE or PFC frame to the last. */
+uint64_t capture_span_ns(const struct capture_summary *s);
+
 /* Return a uint64_t of a flow by its offset, and its sum over all flows; *flows have any. */
 uint64_t flow_counter(const struct flow *f, size_t counter);
 uint64_t capture_sum(const struct capture_summary *s, size_t counter, unsigned int *flows);

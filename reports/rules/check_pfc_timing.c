@@ -22,24 +22,6 @@
  * rightly get no CNP. */
 #define MARKS_MANY 1000U
 
-static void timing_grow_span(uint64_t first_ns, uint64_t last_ns, uint64_t *from, uint64_t *to)
-{
-	*from = first_ns < *from ? first_ns : *from;
-	*to = last_ns > *to ? last_ns : *to;
-}
-
-/* Time from the first packet of a flow or pause to the last. Simulators begin at time 0. */
-static uint64_t timing_span_ns(const struct capture_summary *s)
-{
-	uint64_t from = UINT64_MAX, to = 0;
-
-	if (s->totals.pfc_frames)
-		timing_grow_span(s->totals.pause.first_ns, s->totals.pause.last_ns, &from, &to);
-	for (unsigned int i = 0; i < s->flow_count; i++)
-		timing_grow_span(s->flow[i].first_ns, s->flow[i].last_ns, &from, &to);
-	return to > from ? to - from : 0;
-}
-
 static double timing_percent(uint64_t part, uint64_t whole)
 {
 	return whole ? 100.0 * (double)part / (double)whole : 0;
@@ -102,7 +84,7 @@ FABRIC_CHECK(check_cap_paused)
 {
 	const struct capture_summary *s = c->capture->summary;
 	const struct pause_totals *t = &s->totals.pause;
-	uint64_t span_ns = timing_span_ns(s);
+	uint64_t span_ns = capture_span_ns(s);
 	uint8_t prios = 0;
 	char span[32];
 
@@ -144,7 +126,7 @@ FABRIC_CHECK(check_cap_storm)
 	finding_prios(out, prios);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
 		if (prios >> i & 1)
-			timing_report_paused(out, s, i, timing_span_ns(s));
+			timing_report_paused(out, s, i, capture_span_ns(s));
 }
 
 FABRIC_CHECK(check_cap_ran_out)

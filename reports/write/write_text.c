@@ -153,9 +153,7 @@ static void write_verdict(const struct page *p)
 	write_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
 	fputs("  ", p->out);
 	if (p->r->capture) {
-		fputs("capture ", p->out);
-		text_print(p->out, p->r->capture, TEXT_FIELD);
-		fputc('\n', p->out);
+		write_capture(p->r, p->out);
 	} else if (p->r->alone) {
 		write_host(p);
 	} else {

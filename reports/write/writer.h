@@ -21,9 +21,9 @@ struct report {
 	bool verbose;		  /* text: every PASS with its evidence */
 	const char *const *allow; /* ids given to --allow-inconclusive */
 	unsigned int allow_count;
-	const char *capture;		   /* name of the checked capture; NULL: none */
-	bool alone;			   /* of one host, without traffic */
-	const struct app_env *environment; /* printed after the findings; NULL: none */
+	const struct capture_case *capture; /* the checked capture; NULL: none */
+	bool alone;			    /* of one host, without traffic */
+	const struct app_env *environment;  /* printed after the findings; NULL: none */
 };
 
 struct writer {
@@ -40,6 +40,10 @@ const struct writer *writer_find(const char *name);
 int write_text(const struct report *r, FILE *out, struct err *e);
 int write_json(const struct report *r, FILE *out, struct err *e);
 int write_junit(const struct report *r, FILE *out, struct err *e);
+
+/* Headline of a capture: size and duration, loss of the network and of the capture, and the flows
+ * with the most losses. Follows the verdict word. */
+void write_capture(const struct report *r, FILE *out);
 
 /* Writes a whole document at once, so that errno is that of the stream. -errno, -ENOSPC on a full
  * disk. */

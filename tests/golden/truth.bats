@@ -96,7 +96,7 @@ agree() { # NAME [KEY=VALUE]...
 	"$rc" capture stats --json --max-flows 20 "$tmp/f.pcap" >"$tmp/stats"
 	jq -e '(.flows | length) <= 20 and .totals.evicted_flows >= 80' "$tmp/stats"
 	"$rc" capture flows --max-flows 20 "$tmp/f.pcap" >"$tmp/flows"
-	grep -q 'idle flows were forgotten' "$tmp/flows"
+	grep -q 'idle flows evicted' "$tmp/flows"
 	run -2 "$rc" capture stats --max-flows 1 "$tmp/f.pcap"
 	build/tools/capgen requesters=400 frames=10000 "$tmp/f.pcap" >"$tmp/truth"
 	"$rc" capture stats --json --max-flows 300 "$tmp/f.pcap" >"$tmp/stats"

@@ -247,7 +247,7 @@ static void attacks_end_it(void **state)
 #endif
 		assert_int_equal(confined_start(&job, &c, &e), 0);
 		if (confined_close(&c, &e) != -EPIPE ||
-		    !strstr(e.text, "was ended: its sandbox does not allow system call ") ||
+		    !strstr(e.text, "was killed: its sandbox does not allow system call ") ||
 		    !strstr(e.text, attacks[i].call))
 			fail_msg("%s: '%s'", attacks[i].name, e.text);
 	}
@@ -397,7 +397,7 @@ static void silent_recording(void **state)
 		assert_int_equal(kill(c.pid, SIGSTOP), 0);
 		assert_int_equal(record_live_run(&live, &c, i ? &at_once : &never, &got, &e),
 				 -ETIMEDOUT);
-		assert_non_null(strstr(e.text, "does not come to its end"));
+		assert_non_null(strstr(e.text, "does not finish"));
 		assert_true(monotonic_ms() - begin < WAIT_MS);
 		folder_close(&folder);
 		(void)remove(path); /* it may have asked for it before it was stopped */
@@ -442,7 +442,7 @@ static void files_without_end(void **state)
 		assert_int_equal(folder_of_file(path, &folder, &e), 0);
 		assert_int_equal(confined_start(&job, &c, &e), 0);
 		assert_int_equal(record_live_run(&live, &c, &stop, &got, &e), -EPROTO);
-		assert_non_null(strstr(e.text, "fills none"));
+		assert_non_null(strstr(e.text, "writes nothing"));
 		assert_int_equal(got.files, 1);
 		folder_close(&folder);
 		snprintf(name, sizeof(name), "%s/a-00001.pcap", dir);

@@ -233,9 +233,9 @@ static void told_in_text_and_json(void **state)
 		unsigned int spec;
 		const char *want;
 	} rows[] = {
-		{0, ", CM REQ id 0xa1b2c3d4 qp 0x000112 peer's first psn 0xabcdef mtu 1024 ack "
+		{0, ", CM REQ id 0xa1b2c3d4 qp 0x000112 starting psn 0xabcdef mtu 1024 ack "
 		    "timeout 18 service 0x0000000001064a21 to 198.18.0.2 port 18977"},
-		{1, ", CM REP id 0x11111111 to 0xa1b2c3d4 qp 0x000213 peer's first psn 0x123456"},
+		{1, ", CM REP id 0x11111111 to 0xa1b2c3d4 qp 0x000213 starting psn 0x123456"},
 		{4, ", CM REJ id 0x00000000 to 0xa1b2c3d4 reason 28"},
 		{8, ", CM SIDR_REP id 0x00000077 qp 0x000314 status 2 service"},
 	};
@@ -263,7 +263,7 @@ static void told_in_text_and_json(void **state)
 	assert_true(json_is_null(json_object_get(m, "starting_psn")));
 	assert_null(json_object_get(m, "ip"));
 	packet_text(&p, line, sizeof(line));
-	assert_null(strstr(line, "first psn"));
+	assert_null(strstr(line, "starting psn"));
 	json_decref(o);
 }
 

@@ -301,7 +301,7 @@ static void contradictions(void **state)
 	} rows[] = {
 		{"ip version", NET_IPV4, 0, 0x55, PACKET_OTHER, PACKET_MALFORMED, "IPv4 header"},
 		{"ip header length", NET_IPV4, 0, 0x44, PACKET_OTHER, PACKET_MALFORMED, "IPv4"},
-		{"ip too long", NET_IPV4, 2, 0x01, PACKET_ROCE, PACKET_MALFORMED, "beyond"},
+		{"ip too long", NET_IPV4, 2, 0x01, PACKET_ROCE, PACKET_MALFORMED, "exceeds"},
 		{"ip too short", NET_IPV4, 3, 40, PACKET_ROCE, PACKET_MALFORMED, "UDP length"},
 		{"udp too short", NET_IPV4, 25, 9, PACKET_ROCE, PACKET_MALFORMED, "UDP length"},
 		{"not udp", NET_IPV4, 9, 6, PACKET_OTHER, PACKET_OK, ""},
@@ -310,10 +310,10 @@ static void contradictions(void **state)
 		{"payload on ack", NET_IPV4, 28, 0x11, PACKET_ROCE, PACKET_MALFORMED, "payload"},
 		{"no room", NET_IPV4, 28, 0x13, PACKET_ROCE, PACKET_MALFORMED, "needs 28"},
 		{"ipv6 version", NET_IPV6, 0, 0x45, PACKET_OTHER, PACKET_MALFORMED, "IPv6"},
-		{"ipv6 too long", NET_IPV6, 4, 0x01, PACKET_ROCE, PACKET_MALFORMED, "beyond"},
+		{"ipv6 too long", NET_IPV6, 4, 0x01, PACKET_ROCE, PACKET_MALFORMED, "exceeds"},
 		{"grh next header", NET_V1, 6, 0x11, PACKET_ROCE, PACKET_MALFORMED, "GRH"},
-		{"grh too long", NET_V1, 4, 0x01, PACKET_ROCE, PACKET_MALFORMED, "beyond"},
-		{"grh too short", NET_V1, 5, 0x0f, PACKET_ROCE, PACKET_MALFORMED, "no room"},
+		{"grh too long", NET_V1, 4, 0x01, PACKET_ROCE, PACKET_MALFORMED, "exceeds"},
+		{"grh too short", NET_V1, 5, 0x0f, PACKET_ROCE, PACKET_MALFORMED, "too short for"},
 	};
 	struct packet p;
 	struct frame f;

@@ -69,12 +69,12 @@ static void text_of_headers(void **state)
 		{'X', ", srq 0x000321"},
 		{'F', ", flush 0x00000021"},
 		{'R', ", va 0x1122334455667788 length 4096"},
-		{'T', ", va 0x1122334455667788 swap or add 0x0000aaaa0000aaaa compare "
+		{'T', ", va 0x1122334455667788 swap/add 0x0000aaaa0000aaaa compare "
 		      "0x0000bbbb0000bbbb"},
 		{'A', ", msn 43981"},
-		{'k', ", was 0x0102030405060708"},
+		{'k', ", original value 0x0102030405060708"},
 		{'I', ", immediate 0xdeadbeef"},
-		{'V', ", invalidates a key"},
+		{'V', ", invalidates an R_Key"},
 	};
 	unsigned int i, k;
 	char line[512];
@@ -101,7 +101,7 @@ static void text_of_naks(void **state)
 		{0x60, "NAK(PSN sequence)"},	{0x62, "NAK(remote access)"},
 		{0x7f, "NAK(reserved)"},	{0x2e, "RNR NAK(1.28 ms)"},
 		{0x20, "RNR NAK(655.36 ms)"},	{0x3f, "RNR NAK(491.52 ms)"},
-		{0x4a, "reserved answer 0x4a"}, {0x03, ", credits 3"},
+		{0x4a, "reserved AETH 0x4a"}, {0x03, ", credits 3"},
 		{0x06, ", credits 8"},		{0x1d, ", credits 24576"},
 		{0x1e, ", credits 32768"},	{0x1f, "RC_ACK"},
 	};
@@ -167,7 +167,7 @@ static void unknown_opcodes(void **state)
 		decode(&f, &p);
 		packet_text(&p, line, sizeof(line));
 		assert_non_null(strstr(line, rows[i].want));
-		assert_non_null(strstr(line, "40 bytes of headers and data"));
+		assert_non_null(strstr(line, "40 bytes of unknown headers and data"));
 		o = packet_to_json(&p);
 		assert_true(json_is_null(json_object_get(o, "payload_len")));
 		assert_string_equal(json_string_value(json_object_get(o, "icrc")), "good");

@@ -310,7 +310,7 @@ static void told_in_text_and_json(void **state)
 	tunnel_build(&tunnel_specs[4], false, &in, in.len, &f);
 	decode(&f, f.len, &p);
 	packet_text(&p, line, sizeof(line));
-	assert_non_null(strstr(line, ", erspan2 from 10.0.0.1 session 5 no 66051"));
+	assert_non_null(strstr(line, ", erspan2 from 10.0.0.1 session 5 seq 66051"));
 	o = packet_to_json(&p);
 	t = json_object_get(o, "tunnel");
 	assert_string_equal(json_string_value(json_object_get(t, "kind")), "erspan2");

@@ -212,7 +212,7 @@ static void cut(void **state)
 			write_file(&out);
 			err = read_all(path, &n, &drops, &dropped, &e);
 			assert_true(err == -EINVAL || err == -EPROTO);
-			if (err == -EPROTO && !strstr(e.text, "the compressed data ends early"))
+			if (err == -EPROTO && !strstr(e.text, "the compressed data is truncated"))
 				fail_msg("%s cut at %zu of %zu: %s", packers[i].name, out.len,
 					 whole_len, e.text);
 			most = n > most ? n : most;

@@ -346,7 +346,7 @@ static void check_cuts(const struct out *o, size_t header_len)
 		if (!err)
 			continue;
 		assert_int_equal(err, -EPROTO);
-		snprintf(want, sizeof(want), "after frame %u:", n);
+		snprintf(want, sizeof(want), "beyond frame %u:", n);
 		assert_non_null(strstr(e.text, want));
 	}
 	assert_int_equal(last, 2);
@@ -373,11 +373,11 @@ static void no_capture_files(void **state)
 		int err;
 		const char *text, *hint;
 	} rows[] = {
-		{"empty", {0}, 0, -EINVAL, "no capture file", ""},
-		{"text", {"hello, this is a text\n"}, 22, -EINVAL, "no capture file", ""},
-		{"xz", {0xfd, 0x37, 0x7a, 0x58}, 20, -EINVAL, "no capture file", "xz -dc"},
-		{"gz", {0x1f, 0x8b, 8, 8}, 20, -EINVAL, "no capture file: gzip: ", ""},
-		{"zst", {0x28, 0xb5, 0x2f, 0xfd}, 20, -EINVAL, "no capture file: zstd: ", ""},
+		{"empty", {0}, 0, -EINVAL, "not a capture file", ""},
+		{"text", {"hello, this is a text\n"}, 22, -EINVAL, "not a capture file", ""},
+		{"xz", {0xfd, 0x37, 0x7a, 0x58}, 20, -EINVAL, "not a capture file", "xz -dc"},
+		{"gz", {0x1f, 0x8b, 8, 8}, 20, -EINVAL, "not a capture file: gzip: ", ""},
+		{"zst", {0x28, 0xb5, 0x2f, 0xfd}, 20, -EINVAL, "not a capture file: zstd: ", ""},
 		{"wifi",
 		 {0xd4, 0xc3, 0xb2, 0xa1, 2, 0, 4, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 105},
 		 24,

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Headline of a capture in the text report: what was examined, loss of the network against loss of
+ * the capture, and the flows with the most losses.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "profiles/base/text.h"
+#include "reports/rules/capture_evidence.h"
+#include "reports/rules/flow_verdict.h"
+#include "reports/write/writer.h"
+
+#define WORST_SHOWN 3
+
+static void capture_write_loss(const struct findings *f, const char *label, const char *id,
+			       FILE *out)
+{
+	for (size_t i = 0; i < f->count; i++)
+		if (!strcmp(f->list[i].rule->id, id)) {
+			fprintf(out, "      %-12s  %s: ", label, verdict_word(f->list[i].verdict));
+			text_print(out, f->list[i].text, TEXT_FIELD);
+			fprintf(out, " (%s)\n", id);
+		}
+}
+
+static uint64_t capture_count_losses(const struct flow *f)
+{
+	return f->lost_psns + f->losses_after + f->icrc_bad + f->timeouts + f->naks_other;
+}
+
+/* The flow that follows `last` when sorted by losses, most first; NULL: the first, or none left. */
+static const struct flow *capture_next_worst(const struct capture_summary *s,
+					     const struct flow *last)
+{
+	uint64_t below = last ? capture_count_losses(last) : UINT64_MAX, most = 0;
+	const struct flow *next = NULL;
+
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		const struct flow *f = &s->flow[i];
+		uint64_t losses = capture_count_losses(f);
+
+		if (losses > most && (losses < below || (losses == below && f > last))) {
+			next = f;
+			most = losses;
+		}
+	}
+	return next;
+}
+
+static void capture_write_worst(const struct capture_summary *s, FILE *out)
+{
+	const struct flow *f = capture_next_worst(s, NULL);
+	unsigned int count = 0;
+	char flow[160], text[512];
+
+	for (unsigned int i = 0; i < s->flow_count; i++)
+		count += capture_count_losses(&s->flow[i]) != 0;
+	for (unsigned int i = 0; f && i < WORST_SHOWN; i++, f = capture_next_worst(s, f)) {
+		evidence_flow(f, flow, sizeof(flow));
+		flow_verdict_text(f, s->drops, text, sizeof(text));
+		fprintf(out, "      %-12s  %s: %s\n", i ? "" : "suspects", flow, text);
+	}
+	if (count > WORST_SHOWN)
+		fprintf(out, "      %-12s  %d of %u flows shown\n", "", WORST_SHOWN, count);
+}
+
+void write_capture(const struct report *r, FILE *out)
+{
+	const struct capture_summary *s = r->capture->summary;
+	const struct capture_totals *t = &s->totals;
+	char span[32];
+
+	fputs("capture ", out);
+	text_print(out, r->capture->name, TEXT_FIELD);
+	evidence_time(s, capture_span_ns(s), span, sizeof(span));
+	fprintf(out, ": %" PRIu64 " frame%s, %" PRIu64 " RoCE in %u flow%s, duration %s\n",
+		t->frames, plural(t->frames), t->roce, s->flow_count, plural(s->flow_count), span);
+	capture_write_loss(r->findings, "network loss", "RC-CAP-004", out);
+	capture_write_loss(r->findings, "capture loss", "RC-CAP-001", out);
+	if (t->mirror.packets)
+		capture_write_loss(r->findings, "mirror loss", "RC-CAP-026", out);
+	capture_write_worst(s, out);
+}
