@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counts by opcode, DSCP and time. Two slots become one whenever a packet lies behind the last.
- * Hosts by an open-addressing hash, at most half full, that doubles with them.
+ * Counts packets by opcode, DSCP and time. The timeline merges pairs of slots when a packet is
+ * later than its end. Hosts are in an open-addressing hash that doubles when half full.
  */
 #include "capture/flow/breakdown.h"
 
@@ -90,7 +90,7 @@ static uint32_t breakdown_hash(const uint8_t address[16])
 	return (uint32_t)(a * UINT64_C(0xe7037ed1a0b428db) >> 32);
 }
 
-/* The slot of an address: its own, or the free one that it would take. */
+/* Returns the slot of an address, or the free one for it. */
 static uint32_t *breakdown_host_slot(const struct breakdown_hosts *h, const uint8_t address[16])
 {
 	uint32_t at = breakdown_hash(address) & h->slot_mask;

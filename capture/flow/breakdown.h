@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * RoCE packets counted by opcode, by DSCP, over time and by host. Of fixed size: the slots of the
- * timeline become wider as the capture becomes longer.
+ * Counts RoCE packets by opcode, DSCP, time and host. Of fixed size: the slots of the timeline
+ * widen as the capture grows.
  */
 #ifndef CAPTURE_BREAKDOWN_H
 #define CAPTURE_BREAKDOWN_H
@@ -12,7 +12,7 @@
 
 struct breakdown_row {
 	uint64_t packets, bytes;	 /* bytes of whole frames on the wire */
-	uint64_t ce, cnp, retransmitted; /* again: requests sent again */
+	uint64_t ce, cnp, retransmitted; /* retransmitted: requests */
 };
 
 /* Starts as zeros. */
@@ -21,18 +21,18 @@ struct breakdown {
 	uint64_t start_ns, slot_ns; /* of the timeline; slot_ns 0 = no packet yet */
 };
 
-/* When the timeline begins; without it, with the first packet. */
+/* Sets the start of the timeline (default: the first packet). */
 void breakdown_begin(struct breakdown *v, uint64_t time_ns);
 
 /* Counts one packet in one row. */
 void breakdown_row_add(struct breakdown_row *row, const struct packet *p, struct flow_events ev);
 
-/* Accounts a packet with what it meant to its flow; other frames than RoCE are left out. What is
- * older than the first packet counts in the first slot. */
+/* Accounts a RoCE packet with its events; ignores other frames. Packets older than the first count
+ * in the first slot. */
 void breakdown_add(struct breakdown *v, const struct packet *p, struct flow_events ev);
 
-/* The same by the address that sent them. Bounded: addresses come from the wire, and what is sent
- * by more of them counts in one row. */
+/* The same by sender address. Bounded, because addresses come from the wire: further senders share
+ * one row. */
 #define BREAKDOWN_HOSTS_MAX 65536U
 
 struct breakdown_host {
@@ -51,7 +51,7 @@ struct breakdown_hosts {
 /* As breakdown_add(). -ENOMEM. */
 int breakdown_hosts_add(struct breakdown_hosts *h, const struct packet *p, struct flow_events ev);
 
-/* By address; nothing can be added after that. */
+/* Sorts by address; add nothing afterwards. */
 void breakdown_hosts_sort(struct breakdown_hosts *h);
 void breakdown_hosts_clear(struct breakdown_hosts *h);
 

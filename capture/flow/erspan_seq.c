@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sequence numbers of tunnels. A number that comes late, within the last 64, was not lost; one that
- * stays the same, because the switch leaves the field alone, says nothing.
+ * Checks sequence numbers of mirror tunnels. A late number within the last 64 was not lost. A
+ * constant number, from a switch that does not set the field, is ignored.
  */
 #include "capture/flow/erspan_seq.h"
 
 #include <string.h>
 
 #define WINDOW	 64
-#define JUMP_MAX 65536 /* more at once is a mirror that began anew */
+#define JUMP_MAX 65536 /* a larger jump is a restart of the mirror */
 
 static struct erspan_session *erspan_find_session(struct erspan_seq *t, const struct packet *p)
 {
@@ -27,7 +27,7 @@ static struct erspan_session *erspan_find_session(struct erspan_seq *t, const st
 		.kind = p->tunnel.kind,
 		.session = p->tunnel.session,
 		.next = p->tunnel.sequence,
-		.seen = UINT64_MAX, /* what was before the capture is not missing */
+		.seen = UINT64_MAX, /* packets before the capture are not missing */
 	};
 	memcpy(w->src, p->tunnel.src, 16);
 	memcpy(w->dst, p->tunnel.dst, 16);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a packet means: counted for its flow, judged as request or answer with the flow of the other
- * direction. Pairs come from the connection manager, else from responses that match requests.
+ * Accounts packets: counts each for its flow, and checks it as a request or a response together
+ * with the reverse flow. Pairs come from the CM, else from responses that match requests.
  */
 #include "capture/flow/flow.h"
 
@@ -13,7 +13,7 @@
 #include "capture/flow/flow_entry_priv.h"
 #include "capture/flow/qp_reuse.h"
 
-/* Answers in a row that fit no request: the QP number has another partner by now. */
+/* Consecutive responses without a request: the QP now has another remote QP. */
 #define UNMATCHED_MAX 8
 
 /* NAK and RNR of an AETH. */
@@ -39,8 +39,7 @@ static void flow_count_nak(struct flow *f, const struct packet *p, struct flow_e
 	}
 }
 
-/* Datagrams of a QP go to many receivers and share one PSN counter: UD PSNs say nothing about loss.
- */
+/* Datagrams of a QP go to many receivers with one PSN counter: UD PSNs do not show loss. */
 static bool flow_has_psn_order(uint8_t opcode)
 {
 	return opcode_class(opcode) != OPCODE_CLASS_UD;
@@ -56,7 +55,7 @@ static void flow_count_packet(struct flow_core *f, struct flow *more, const stru
 {
 	const struct opcode_info *op = opcode_info(p->opcode);
 
-	/* What came before, CNPs for one, is of no service. */
+	/* earlier packets, e.g. CNPs, have no service */
 	if (op->flags & (OP_REQUEST | OP_RESPONSE) && !f->requests && !f->responses)
 		f->service = opcode_class(p->opcode) & 7;
 	f->payload_bytes += p->payload_len;
@@ -81,7 +80,7 @@ static void flow_count_packet(struct flow_core *f, struct flow *more, const stru
 	}
 }
 
-/* Of an answer that was not there before. */
+/* Of a response that is no duplicate. */
 static void flow_count_response(struct flow_core *f, struct flow *more, const struct packet *p,
 				struct flow_events *ev)
 {
@@ -91,9 +90,8 @@ static void flow_count_response(struct flow_core *f, struct flow *more, const st
 	flow_count_nak(more, p, ev);
 }
 
-/* Whether the other direction has sent nothing again: what it sends again is answered again, each
- * time with the PSN of the last one, and how much later is not known. And a refusal may be said
- * again of what came behind it. */
+/* True when the reverse direction has not retransmitted. Responses to retransmissions have the PSN
+ * of the last one, after any time, and a NAK may be repeated for later packets. */
 static bool flow_reverse_is_steady(const struct flow_table *t, const struct flow_entry *e,
 				   const struct packet *p)
 {
@@ -110,8 +108,7 @@ static bool flow_reverse_is_steady(const struct flow_table *t, const struct flow
 	return requester_is_steady(&peer->requester);
 }
 
-/* Whether a flow may be paired with another one that has an answer: it has no pair, or its QP
- * number is used anew. */
+/* True when a flow may get a new pair: it has none, or its QP number is reused. */
 static bool flow_can_pair(const struct flow_entry *e, const struct packet *p)
 {
 	return e->reverse_flow == PAIRING_NONE || qp_reuse_fits(&e->requester, p);
@@ -126,7 +123,7 @@ static void flow_replace_pair(struct flow_table *t, struct flow_entry *e, struct
 	flow_entry_pair(e, asker);
 }
 
-/* The flow that a response answers to, as far as it is known. */
+/* Returns the flow that a response answers, or NULL. */
 static struct flow_entry *flow_find_requester(struct flow_table *t, struct flow_entry *e,
 					      const struct packet *p)
 {
@@ -157,7 +154,7 @@ static void flow_add_response(struct flow_table *t, struct flow_entry *e,
 			       &t->events);
 }
 
-/* What was refused was not captured, or nobody knows who asked. */
+/* A NAK for a packet that was not captured, or to an unknown requester. */
 static void flow_count_unknown_nak(struct flow_entry *e, const struct flow_events *ev)
 {
 	flow_entry_ext(e)->flow.naks_unknown += ev->bits & FLOW_NAK_SEQ ? 1 : 0;
@@ -170,7 +167,7 @@ static int flow_match_response(struct flow_table *t, struct flow_entry *e, struc
 
 	flow_entry_use_scratch(t, peer, 1);
 	fits = requester_add_response(&peer->requester, p, &flow_entry_ext(peer)->flow, &t->events);
-	/* Else of what was not captured, or of a READ whose span is not known. */
+	/* else the request was not captured, or is a READ of unknown span */
 	if (t->events.bits & FLOW_NEW_CONNECTION)
 		e->flow.responder = (struct responder_state){0};
 	if (fits) {
@@ -231,8 +228,8 @@ static void flow_count_cnp_spacing(struct flow *f, uint64_t now_ns, struct flow_
 	f->cnp_last_ns = now_ns;
 }
 
-/* Whether the capture saw a packet twice. By another way than the others may come what those lack.
- */
+/* True when the capture has a packet twice. A packet on a second path may also fill a gap of the
+ * first path. */
 static bool flow_is_dup(struct flow_table *t, struct flow_entry *e, const struct packet *p,
 			bool believed)
 {
@@ -248,7 +245,7 @@ static bool flow_is_dup(struct flow_table *t, struct flow_entry *e, const struct
 	return requester_is_dup(&e->requester, p, e->flow.last_ns, same);
 }
 
-/* What a packet says beyond its own flow's counters. A packet with a bad ICRC says nothing: the
+/* Checks a packet beyond the counters of its flow. A packet with a bad ICRC is ignored: the
  * receiver drops it. */
 static int flow_judge_packet(struct flow_table *t, struct flow_entry *e, const struct packet *p)
 {
@@ -284,7 +281,7 @@ static int flow_judge_packet(struct flow_table *t, struct flow_entry *e, const s
 	return 0;
 }
 
-/* What the connection manager says of the flow from src to dst that `c` begins. */
+/* Applies a connection from the CM to the flow from src to dst. */
 static int flow_apply_connection(struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
 				 const struct connection *c)
 {
@@ -295,17 +292,17 @@ static int flow_apply_connection(struct flow_table *t, const uint8_t src[16], co
 
 static int flow_read_cm(struct flow_table *t, const struct packet *p)
 {
-	const struct connection *there, *back;
+	const struct connection *forward, *reverse;
 	int err;
 
 	if (!t->connections)
 		t->connections = pairing_cm_new(t->seed);
 	if (!t->connections)
 		return -ENOMEM;
-	if (!pairing_cm_add(t->connections, p, &there, &back))
+	if (!pairing_cm_add(t->connections, p, &forward, &reverse))
 		return 0;
-	err = flow_apply_connection(t, p->src, p->dst, back);
-	return err ? err : flow_apply_connection(t, p->dst, p->src, there);
+	err = flow_apply_connection(t, p->src, p->dst, reverse);
+	return err ? err : flow_apply_connection(t, p->dst, p->src, forward);
 }
 
 static void flow_count_totals(struct capture_totals *s, const struct packet *p)

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The flow table: entries in order of their first packet, found through an open-addressing hash
- * with a random seed, because addresses and QPNs come from the wire. Memory is bounded: when the
- * table is full, the eighth of the flows that was idle longest makes room, and is counted. What
- * only few flows have is lent for each packet, and kept when something was put there: in a capture
- * of many flows, memory that has to be cleared and fetched takes more time than packets.
+ * Flow table: entries in order of their first packet, found through an open-addressing hash with a
+ * random seed, because addresses and QPNs come from the wire. Memory is bounded: a full table
+ * evicts and counts the eighth of its flows that was idle longest. Rarely used state is lent per
+ * packet and kept only when used: with many flows, clearing and fetching memory takes more time
+ * than the packets.
  */
 #include "capture/flow/flow_entry_priv.h"
 
@@ -18,12 +18,12 @@
 
 #define FLOWS_MAX_DEFAULT  65536U
 #define ENTRIES_FIRST	   64U
-#define SLOTS_EACH	   8U /* most are found in the first place, */
+#define SLOTS_EACH	   8U /* most flows are in their first slot, */
 #define SLOTS_EACH_OF_MANY 2U /* but caches are small */
 #define ROOM_SMALL	   4096U
 #define HUGE_PAGE	   ((size_t)2 << 20)
 
-/* Both halves of a product of 128 bits: every bit of a and b reaches the result. */
+/* Folds a 128-bit product: every bit of a and b affects the result. */
 static uint64_t entry_mix(uint64_t a, uint64_t b)
 {
 	unsigned __int128 product = (unsigned __int128)a * b;
@@ -55,7 +55,7 @@ static uint64_t entry_hash(const struct flow_table *t, const uint8_t src[16], co
 	return entry_mix(h ^ dest_qpn, t->seed | 1);
 }
 
-/* What slots are known apart by, as far as it goes. */
+/* Short hash in a slot. */
 static uint8_t entry_hash_tag(uint64_t hash)
 {
 	return (uint8_t)(hash >> 56);
@@ -70,7 +70,7 @@ static void entry_insert_slot(struct flow_table *t, uint64_t hash, uint32_t id)
 	t->slot[at] = (struct flow_slot){.tag = entry_hash_tag(hash), .id = (id + 1) & FLOWS_LIMIT};
 }
 
-/* Puts all entries into slots anew. */
+/* Refills all slots. */
 static void entry_fill_slots(struct flow_table *t)
 {
 	uint32_t i;
@@ -82,8 +82,8 @@ static void entry_fill_slots(struct flow_table *t)
 	}
 }
 
-/* Room for entries, from the edge of a page where they are many: those that are not used yet cost
- * nothing, and the others come in large pages. */
+/* Allocates entries, page-aligned for a large table: unused pages cost nothing, and used ones are
+ * huge pages. */
 static struct flow_entry *entry_alloc(uint32_t room)
 {
 	size_t bytes = room * sizeof(struct flow_entry);
@@ -123,7 +123,7 @@ static int flow_table_grow(struct flow_table *t, uint32_t room)
 	return 0;
 }
 
-/* Nothing is lent to it. */
+/* The entry must not use scratch memory. */
 static void entry_free(struct flow_entry *e)
 {
 	free(flow_entry_ext(e));
@@ -152,7 +152,7 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 	t->max = max_flows ? max_flows : FLOWS_MAX_DEFAULT;
 	if (t->max > FLOWS_LIMIT)
 		t->max = FLOWS_LIMIT;
-	/* Without randomness the hash works as well, only a sender could aim at it. */
+	/* Without a random seed the hash works, but a sender could cause collisions. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
 		t->seed = 0;
 	t->pairs = pairing_psn_new();
@@ -170,7 +170,7 @@ static int entry_compare_frames(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The entries below `kept` still have the numbers that they had among `count`. */
+/* Entries below `kept` still have their ids from a table of `count`. */
 static void flow_table_renumber(struct flow_table *t, uint32_t count, uint32_t kept)
 {
 	uint32_t i, low, high;
@@ -178,7 +178,7 @@ static void flow_table_renumber(struct flow_table *t, uint32_t count, uint32_t k
 	for (i = 0; i < kept; i++) {
 		struct flow_entry *e = &t->entry[i];
 
-		/* Their old numbers ascend. */
+		/* Old ids are ascending. */
 		for (low = 0, high = kept; e->reverse_flow < count && low < high;) {
 			uint32_t mid = (low + high) / 2;
 
@@ -198,7 +198,7 @@ static void flow_table_renumber(struct flow_table *t, uint32_t count, uint32_t k
 	pairing_psn_clear(t->pairs);
 }
 
-/* Makes room by forgetting the flows that were idle longest; the others keep their order. */
+/* Evicts the flows that were idle longest; the others keep their order. */
 static int flow_table_evict(struct flow_table *t)
 {
 	uint64_t *last = malloc(t->count * sizeof(*last));
@@ -238,7 +238,7 @@ static int flow_table_make_room(struct flow_table *t)
 		return 0;
 	if (t->room == t->max)
 		return flow_table_evict(t);
-	/* What is not used costs nothing, but would have to be moved once more. */
+	/* Unused memory costs nothing, but growing again moves all entries. */
 	if (room > ROOM_SMALL && !flow_table_grow(t, t->max))
 		return 0;
 	return flow_table_grow(t, room);
@@ -411,7 +411,7 @@ void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
 	requester_finish(&e->requester, f);
 }
 
-/* Its gaps mean nothing without their number, and packets are counted beside their class. */
+/* Ignores gaps (their count decides) and packets (the class counters have them). */
 static bool entry_ext_is_used(const struct flow_ext *more)
 {
 	static const struct flow_ext unused;
@@ -421,7 +421,8 @@ static bool entry_ext_is_used(const struct flow_ext *more)
 	       memcmp(&more->loss, &unused.loss, offsetof(struct requester_loss_state, gap)) != 0;
 }
 
-/* The same after a packet that was no event, which most are: of what may be used without one. */
+/* The same after a packet without events, as most are: checks only fields that such a packet may
+ * set. */
 static bool entry_ext_is_used_quietly(const struct flow_ext *more)
 {
 	const struct flow *f = &more->flow;

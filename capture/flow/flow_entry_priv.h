@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How the flow table keeps its flows: entries in order of their first packet, found through an
- * open-addressing hash. For flow*.c alone.
+ * Storage of the flow table: entries in order of their first packet, found through an open-
+ * addressing hash. Only for flow*.c.
  */
 #ifndef CAPTURE_FLOW_ENTRY_PRIV_H
 #define CAPTURE_FLOW_ENTRY_PRIV_H
@@ -11,12 +11,12 @@
 #include "capture/flow/pairing_psn.h"
 #include "capture/flow/requester.h"
 
-/* A flow that is not paired by then notes only what is answered for certain. */
+/* After this many requests, an unpaired flow notes only requests that are certainly answered. */
 #define UNPAIRED_REQUESTS 4096U
 
 #define FLOW_CLASSES 2
 
-/* What each flow has of struct flow. */
+/* Part of struct flow that every flow uses. */
 struct flow_core {
 	uint8_t src[16], dst[16];
 	uint32_t dest_qpn, reverse_qpn, max_payload;
@@ -30,22 +30,22 @@ struct flow_core {
 	uint64_t first_ns, first_frame, last_ns, last_frame;
 };
 
-/* What few have: in `flow` the counters that are not in the core, and the packets of all classes
- * but the first ones. */
+/* Part that few flows use: counters of struct flow outside the core, and packets of further
+ * traffic classes. */
 struct flow_ext {
 	struct flow flow;
 	struct requester_loss_state loss;
 };
 
-/* Four cache lines, of which all flows together make most of the memory that there is to clear. */
+/* Four cache lines: entries are most of the memory that must be cleared. */
 struct flow_entry {
 	struct flow_core flow;
-	struct requester_state requester;     /* `more` lies in a struct flow_ext, which is owned */
+	struct requester_state requester;     /* its loss is in an owned struct flow_ext */
 	uint32_t id, reverse_flow, candidate; /* PAIRING_NONE = none */
-	uint32_t unmatched;		      /* answers in a row that fit nothing */
+	uint32_t unmatched;		      /* consecutive responses without a request */
 } __attribute__((aligned(64)));
 
-/* Two flows are looked at for a packet. */
+/* A packet touches two flows. */
 #define FLOWS_SCRATCH 2
 
 struct flow_slot {
@@ -61,34 +61,34 @@ struct flow_table {
 	uint32_t count, room, max, slot_mask;
 	uint64_t seed;
 	struct pairing_psn *pairs;
-	struct pairing_cm *connections; /* NULL until the first is made */
+	struct pairing_cm *connections; /* NULL until the first CM message */
 	struct capture_totals totals;
 	struct pause_track pause;
 	struct erspan_seq mirror;
 	struct flow_events events;
-	/* What a flow that has none of it works on: it becomes the flow's own when something was
-	 * put there; else zeros, but for READs that are not counted. */
+	/* Lent to a flow without a flow_ext: copied for the flow when used, else zero, except
+	 * READs that are not counted. */
 	struct flow_ext scratch[FLOWS_SCRATCH];
 	struct requester_read scratch_read[FLOWS_SCRATCH][REQUESTER_READS];
 };
 
-/* Finds or makes the flow of a packet. NULL on -ENOMEM. Entries move when one is made. */
+/* Finds or adds the flow of a packet. NULL on -ENOMEM. Adding one moves entries. */
 struct flow_entry *flow_entry_get(struct flow_table *t, const struct packet *p);
 
-/* NULL = there is none. */
+/* NULL = none. */
 struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 				   const uint8_t dst[16], uint32_t dest_qpn);
 
-/* The two ways of one connection. */
+/* Pairs the two directions of one connection. */
 void flow_entry_pair(struct flow_entry *a, struct flow_entry *b);
 
-/* The connection manager said how the requests of this flow begin, and which flow is the other way;
- * both are set up anew when they were there. Nothing is lent. -ENOMEM. */
+/* Sets the start of a connection and its reverse flow from the CM; both flows start over. Nothing
+ * is lent. -ENOMEM. */
 int flow_entry_set_connection(struct flow_table *t, struct flow_entry *e,
 			      const struct connection *c);
 
-/* Room for a flow's losses and READs, when it has none; i < FLOWS_SCRATCH is not lent to another.
- */
+/* Lends room for losses and READs to a flow without its own; i < FLOWS_SCRATCH must not be lent to
+ * another flow. */
 static inline void flow_entry_use_scratch(struct flow_table *t, struct flow_entry *e,
 					  unsigned int i)
 {
@@ -100,7 +100,7 @@ static inline void flow_entry_use_scratch(struct flow_table *t, struct flow_entr
 		e->requester.read = t->scratch_read[i];
 }
 
-/* Ends that: what was put there is kept. -ENOMEM: it is lost. */
+/* Ends the lending and keeps used state. -ENOMEM: state is lost. */
 int flow_entry_copy_scratch(struct flow_table *t, struct flow_entry *e, unsigned int i);
 static inline int flow_entry_keep_scratch(struct flow_table *t, struct flow_entry *e,
 					  unsigned int i)
@@ -110,7 +110,7 @@ static inline int flow_entry_keep_scratch(struct flow_table *t, struct flow_entr
 	return flow_entry_copy_scratch(t, e, i);
 }
 
-/* NULL = it has none. */
+/* NULL = none. */
 static inline struct flow_ext *flow_entry_ext(const struct flow_entry *e)
 {
 	uint8_t *stream = (uint8_t *)e->requester.loss;
@@ -118,10 +118,10 @@ static inline struct flow_ext *flow_entry_ext(const struct flow_entry *e)
 	return stream ? (struct flow_ext *)(stream - offsetof(struct flow_ext, loss)) : NULL;
 }
 
-/* For addresses, the first of which stands for the sender. */
+/* Hash of an address pair; the first is the sender. */
 uint64_t flow_hash_hosts(const uint8_t src[16], const uint8_t dst[16]);
 
-/* Counts a packet of a traffic class. */
+/* Counts a packet by traffic class. */
 void flow_count_class(struct flow_core *f, struct flow *more, uint8_t tclass);
 
 #endif

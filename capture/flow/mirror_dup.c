@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How a trail of copies is told from retransmission: it follows the requests in their order, closer
- * than any timeout, and new requests come between. Three times is no accident.
+ * Tells a series of mirror duplicates from retransmissions: they follow the requests in order,
+ * faster than any timeout, with new requests between. Three steps are proof.
  */
 #include "capture/flow/mirror_dup.h"
 
@@ -11,7 +11,7 @@
 
 #define DUP_STEPS  3
 #define DUP_NS	   1000000
-#define DUP_MISSED 8 /* copies in a row that may be missing */
+#define DUP_MISSED 8 /* duplicates in a row that may be missing */
 
 static bool dup_follows(const struct requester_state *s, const struct psn_request *r,
 			uint64_t before_ns)
@@ -33,32 +33,32 @@ static void dup_advance(struct requester_state *s, const struct psn_request *r)
 void mirror_dup_add(struct requester_state *s, const struct psn_request *r, struct flow *f,
 		    uint64_t before_ns, struct flow_events *ev)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
-	if (!more->dup_count || !dup_follows(s, r, before_ns))
-		more->dup_count = more->dup_restarts = more->dup_steps = 0;
-	else if (more->dup_expected != s->psn.expected && more->dup_expected != more->dup_next)
-		more->dup_steps++; /* what was new came before all was there again */
-	more->dup_count++;
-	more->dup_restarts += (ev->bits & FLOW_UNEXPLAINED) != 0;
+	if (!loss->dup_count || !dup_follows(s, r, before_ns))
+		loss->dup_count = loss->dup_restarts = loss->dup_steps = 0;
+	else if (loss->dup_expected != s->psn.expected && loss->dup_expected != loss->dup_next)
+		loss->dup_steps++; /* new requests came before all old ones were repeated */
+	loss->dup_count++;
+	loss->dup_restarts += (ev->bits & FLOW_UNEXPLAINED) != 0;
 	dup_advance(s, r);
-	if (more->dup_steps < DUP_STEPS)
+	if (loss->dup_steps < DUP_STEPS)
 		return;
-	/* All requests of the trail turn out to be copies, this one among them. */
-	f->copies += more->dup_count;
-	f->duplicates -= more->dup_count;
-	f->unexplained -= more->dup_restarts;
-	more->dup_count = more->dup_restarts = 0;
+	/* All requests of the series were duplicates, including this one. */
+	f->copies += loss->dup_count;
+	f->duplicates -= loss->dup_count;
+	f->unexplained -= loss->dup_restarts;
+	loss->dup_count = loss->dup_restarts = 0;
 	ev->bits = (ev->bits & ~(uint32_t)(FLOW_DUPLICATE | FLOW_UNEXPLAINED)) | FLOW_MIRROR_DUP;
-	more->retry = RETRY_CAUSE_NONE;
-	more->skip_count = 0;
+	loss->retry = RETRY_CAUSE_NONE;
+	loss->skip_count = 0;
 }
 
 bool mirror_dup_follows_known(struct requester_state *s, const struct psn_request *r)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
-	if (more->dup_steps < DUP_STEPS || more->refused || more->retry ||
+	if (loss->dup_steps < DUP_STEPS || loss->refused || loss->retry ||
 	    psn_gap_at(s->psn.gap, s->psn.gap_count, r->psn) || !dup_follows(s, r, s->psn.last_ns))
 		return false;
 	dup_advance(s, r);
@@ -70,7 +70,7 @@ static bool dup_is_datagram(const struct packet *p)
 	return opcode_class(p->opcode) == OPCODE_CLASS_UD;
 }
 
-/* Senders count their datagrams, whoever they are for. */
+/* A sender numbers its datagrams for all receivers together. */
 static uint32_t dup_datagram_mark(const struct packet *p)
 {
 	uint32_t src_qpn = p->headers & HDR_DETH ? p->deth.src_qpn : 0;

@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two tables of fixed size, of which only what is used is ever touched: what was asked for, by
- * sender, receiver and the sender's id, and the directions that came of it, by addresses and QP.
- * The PSN in a message is the one that its receiver begins with.
+ * Two tables of fixed size; unused entries cost no memory. One has requests (REQ) by sender,
+ * receiver and local id; the other has connections, one direction each, by addresses and QP. The
+ * PSN in a message is the first one that its receiver uses.
  */
 #include "capture/flow/pairing_cm.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#define SETS	     2048U /* of WAYS places each, which a key may lie in */
+#define SETS	     2048U /* of WAYS entries each; a key maps to one set */
 #define WAYS	     8U
 #define SLOTS	     (SETS * WAYS)
 #define TIMEOUT_NS   4096 /* times two to the exponent */
 #define TRANSPORT_RD 2
 
-/* Who a place is in use for. */
+/* Key of an entry. */
 struct place {
 	uint8_t src[16], dst[16];
 	uint32_t id;
-	uint64_t turn; /* when it was put there, from 1; 0 = not in use */
+	uint64_t turn; /* order of insertion, from 1; 0 = free */
 };
 
 struct request {
@@ -61,7 +61,7 @@ static uint32_t pairing_hash_set(const struct pairing_cm *t, const uint8_t src[1
 	return ((uint32_t)h & (SETS - 1)) * WAYS;
 }
 
-/* The place that is in use for an id; SLOTS = there is none. */
+/* Returns the entry of an id; SLOTS = none. */
 static uint32_t pairing_find_place(const struct pairing_cm *t, const struct place *place,
 				   const uint8_t src[16], const uint8_t dst[16], uint32_t id)
 {
@@ -74,7 +74,7 @@ static uint32_t pairing_find_place(const struct pairing_cm *t, const struct plac
 	return SLOTS;
 }
 
-/* The same, or else the place of the oldest, which is in use for this id now. */
+/* The same, or replaces the oldest entry of the set. */
 static uint32_t pairing_occupy_place(struct pairing_cm *t, struct place *place,
 				     const uint8_t src[16], const uint8_t dst[16], uint32_t id)
 {
@@ -94,7 +94,7 @@ static uint32_t pairing_occupy_place(struct pairing_cm *t, struct place *place,
 	return at;
 }
 
-/* Only what was captured whole says how a connection begins. */
+/* False when the message is truncated before one of these fields. */
 static bool pairing_has_fields(const struct cm *c, const char *const *keys, unsigned int n)
 {
 	uint64_t value;
@@ -110,7 +110,7 @@ static void pairing_add_req(struct pairing_cm *t, const struct packet *p)
 	static const char *const keys[] = {"qpn", "starting_psn", "ack_timeout"};
 	const struct cm *c = &p->cm;
 
-	/* RC, UC, and what stands for XRC: both QPs know each other. */
+	/* RC, UC and XRC: each QP has one remote QP. */
 	if (c->transport == TRANSPORT_RD || !pairing_has_fields(c, keys, ARRAY_SIZE(keys)))
 		return;
 	t->request[pairing_occupy_place(t, t->req_place, p->src, p->dst, c->local_id)] =
@@ -131,7 +131,7 @@ static bool pairing_is_same(const struct connection *a, const struct connection 
 	       a->rep_id == b->rep_id;
 }
 
-/* NULL when it is known: the message was sent, or captured, twice. */
+/* Returns NULL for a known connection: a retransmitted or duplicate message. */
 static const struct connection *pairing_store(struct pairing_cm *t, const struct connection *c)
 {
 	uint32_t at = pairing_find_place(t, t->connection_place, c->src, c->dst, c->dest_qpn);
@@ -143,8 +143,8 @@ static const struct connection *pairing_store(struct pairing_cm *t, const struct
 	return &t->connection[at];
 }
 
-bool pairing_cm_add(struct pairing_cm *t, const struct packet *p, const struct connection **there,
-		    const struct connection **back)
+bool pairing_cm_add(struct pairing_cm *t, const struct packet *p, const struct connection **forward,
+		    const struct connection **reverse)
 {
 	static const char *const keys[] = {"qpn", "starting_psn"};
 	const struct cm *c = &p->cm;
@@ -152,7 +152,7 @@ bool pairing_cm_add(struct pairing_cm *t, const struct packet *p, const struct c
 	const struct request *r;
 	uint32_t at;
 
-	*there = *back = NULL;
+	*forward = *reverse = NULL;
 	if (c->message == CM_REQ)
 		pairing_add_req(t, p);
 	if (c->message != CM_REP || !pairing_has_fields(c, keys, ARRAY_SIZE(keys)))
@@ -179,9 +179,9 @@ bool pairing_cm_add(struct pairing_cm *t, const struct packet *p, const struct c
 	from.starting_psn = r->starting_psn;
 	memcpy(from.src, p->src, 16);
 	memcpy(from.dst, p->dst, 16);
-	*there = pairing_store(t, &to);
-	*back = pairing_store(t, &from);
-	return *there || *back;
+	*forward = pairing_store(t, &to);
+	*reverse = pairing_store(t, &from);
+	return *forward || *reverse;
 }
 
 const struct connection *pairing_cm_find(const struct pairing_cm *t, const uint8_t src[16],

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Connections as the connection manager makes them: a REQ and the REP to it name both QPs, the PSNs
- * that each side is to begin with, the path MTU and the timeout. IBTA vol 1, 12.6. Bounded: of
- * those that fall together the oldest makes room.
+ * Connections set up by the connection manager: REQ and REP name both QPs, the starting PSNs, the
+ * path MTU and the timeout. IBTA vol 1, 12.6. Bounded: a new entry replaces the oldest of its set.
  */
 #ifndef CAPTURE_PAIRING_CM_H
 #define CAPTURE_PAIRING_CM_H
@@ -14,9 +13,9 @@ struct pairing_cm; /* opaque */
 /* One direction. No pointers. */
 struct connection {
 	uint8_t src[16], dst[16];
-	uint32_t dest_qpn, reverse_qpn; /* of the way back */
+	uint32_t dest_qpn, reverse_qpn; /* of the reverse direction */
 	uint32_t starting_psn, path_mtu;
-	uint32_t req_id, rep_id; /* of the REQ and the REP: a number of their senders */
+	uint32_t req_id, rep_id; /* local ids of the REQ and the REP */
 	uint64_t timeout_ns;	 /* 0 = never */
 	uint64_t time_ns;	 /* of the REP */
 };
@@ -26,14 +25,14 @@ struct pairing_cm *pairing_cm_new(uint64_t seed);
 void pairing_cm_free(struct pairing_cm *t);
 
 /*
- * Takes a CM message. True when it is a REP that completes a connection which is not known yet:
- * *there begins at the sender of the REQ, *back at the sender of the REP; borrowed until the next
- * call.
+ * Accounts a CM message. True for a REP that completes a new connection: *forward begins at the
+ * sender of the REQ, *reverse at the sender of the REP; borrowed until the next call.
  */
-bool pairing_cm_add(struct pairing_cm *t, const struct packet *p, const struct connection **there,
-		    const struct connection **back);
+bool pairing_cm_add(struct pairing_cm *t, const struct packet *p, const struct connection **forward,
+		    const struct connection **reverse);
 
-/* The connection whose requests go this way; NULL = none is known. Borrowed until the next take. */
+/* Returns the connection of requests in this direction, or NULL. Borrowed until the next
+ * pairing_cm_add(). */
 const struct connection *pairing_cm_find(const struct pairing_cm *t, const uint8_t src[16],
 					 const uint8_t dst[16], uint32_t dest_qpn);
 

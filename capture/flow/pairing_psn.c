@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Requests of flows that have no pair yet, by hosts and PSN, once with the source port and once
- * without, in a table of fixed size.
+ * Requests of unpaired flows, by hosts and PSN, with and without the source port, in a table of
+ * fixed size.
  */
 #include "capture/flow/pairing_psn.h"
 

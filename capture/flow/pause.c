@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Pauses, by sender and priority. A quantum is 512 bit times: 51.2 ns at 10 Gbit/s, which is
- * assumed where the speed of the link is not known; after that a pause that was not renewed is over
- * on every faster one, too.
+ * Tracks pauses by sender and priority. A quantum is 512 bit times: 51.2 ns at 10 Gbit/s, the
+ * default for an unknown link speed. A pause without renewal is over after that time on any faster
+ * link, too.
  */
 #include "capture/flow/pause.h"
 
 #include <string.h>
 
 #define QUANTUM_BITS   512
-#define SENT_BEFORE_NS 100000 /* a flow that was quiet for longer was not held, but idle */
+#define SENT_BEFORE_NS 100000 /* a flow with a longer silence before was idle, not held */
 
 static uint64_t pause_quanta_ns(const struct pause_totals *sum, uint16_t quanta)
 {
@@ -54,7 +54,7 @@ static void pause_add_time(struct pause_sender *s, unsigned int prio, const stru
 		};
 }
 
-/* What passed of a pause since its last frame. */
+/* Adds the time since the last frame of a pause. */
 static void pause_account(struct pause_sender *s, unsigned int prio, const struct packet *p,
 			  struct pause_totals *sum)
 {
@@ -90,7 +90,7 @@ static void pause_hold(struct pause_sender *s, unsigned int prio, const struct p
 		sum->pauses[prio]++;
 		s->since_frame[prio] = p->frame;
 	}
-	/* A file's times may go back. */
+	/* Timestamps of a file may go back. */
 	if (!s->paused[prio] || p->time_ns < s->since_ns[prio])
 		s->since_ns[prio] = p->time_ns;
 	s->paused[prio] = true;
@@ -128,6 +128,6 @@ uint64_t pause_held_ns(const struct pause_track *t, const struct packet *p, uint
 	if (!p->vlan_count || !last_ns || !end_ns || p->time_ns < end_ns || since_ns < last_ns ||
 	    since_ns - last_ns > SENT_BEFORE_NS)
 		return 0;
-	/* Who stops others goes on sending. */
+	/* The sender of a pause does not stop itself. */
 	return memcmp(t->ended[prio].smac, p->smac, 6) ? end_ns - since_ns : 0;
 }

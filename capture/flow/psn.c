@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * PSN bookkeeping of requests. A READ request takes as many PSNs as its responses: ceil(length /
- * path MTU), at least one (IBTA vol 1, 9.7.3.1). The path MTU comes from full packets, else from
- * the spans that READs leave between them, once two agree on a single value; until then nothing is
- * judged after a READ.
+ * Tracks the PSNs of requests. A READ request uses one PSN per response: ceil(length / path MTU),
+ * at least one (IBTA vol 1, 9.7.3.1). The path MTU comes from full packets, else from the PSN
+ * distance between READs once two agree on one value. Until then, requests after a READ are not
+ * checked.
  */
 #include "capture/flow/psn.h"
 
@@ -13,7 +13,7 @@
 #define PMTU_MAX   4096U
 #define PMTU_COUNT 5 /* powers of two */
 
-/* A loss is shorter than this; a QP number used again begins anywhere. */
+/* A loss is shorter than this; a reused QP number starts at any PSN. */
 #define JUMP_MAX       (1 << 20)
 #define JUMP_IDLE_MAX  4096
 #define JUMP_IDLE_NS   UINT64_C(1000000000)
@@ -44,8 +44,7 @@ uint32_t psn_span(const struct psn_track *t, const struct psn_request *r)
 	return t->pmtu ? psn_read_span(r->read_len, t->pmtu) : 0;
 }
 
-/* The next request shows how many PSNs the READ before it took, if nothing was lost between the
- * two. */
+/* The next request shows how many PSNs the READ before it used, if nothing between was lost. */
 static void psn_vote_pmtu(struct psn_track *t, uint32_t span)
 {
 	uint8_t mask = 0;
@@ -81,7 +80,7 @@ void psn_gap_open(struct psn_gap *gap, uint32_t *count, const struct psn_gap *ne
 	gap[(*count)++].start &= PSN_MASK;
 }
 
-/* Takes [lo, hi) of gap i out. What is left on both sides of it stays open. */
+/* Removes [lo, hi) from gap i; both sides of it stay open. */
 static void psn_gap_remove(struct psn_gap *gap, uint32_t *count, unsigned int i, uint32_t lo,
 			   uint32_t hi)
 {
@@ -96,7 +95,7 @@ static void psn_gap_remove(struct psn_gap *gap, uint32_t *count, unsigned int i,
 	else if (!lo)
 		*g = right;
 	else if (right.len && *count < PSN_GAPS_MAX)
-		gap[(*count)++] = right; /* else forgotten, as an old gap is */
+		gap[(*count)++] = right; /* else dropped, as an old gap is */
 }
 
 uint32_t psn_gap_fill(struct psn_gap *gap, uint32_t *count, uint32_t psn, uint32_t span)
@@ -132,7 +131,7 @@ bool psn_is_jump(const struct psn_track *t, const struct psn_request *r)
 	return !r->unacked && (jump > JUMP_MAX || (idle && jump > JUMP_IDLE_MAX));
 }
 
-/* The request is the newest: what comes next is known, or blind. */
+/* The request is the newest: sets the expected PSN, or blind. */
 static void psn_advance(struct psn_track *t, const struct psn_request *r)
 {
 	uint32_t span = psn_span(t, r);
@@ -144,7 +143,7 @@ static void psn_advance(struct psn_track *t, const struct psn_request *r)
 	t->read_len = span ? 0 : r->read_known ? r->read_len : 0;
 }
 
-/* At or after what is expected. */
+/* PSN at or after the expected one. */
 static enum psn_verdict psn_observe_ahead(struct psn_track *t, const struct psn_request *r,
 					  uint32_t d, uint32_t *count)
 {
@@ -161,7 +160,7 @@ static enum psn_verdict psn_observe_ahead(struct psn_track *t, const struct psn_
 	return d ? PSN_GAP : PSN_IN_ORDER;
 }
 
-/* Before what is expected: late, or sent again. A READ that is sent again may reach beyond it. */
+/* PSN before the expected one: late or retransmitted. A retransmitted READ may end after it. */
 static enum psn_verdict psn_observe_behind(struct psn_track *t, const struct psn_request *r,
 					   uint32_t *count)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was counted since the doubt began is taken back when it turns out to be a new connection.
+ * Restores the counters from before the suspected reuse when a new connection is confirmed.
  */
 #include "capture/flow/qp_reuse.h"
 
@@ -20,19 +20,19 @@ struct requester_counters qp_reuse_counters(const struct flow *f)
 void qp_reuse_suspect(struct requester_state *s, const struct packet *p,
 		      const struct requester_counters *before)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
 	if (!(s->una & REQUESTER_UNA_KNOWN) || psn_distance(p->psn, s->una) >= 0)
 		return;
 	s->suspected_reuse = s->recreated = true;
-	more->suspect_psn = p->psn;
-	more->suspect_una = s->una & PSN_MASK;
-	more->suspect_end = s->psn.expected;
-	more->before = *before;
+	loss->suspect_psn = p->psn;
+	loss->suspect_una = s->una & PSN_MASK;
+	loss->suspect_end = s->psn.expected;
+	loss->before = *before;
 }
 
-/* A message takes a PSN at least, so a connection that began at doubt_psn counts no more of them.
- */
+/* A message uses at least one PSN, so a connection that began at suspect_psn has an MSN of at most
+ * the PSN distance. */
 static bool reuse_is_new_response(const struct requester_state *s, const struct packet *p)
 {
 	int32_t d = psn_distance(p->psn, s->loss->suspect_psn);
@@ -48,8 +48,8 @@ bool qp_reuse_fits(const struct requester_state *s, const struct packet *p)
 
 void qp_reuse_confirm(struct requester_state *s, struct flow *f, struct flow_events *ev)
 {
-	struct requester_loss_state *more = s->loss;
-	const struct requester_counters *b = &more->before;
+	struct requester_loss_state *loss = s->loss;
+	const struct requester_counters *b = &loss->before;
 	bool suspected = s->suspected_reuse;
 
 	s->recreated = s->suspected_reuse = false;
@@ -63,16 +63,17 @@ void qp_reuse_confirm(struct requester_state *s, struct flow *f, struct flow_eve
 	f->new_connections++;
 	ev->bits |= FLOW_NEW_CONNECTION;
 	qp_reuse_reset(s);
-	if (s->psn.expected == more->suspect_end) /* else it is beyond the old one by now */
+	if (s->psn.expected ==
+	    loss->suspect_end) /* else the new connection is already beyond the old one */
 		s->psn.expected = s->next_psn;
 }
 
-/* READs and atomics are answered again with their own PSNs. */
+/* A repeated READ or atomic response has its original PSN. */
 void qp_reuse_decide(struct requester_state *s, const struct packet *p, struct flow *f,
 		     struct flow_events *ev)
 {
-	struct requester_loss_state *more = s->loss;
-	bool back = s->suspected_reuse && psn_distance(p->psn, more->suspect_una) < -1;
+	struct requester_loss_state *loss = s->loss;
+	bool back = s->suspected_reuse && psn_distance(p->psn, loss->suspect_una) < -1;
 
 	if (back && !(opcode_info(p->opcode)->headers == HDR_AETH &&
 		      opcode_info(p->opcode)->flags & OP_ACK))
@@ -84,12 +85,12 @@ void qp_reuse_decide(struct requester_state *s, const struct packet *p, struct f
 
 void qp_reuse_reset(struct requester_state *s)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
-	more->refused = more->retry = RETRY_CAUSE_NONE;
-	more->late = more->bad_count = more->skip_count = 0;
-	more->dup_count = more->dup_steps = 0;
-	more->read_gap_ns = more->late_ns = more->read_retry_ns = 0;
+	loss->refused = loss->retry = RETRY_CAUSE_NONE;
+	loss->late = loss->bad_count = loss->skip_count = 0;
+	loss->dup_count = loss->dup_steps = 0;
+	loss->read_gap_ns = loss->late_ns = loss->read_retry_ns = 0;
 	s->psn.gap_count = 0;
 	s->read_count = 0;
 	s->pending = false;

@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A QP number that is used again with PSNs nearby, and no connection manager that says so. Its
- * requests look as if they were sent again, only that the receiver had acknowledged them: its
- * answers tell. Who has them already acknowledges the last that it has (IBTA vol 1, 9.7.5.1), while
- * those to a new connection begin at its first PSN, count its messages from there (MSN), and may go
- * to another QP.
+ * Detects a reused QP number with PSNs close to the old ones, when the capture has no CM messages.
+ * Its requests look like retransmissions of acknowledged requests; the responses decide. A receiver
+ * of retransmissions repeats its last ACK (IBTA vol 1, 9.7.5.1). Responses of a new connection
+ * begin at its first PSN, count messages (MSN) from there, and may go to another QP.
  */
 #ifndef CAPTURE_QP_REUSE_H
 #define CAPTURE_QP_REUSE_H
 
 #include "capture/flow/requester.h"
 
-/* What a flow had counted before a request. */
+/* Returns the counters of a flow before a request. */
 struct requester_counters qp_reuse_counters(const struct flow *f);
 
-/* A request was told as the first of what is sent again: perhaps it is not. */
+/* Notes that the first of several retransmissions may belong to a new connection instead. */
 void qp_reuse_suspect(struct requester_state *s, const struct packet *p,
 		      const struct requester_counters *before);
 
-/* An answer of the peer decides, before it is looked at. Those that were told as sent again are a
- * new connection then, in f and ev. */
+/* Decides by a response, before it is accounted: the suspected retransmissions become a new
+ * connection in f and ev. */
 void qp_reuse_decide(struct requester_state *s, const struct packet *p, struct flow *f,
 		     struct flow_events *ev);
 
-/* Whether an answer to another QP fits what is sent since; and then it decides likewise. */
+/* qp_reuse_fits() is true when a response to another QP matches the requests since then.
+ * qp_reuse_confirm() then records a new connection. */
 bool qp_reuse_fits(const struct requester_state *s, const struct packet *p);
 void qp_reuse_confirm(struct requester_state *s, struct flow *f, struct flow_events *ev);
 
-/* The QP number is used anew: nothing of before holds, but for its PSNs. */
+/* Resets all state of the old connection except its PSNs. */
 void qp_reuse_reset(struct requester_state *s);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The state machine of a reliable requester. A missing PSN alone is no verdict: it becomes
- * reordered when it comes late by itself, lost when a refusal or a timeout brings it again, and a
- * miss of the capture when the receiver acknowledges it. A restart is named after what went before
- * it.
+ * State machine of a reliable requester. A missing PSN becomes reordered when it arrives late
+ * without a retry, lost when it arrives after a NAK or a timeout, and missed by the capture when
+ * the receiver acknowledges it. A retry gets its cause from the events before it.
  */
 #include "capture/flow/requester.h"
 
@@ -14,24 +13,24 @@
 #include "capture/flow/qp_reuse.h"
 #include "capture/flow/mirror_dup.h"
 
-/* A timeout that was not agreed on is not shorter than this. */
+/* Shortest timeout when the CM did not state one. */
 #define TIMEOUT_MIN_NS 1000000
-/* Two captures of one packet: of other bytes, which only the path explains; and of the same, sooner
- * than the shortest timeout and wait for a receiver. */
+/* Limits for two captures of one packet: on different paths (other header bytes), and of the same
+ * bytes, sooner than the shortest timeout and RNR wait. */
 #define DUP_PATH_NS 1000000
 #define DUP_SAME_NS 8000
 
-/* From a hole to the READ that is sent again for it: less than a timeout. */
+/* From a gap to the READ that is retried for it: less than a timeout. */
 #define READ_GAP_NS 1000000
 
-/* In the pieces that the decoder wrote. */
+/* Loads 4 and 2 bytes, as the decoder stores them: store forwarding needs equal pieces. */
 static uint64_t requester_mac(const uint8_t mac[6])
 {
 	return (uint64_t)be32_at(mac) << 16 | be16_at(mac + 4);
 }
 
-/* What the way to the capture leaves on packets: addresses, VLAN and TTL change from hop to hop,
- * and stay the same for the packets of a flow. */
+/* Hash of header fields that show the path to the capture: MAC addresses, VLAN and TTL change from
+ * hop to hop, but not between packets of a flow. */
 static uint32_t requester_path_hash(const struct packet *p)
 {
 	uint64_t h;
@@ -55,7 +54,7 @@ static bool requester_is_within(uint64_t now_ns, uint64_t then_ns, uint64_t ns)
 	return now_ns < then_ns || now_ns - then_ns < ns;
 }
 
-/* A file's times may go back. */
+/* Timestamps of a file may go back. */
 static uint64_t requester_elapsed_ns(uint64_t now_ns, uint64_t then_ns)
 {
 	return now_ns > then_ns ? now_ns - then_ns : 0;
@@ -63,25 +62,25 @@ static uint64_t requester_elapsed_ns(uint64_t now_ns, uint64_t then_ns)
 
 static bool requester_was_bad(const struct requester_state *s, uint32_t psn)
 {
-	const struct requester_loss_state *more = s->loss;
+	const struct requester_loss_state *loss = s->loss;
 
-	for (unsigned int i = 0; i < REQUESTER_BAD && i < more->bad_count; i++)
-		if (more->bad[i] == psn)
+	for (unsigned int i = 0; i < REQUESTER_BAD && i < loss->bad_count; i++)
+		if (loss->bad[i] == psn)
 			return true;
 	return false;
 }
 
 void requester_add_bad_request(struct requester_state *s, const struct packet *p)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
-	more->bad[more->bad_count % REQUESTER_BAD] = p->psn;
-	/* Stays beyond the size once it is there. */
-	more->bad_count = more->bad_count + 1 < 2 * REQUESTER_BAD ? more->bad_count + 1
+	loss->bad[loss->bad_count % REQUESTER_BAD] = p->psn;
+	/* never below REQUESTER_BAD again */
+	loss->bad_count = loss->bad_count + 1 < 2 * REQUESTER_BAD ? loss->bad_count + 1
 								  : REQUESTER_BAD;
 }
 
-/* A request behind what is expected that was there already. */
+/* A request before the expected PSN that was captured before. */
 static bool requester_is_request_dup(const struct requester_state *s, const struct packet *p,
 				     uint32_t path)
 {
@@ -146,20 +145,20 @@ bool requester_is_dup(struct requester_state *s, const struct packet *p, uint64_
 
 static void requester_set_pending(struct requester_state *s)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
-	s->pending = more->refused || more->retry || more->late || more->skip_count;
+	s->pending = loss->refused || loss->retry || loss->late || loss->skip_count;
 }
 
 static void requester_begin_retry(struct requester_state *s, enum retry_cause cause, uint32_t from)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
-	more->retry = (uint8_t)cause;
-	more->retry_from = from;
-	more->retry_end = s->psn.expected;
-	more->refused = RETRY_CAUSE_NONE;
-	more->late = 0;
+	loss->retry = (uint8_t)cause;
+	loss->retry_from = from;
+	loss->retry_end = s->psn.expected;
+	loss->refused = RETRY_CAUSE_NONE;
+	loss->late = 0;
 }
 
 static void requester_count_go_back(struct requester_state *s, struct flow *f, uint32_t end)
@@ -171,11 +170,11 @@ static void requester_count_go_back(struct requester_state *s, struct flow *f, u
 	s->loss->retry = RETRY_CAUSE_NONE;
 }
 
-/* PSNs from `from` up to the request were there before, and are not there again. Those up to the
- * first new request may all have arrived: of them the receiver waits for one at least, if any. */
+/* PSNs from `from` up to the request were sent before and are not retransmitted. All up to the
+ * first new request may have arrived; if not, the receiver waits for at least one of them. */
 static void requester_skip(struct requester_state *s, uint32_t from, uint32_t psn)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 	bool tail = psn_distance(psn, s->psn.expected) >= 0;
 	int32_t acked = psn_distance(s->una, from), count;
 
@@ -184,70 +183,70 @@ static void requester_skip(struct requester_state *s, uint32_t from, uint32_t ps
 	count = psn_distance(tail ? s->psn.expected : psn, from);
 	if (count <= 0)
 		return;
-	if (!more->skip_count)
-		more->skip_from = from;
-	more->skip_count += tail ? 1 : (uint32_t)count;
+	if (!loss->skip_count)
+		loss->skip_from = from;
+	loss->skip_count += tail ? 1 : (uint32_t)count;
 }
 
-/* The receiver waits for psn: true when it was left out, and so lost on its way to the capture. A
- * sender that goes back to send all again leaves nothing out. */
+/* The receiver waits for psn. True when the retransmission of psn was lost before the capture. A
+ * go-back-N sender skips nothing. */
 static bool requester_skip_lost(struct requester_state *s, uint32_t psn, struct flow *f)
 {
-	struct requester_loss_state *more = s->loss;
-	bool lost = more->skip_count && psn == more->skip_from;
+	struct requester_loss_state *loss = s->loss;
+	bool lost = loss->skip_count && psn == loss->skip_from;
 
 	if (lost || f->go_back_n > f->selective_repeats)
-		f->lost_psns += more->skip_count;
-	more->skip_count = 0;
+		f->lost_psns += loss->skip_count;
+	loss->skip_count = 0;
 	return lost;
 }
 
-/* A request that was never sent before: what came again before it was all that came again. */
+/* A new request ends the retransmission. */
 static void requester_end_retry(struct requester_state *s, const struct packet *p, struct flow *f)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
-	if (more->retry == RETRY_CAUSE_NAK)
+	if (loss->retry == RETRY_CAUSE_NAK)
 		f->selective_repeats++;
-	more->retry = RETRY_CAUSE_NONE;
-	more->late = 0;
-	if (more->refused && p->psn == more->refused_psn)
-		more->refused = RETRY_CAUSE_NONE;
+	loss->retry = RETRY_CAUSE_NONE;
+	loss->late = 0;
+	if (loss->refused && p->psn == loss->refused_psn)
+		loss->refused = RETRY_CAUSE_NONE;
 	requester_set_pending(s);
 }
 
-/* All is sent again as it was refused, but what was refused does not reach the capture, again. */
+/* Retransmission after a NAK, of which the first packet is lost again before the capture. */
 static bool requester_is_late_start(const struct requester_state *s, const struct packet *p)
 {
 	return s->loss->refused && psn_distance(p->psn, s->next_psn) < 0 &&
 	       psn_distance(p->psn, s->loss->refused_psn) > 0;
 }
 
-/* Something is sent again: why, when it is the first of what is sent again. */
+/* Finds the cause of a retransmission, at its first packet. */
 static void requester_find_cause(struct requester_state *s, const struct packet *p, struct flow *f,
 				 uint64_t before_ns, struct flow_events *ev)
 {
-	struct requester_loss_state *more = s->loss;
-	uint64_t timeout_ns = more->timeout_ns ? more->timeout_ns : TIMEOUT_MIN_NS;
+	struct requester_loss_state *loss = s->loss;
+	uint64_t timeout_ns = loss->timeout_ns ? loss->timeout_ns : TIMEOUT_MIN_NS;
 
 	if (requester_is_late_start(s, p)) {
-		uint32_t from = more->refused_psn;
+		uint32_t from = loss->refused_psn;
 
-		f->rnr_retries += more->refused == RETRY_CAUSE_RNR;
-		ev->bits |= more->refused == RETRY_CAUSE_RNR ? FLOW_RNR_RETRY : 0;
+		f->rnr_retries += loss->refused == RETRY_CAUSE_RNR;
+		ev->bits |= loss->refused == RETRY_CAUSE_RNR ? FLOW_RNR_RETRY : 0;
 		requester_skip_lost(s, from, f);
-		requester_begin_retry(s, (enum retry_cause)more->refused, from);
+		requester_begin_retry(s, (enum retry_cause)loss->refused, from);
 		requester_skip(s, from, p->psn);
-	} else if (more->refused && p->psn == more->refused_psn) {
+	} else if (loss->refused && p->psn == loss->refused_psn) {
 		requester_skip_lost(s, p->psn, f);
-		if (more->refused == RETRY_CAUSE_RNR) {
+		if (loss->refused == RETRY_CAUSE_RNR) {
 			f->rnr_retries++;
 			ev->bits |= FLOW_RNR_RETRY;
 		} else {
 			f->resends++;
-			f->resend_ns += requester_elapsed_ns(p->time_ns, more->refused_ns);
+			f->resend_ns += requester_elapsed_ns(p->time_ns, loss->refused_ns);
 		}
-		requester_begin_retry(s, (enum retry_cause)more->refused, p->psn);
+		requester_begin_retry(s, (enum retry_cause)loss->refused, p->psn);
 	} else if (psn_distance(p->psn, s->next_psn) < 0 &&
 		   !requester_is_within(p->time_ns, before_ns, timeout_ns)) {
 		f->timeouts++;
@@ -257,8 +256,8 @@ static void requester_find_cause(struct requester_state *s, const struct packet 
 	}
 }
 
-/* After a timeout all may be sent again from the first that was not acknowledged, up to the highest
- * or not: as far as it goes, and it was there before. */
+/* After a timeout, a sender retransmits from the first unacknowledged request, but perhaps not up
+ * to the highest: counts only what it retransmits. */
 static void requester_count_wasted(struct requester_state *s, struct flow *f, uint32_t end)
 {
 	int32_t wasted = psn_distance(end, s->loss->retry_from);
@@ -292,76 +291,76 @@ const struct requester_read *requester_find_read(const struct requester_state *s
 	return NULL;
 }
 
-/* The requester does not wait for what is missing, so it was not long ago. */
+/* A requester does not wait for missing responses: the gap is recent. */
 static bool requester_is_recent(uint64_t then_ns, uint64_t now_ns)
 {
 	return then_ns && requester_is_within(now_ns, then_ns, READ_GAP_NS);
 }
 
-static bool requester_was_late(const struct requester_loss_state *more, const struct packet *p)
+static bool requester_was_late(const struct requester_loss_state *loss, const struct packet *p)
 {
-	return requester_is_recent(more->late_ns, p->time_ns) &&
-	       psn_distance(p->psn, more->late_from) >= 0 &&
-	       psn_distance(p->psn, more->late_end) < 0;
+	return requester_is_recent(loss->late_ns, p->time_ns) &&
+	       psn_distance(p->psn, loss->late_from) >= 0 &&
+	       psn_distance(p->psn, loss->late_end) < 0;
 }
 
-/* The hole lies in the READ q, or ends there. */
-static bool requester_is_whole_read(const struct requester_loss_state *more, const struct packet *p,
+/* The gap lies in READ q, or ends there. */
+static bool requester_is_whole_read(const struct requester_loss_state *loss, const struct packet *p,
 				    const struct requester_read *q, uint32_t len)
 {
-	return p->psn == q->psn && len == q->len && !more->retry && !more->refused &&
-	       requester_is_recent(more->read_gap_ns, p->time_ns) &&
-	       psn_distance(more->read_gap_end, q->psn) > 0 &&
-	       psn_distance(more->read_gap_from, q->psn + q->span) < 0;
+	return p->psn == q->psn && len == q->len && !loss->retry && !loss->refused &&
+	       requester_is_recent(loss->read_gap_ns, p->time_ns) &&
+	       psn_distance(loss->read_gap_end, q->psn) > 0 &&
+	       psn_distance(loss->read_gap_from, q->psn + q->span) < 0;
 }
 
-/* A READ request that is sent again because of what is missing of its responses: all of it, or the
- * rest behind the first ones. */
+/* A READ that is retried for missing responses: as a whole, or the rest after the first responses.
+ */
 static bool requester_retry_read(struct requester_state *s, const struct packet *p,
 				 const struct psn_request *r, struct flow *f,
 				 struct flow_events *ev)
 {
 	const struct requester_read *q = r->read && r->read_known ? requester_find_read(s, p->psn)
 								  : NULL;
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 	bool rest = q && p->psn != q->psn && r->read_len < q->len && p->reth.va > q->va;
 
-	if (!rest && !(q && requester_is_whole_read(more, p, q, r->read_len)))
+	if (!rest && !(q && requester_is_whole_read(loss, p, q, r->read_len)))
 		return false;
 	f->read_retries++;
 	ev->bits |= FLOW_READ_RETRY;
 	if (ev->bits & FLOW_TIMEOUT)
 		return true;
-	more->read_retry_psn = p->psn;
-	more->read_retry_ns = p->time_ns;
-	f->reads_reordered += requester_was_late(more, p);
-	more->read_gap_ns = more->late_ns = 0;
+	loss->read_retry_psn = p->psn;
+	loss->read_retry_ns = p->time_ns;
+	f->reads_reordered += requester_was_late(loss, p);
+	loss->read_gap_ns = loss->late_ns = 0;
 	return true;
 }
 
 void requester_note_read_gap(struct requester_state *s, const struct packet *p, uint32_t from,
 			     struct flow *f, const struct flow_events *ev)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 	uint32_t end = (p->psn + 1) & PSN_MASK;
 
 	if (ev->bits & FLOW_READ_GAP) {
-		more->read_gap_from = from;
-		more->read_gap_end = p->psn;
-		more->read_gap_ns = p->time_ns;
-	} else if (more->read_retry_ns && p->psn == more->read_retry_psn) {
-		/* It was under way when it was asked for again. */
+		loss->read_gap_from = from;
+		loss->read_gap_end = p->psn;
+		loss->read_gap_ns = p->time_ns;
+	} else if (loss->read_retry_ns && p->psn == loss->read_retry_psn) {
+		/* The response was already in flight when the READ was retried. */
 		f->reads_reordered++;
-		more->read_retry_ns = 0;
+		loss->read_retry_ns = 0;
 	} else {
-		if (!requester_is_recent(more->late_ns, p->time_ns) ||
-		    psn_distance(p->psn, more->late_from) < 0) {
-			more->late_from = p->psn;
-			more->late_end = end;
+		if (!requester_is_recent(loss->late_ns, p->time_ns) ||
+		    psn_distance(p->psn, loss->late_from) < 0) {
+			loss->late_from = p->psn;
+			loss->late_end = end;
 		}
-		if (psn_distance(end, more->late_end) > 0)
-			more->late_end = end;
-		more->late_ns = p->time_ns;
+		if (psn_distance(end, loss->late_end) > 0)
+			loss->late_end = end;
+		loss->late_ns = p->time_ns;
 	}
 }
 
@@ -369,54 +368,54 @@ static void requester_count_resent(struct requester_state *s, const struct packe
 				   const struct psn_request *r, struct flow *f, uint64_t before_ns,
 				   struct flow_events *ev)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 	uint32_t span = psn_span(&s->psn, r), end = (p->psn + (span ? span : 1)) & PSN_MASK;
 
-	if (more->late && p->psn == more->late_next && !more->retry) {
-		/* It was no straggler: more is sent again, for a refusal that was not captured. */
-		f->reordered -= more->late_requests;
-		f->lost_psns += more->late;
-		requester_begin_retry(s, RETRY_CAUSE_NAK, (p->psn - more->late) & PSN_MASK);
+	if (loss->late && p->psn == loss->late_next && !loss->retry) {
+		/* Not reordered: it is a retransmission after a NAK that was not captured. */
+		f->reordered -= loss->late_requests;
+		f->lost_psns += loss->late;
+		requester_begin_retry(s, RETRY_CAUSE_NAK, (p->psn - loss->late) & PSN_MASK);
 	}
 	if (requester_retry_read(s, p, r, f, ev)) {
-		/* And what was asked for behind it. */
-		if (!more->retry)
+		/* and the requests after the READ */
+		if (!loss->retry)
 			requester_begin_retry(s, RETRY_CAUSE_READ, p->psn);
-		more->retry_from = end;
-	} else if (!more->retry && !(more->refused && psn_distance(p->psn, s->next_psn) >= 0)) {
-		/* Not what was under way when the refusal came. */
+		loss->retry_from = end;
+	} else if (!loss->retry && !(loss->refused && psn_distance(p->psn, s->next_psn) >= 0)) {
+		/* except requests in flight when the NAK arrived */
 		f->unexplained++;
 		ev->bits |= FLOW_UNEXPLAINED;
 		requester_begin_retry(s, RETRY_CAUSE_UNKNOWN, p->psn);
 	}
-	if (more->retry == RETRY_CAUSE_UNKNOWN)
+	if (loss->retry == RETRY_CAUSE_UNKNOWN)
 		mirror_dup_add(s, r, f, before_ns, ev);
-	if (more->retry == RETRY_CAUSE_TIMEOUT)
+	if (loss->retry == RETRY_CAUSE_TIMEOUT)
 		requester_count_wasted(s, f, end);
-	if (more->retry == RETRY_CAUSE_NAK && psn_distance(end, more->retry_end) >= 0)
-		requester_count_go_back(s, f, more->retry_end);
+	if (loss->retry == RETRY_CAUSE_NAK && psn_distance(end, loss->retry_end) >= 0)
+		requester_count_go_back(s, f, loss->retry_end);
 }
 
 static void requester_count_late(struct requester_state *s, const struct packet *p, uint64_t gap_ns,
 				 struct flow *f, struct flow_events *ev)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
 	if (requester_was_bad(s, p->psn)) {
 		f->corrupted_psns += ev->psns;
 		ev->bits |= FLOW_CORRUPTED;
-	} else if (more->retry || more->refused ||
+	} else if (loss->retry || loss->refused ||
 		   !requester_is_within(p->time_ns, gap_ns, REQUESTER_REORDER_NS)) {
 		f->lost_psns += ev->psns;
 		ev->bits |= FLOW_LOST;
 	} else {
 		f->reordered++;
 		ev->bits |= FLOW_REORDERED;
-		if (!more->late || p->psn != more->late_next)
-			more->late = more->late_requests = 0;
-		more->late += ev->psns;
-		more->late_requests++;
-		more->late_next = (p->psn + ev->psns) & PSN_MASK;
+		if (!loss->late || p->psn != loss->late_next)
+			loss->late = loss->late_requests = 0;
+		loss->late += ev->psns;
+		loss->late_requests++;
+		loss->late_next = (p->psn + ev->psns) & PSN_MASK;
 	}
 }
 
@@ -499,7 +498,7 @@ void requester_add_request(struct requester_state *s, const struct packet *p, st
 		ev->bits |= FLOW_MIRROR_DUP;
 		return;
 	}
-	/* What came late by itself before the refusal is not sent again. */
+	/* Reordered requests before the NAK are no retransmission. */
 	if (s->pending && (s->loss->retry || (s->loss->refused && !s->loss->late)))
 		requester_skip(s, s->next_psn, p->psn);
 	if (d < 0 && !psn_is_jump(&s->psn, &r))
@@ -517,24 +516,25 @@ void requester_add_request(struct requester_state *s, const struct packet *p, st
 		requester_note_read(s, &r, p->reth.va);
 }
 
-/* A refusal says what the receiver waits for. What of it was seen tells where it went. */
+/* A NAK names the PSN that the receiver waits for; if that PSN was captured, it was lost after the
+ * capture. */
 static void requester_add_nak(struct requester_state *s, const struct packet *p,
 			      enum retry_cause cause, struct flow *f)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 	const struct psn_gap *gap = psn_gap_at(s->psn.gap, s->psn.gap_count, p->psn);
 	bool again = requester_skip_lost(s, p->psn, f);
 
-	/* One that was not ready refuses what comes behind that as well, in Soft-RoCE. */
-	if (more->refused_psn == p->psn &&
-	    (more->refused == cause || more->refused == RETRY_CAUSE_RNR))
+	/* Soft-RoCE also sends a sequence NAK for packets after an RNR NAK. */
+	if (loss->refused_psn == p->psn &&
+	    (loss->refused == cause || loss->refused == RETRY_CAUSE_RNR))
 		return;
-	if (more->retry == RETRY_CAUSE_NAK && s->last_psn != more->retry_from)
+	if (loss->retry == RETRY_CAUSE_NAK && s->last_psn != loss->retry_from)
 		requester_count_go_back(s, f, (s->last_psn + 1) & PSN_MASK);
-	more->refused = (uint8_t)cause;
-	more->refused_psn = p->psn;
-	more->refused_ns = p->time_ns;
-	more->retry = RETRY_CAUSE_NONE;
+	loss->refused = (uint8_t)cause;
+	loss->refused_psn = p->psn;
+	loss->refused_ns = p->time_ns;
+	loss->retry = RETRY_CAUSE_NONE;
 	s->pending = true;
 	if (cause != RETRY_CAUSE_NAK)
 		return;
@@ -553,7 +553,7 @@ static void requester_add_nak(struct requester_state *s, const struct packet *p,
 bool requester_add_response(struct requester_state *s, const struct packet *p, struct flow *f,
 			    struct flow_events *ev)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 	enum aeth_kind kind = packet_aeth_kind(p);
 	bool refusal = kind == AETH_RNR || kind == AETH_NAK;
 	int32_t d;
@@ -561,14 +561,14 @@ bool requester_add_response(struct requester_state *s, const struct packet *p, s
 	if (s->suspected_reuse)
 		qp_reuse_decide(s, p, f, ev);
 	d = psn_distance(p->psn, s->psn.expected);
-	/* Of requests that were not captured, or of another connection. */
+	/* A response to requests that were not captured, or of another connection. */
 	if (!s->psn.started || d >= 0 ||
 	    (d < -REQUESTER_WINDOW_MAX && !requester_find_read(s, p->psn)))
 		return false;
 	s->recreated = s->suspected_reuse;
 	s->una = ((p->psn + !refusal) & PSN_MASK) | REQUESTER_UNA_KNOWN;
-	if (s->pending && more->skip_count && psn_distance(s->una, more->skip_from) > 0)
-		more->skip_count = 0; /* it had arrived */
+	if (s->pending && loss->skip_count && psn_distance(s->una, loss->skip_from) > 0)
+		loss->skip_count = 0; /* it arrived */
 	if (s->psn.gap_count) {
 		uint32_t missed = psn_cover(&s->psn, p->psn - refusal);
 
@@ -584,18 +584,18 @@ bool requester_add_response(struct requester_state *s, const struct packet *p, s
 
 void requester_set_connection(struct requester_state *s, struct flow *f, const struct connection *c)
 {
-	struct requester_loss_state *more = s->loss;
+	struct requester_loss_state *loss = s->loss;
 
 	f->new_connections += s->psn.started;
 	requester_finish(s, f);
-	memset(more, 0, sizeof(*more));
-	*s = (struct requester_state){.loss = more, .read = s->read, .psn.gap = more->gap};
+	memset(loss, 0, sizeof(*loss));
+	*s = (struct requester_state){.loss = loss, .read = s->read, .psn.gap = loss->gap};
 	s->psn.started = true;
 	s->psn.expected = c->starting_psn;
 	s->una = c->starting_psn | REQUESTER_UNA_KNOWN;
 	s->psn.pmtu = c->path_mtu;
 	s->psn.last_ns = c->time_ns;
-	more->timeout_ns = c->timeout_ns;
+	loss->timeout_ns = c->timeout_ns;
 }
 
 void requester_finish(const struct requester_state *s, struct flow *f)

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A hole between the responses of one READ, or of READs. It is filled when they come late, or again
- * for a READ that was sent again; what stays open was never asked for again, so the requester gave
- * up or, more likely, has what the capture has not.
+ * Finds gaps between the responses of one READ or of several READs. Late responses, or responses to
+ * a retried READ, fill them. An open gap was never retried: the requester gave up, or more likely
+ * the capture missed the responses.
  */
 #include "capture/flow/responder.h"
 
 #include "capture/decode/opcode.h"
 
-/* Of an opcode without its transport. */
+/* Operation bits of an opcode, without the transport. */
 #define READ_FIRST  0x0d
 #define READ_MIDDLE 0x0e
 #define READ_LAST   0x0f
@@ -20,7 +20,8 @@ static uint8_t responder_operation(uint8_t opcode)
 	return class == OPCODE_CLASS_RC || class == OPCODE_CLASS_XRC ? opcode & 0x1f : 0;
 }
 
-/* Whether `opcode` is a response with others of its READ before it, and behind it. */
+/* responder_continues(): other responses of the READ come before; responder_has_more(): others
+ * follow. */
 static bool responder_continues(uint8_t opcode)
 {
 	uint8_t op = responder_operation(opcode);
@@ -47,9 +48,9 @@ static void responder_open_gap(struct requester_loss_state *own, uint32_t from, 
 	ev->psns += len;
 }
 
-/* Whether a response that was missing comes late by itself. One that was asked for again follows
- * the request that did so, and begins a READ where that begins anew; a mirror's other way may show
- * what the first one lost. */
+/* True when a missing response arrives late without a retry. A retried response follows its
+ * request and begins a READ where the request begins; a second mirrored path may show packets that
+ * the first one lost. */
 static bool responder_is_late(const struct requester_state *own, const struct packet *p,
 			      uint64_t hole_ns, const struct requester_state *requester)
 {
@@ -71,14 +72,14 @@ static void responder_fill_gap(struct requester_state *own, const struct packet 
 			       const struct requester_state *requester, struct flow *f,
 			       struct flow_events *ev)
 {
-	struct requester_loss_state *more = own->loss;
-	const struct psn_gap *hole = psn_gap_at(more->response_gap, more->response_gap_count,
+	struct requester_loss_state *loss = own->loss;
+	const struct psn_gap *hole = psn_gap_at(loss->response_gap, loss->response_gap_count,
 						p->psn);
 	uint64_t hole_ns = hole ? hole->time_ns : 0;
 
 	if (!hole)
 		return;
-	ev->psns = psn_gap_fill(more->response_gap, &more->response_gap_count, p->psn, 1);
+	ev->psns = psn_gap_fill(loss->response_gap, &loss->response_gap_count, p->psn, 1);
 	ev->bits |= FLOW_READ_FILLED;
 	f->responses_missing -= ev->psns;
 	if (!responder_is_late(own, p, hole_ns, requester))
@@ -95,8 +96,7 @@ bool responder_awaits(struct requester_loss_state *own, const struct packet *p)
 	       psn_gap_at(own->response_gap, own->response_gap_count, p->psn);
 }
 
-/* Of d responses that are missing: how many are of the end of the READ r, of which `next` was due.
- */
+/* Of d missing responses, how many belong to the end of READ r; `next` was expected. */
 static uint32_t responder_missing_end(const struct requester_read *r, uint32_t next, uint32_t d)
 {
 	uint32_t rest = r ? (uint32_t)psn_distance(r->psn + r->span, next) : 1;
@@ -104,7 +104,7 @@ static uint32_t responder_missing_end(const struct requester_read *r, uint32_t n
 	return rest < d ? rest : d;
 }
 
-/* And how many of the beginning of the READ r, of which psn is the first that came. */
+/* And how many to the beginning of READ r; psn is its first captured response. */
 static uint32_t responder_missing_begin(const struct requester_read *r, uint32_t psn, uint32_t d)
 {
 	uint32_t part = r ? (uint32_t)psn_distance(psn, r->psn) : 1;
@@ -112,8 +112,8 @@ static uint32_t responder_missing_begin(const struct requester_read *r, uint32_t
 	return part < d ? part : d;
 }
 
-/* READs of which nothing came before an answer to a later request: of what lies within `len` PSNs
- * behind `from`. */
+/* READs without any response before a response to a later request: those within `len` PSNs from
+ * `from`. */
 static void responder_skip_reads(uint32_t from, uint32_t len, const struct packet *p,
 				 const struct requester_state *requester,
 				 struct requester_loss_state *own, struct flow *f,
@@ -121,7 +121,7 @@ static void responder_skip_reads(uint32_t from, uint32_t len, const struct packe
 {
 	unsigned int n = requester && len ? requester->read_count : 0;
 
-	/* Most answers are to what was sent behind the newest READ. */
+	/* Most responses are to requests after the newest READ. */
 	if (n && psn_distance(from, requester->psn.reads_end) >= 0)
 		return;
 	for (unsigned int i = 0; i < n && i < REQUESTER_READS; i++) {
@@ -136,7 +136,7 @@ static void responder_skip_reads(uint32_t from, uint32_t len, const struct packe
 	}
 }
 
-/* d PSNs were left out before p. */
+/* d PSNs are missing before p. */
 static void responder_judge_jump(const struct responder_state *a, const struct packet *p,
 				 const struct requester_state *requester, uint32_t d,
 				 struct requester_loss_state *own, struct flow *f,
@@ -162,22 +162,22 @@ void responder_add_response(struct responder_state *a, const struct packet *p,
 			    const struct requester_state *requester, struct requester_state *own,
 			    struct flow *f, struct flow_events *ev)
 {
-	struct requester_loss_state *more = own->loss;
+	struct requester_loss_state *loss = own->loss;
 	int32_t d = psn_distance(p->psn, a->next);
 
-	/* A refusal may overtake the responses before it. */
+	/* A NAK may overtake earlier responses. */
 	if (packet_aeth_kind(p) != AETH_ACK)
 		return;
 	if (d < -REQUESTER_WINDOW_MAX || d > REQUESTER_WINDOW_MAX)
 		a->phase = RESPONDER_UNKNOWN;
 	if (a->phase == RESPONDER_UNKNOWN) {
-		more->response_gap_count = 0;
+		loss->response_gap_count = 0;
 	} else if (d < 0) {
-		if (more->response_gap_count && !(opcode_info(p->opcode)->flags & OP_ACK))
+		if (loss->response_gap_count && !(opcode_info(p->opcode)->flags & OP_ACK))
 			responder_fill_gap(own, p, requester, f, ev);
 		return;
 	} else if (d > 0) {
-		responder_judge_jump(a, p, requester, (uint32_t)d, more, f, ev);
+		responder_judge_jump(a, p, requester, (uint32_t)d, loss, f, ev);
 	}
 	a->phase = responder_has_more(p->opcode) ? RESPONDER_IN_READ : RESPONDER_BETWEEN_READS;
 	a->next = (p->psn + 1) & PSN_MASK;

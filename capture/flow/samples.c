@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Keeps the first frames of each kind of event. Most packets are no event and cost a comparison.
+ * Keeps the first frames of each kind of event. Most packets have no event and cost one comparison.
  */
 #include "capture/flow/samples.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frame numbers as evidence: of each kind of event the first frames, by flow. Bounded, so that a
- * capture of any length costs the same; how many there were in all is counted.
+ * Keeps frame numbers as evidence: the first frames of each kind of event, per flow. Of fixed size;
+ * all events are counted.
  */
 #ifndef CAPTURE_SAMPLES_H
 #define CAPTURE_SAMPLES_H
@@ -11,7 +11,7 @@
 #define SAMPLE_FLOWS_MAX  4
 #define SAMPLE_FRAMES_MAX 4
 
-/* Beside the bits of enum flow_event, which are kinds by their number. */
+/* Kinds beyond the bit numbers of enum flow_event. */
 enum sample_kind {
 	SAMPLE_MALFORMED = 32,
 	SAMPLE_PAUSE,
@@ -27,7 +27,7 @@ struct sample_flow {
 	uint64_t frame[SAMPLE_FRAMES_MAX]; /* the first ones, 0 = none */
 };
 
-/* The flows that showed it first; frames without a QP count as one flow of zeros. */
+/* The first flows with the event; frames without a QP are one flow of zeros. */
 struct sample_set {
 	uint64_t count;
 	unsigned int flow_count;
@@ -38,7 +38,7 @@ struct samples {
 	struct sample_set kind[SAMPLE_KINDS];
 };
 
-/* Accounts a packet with what it meant to its flow. w starts as zeros. */
+/* Accounts a packet with its events. w starts as zeros. */
 void samples_add(struct samples *w, const struct packet *p, struct flow_events ev);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct capture_summary, and as JSON by tables of rows: a counter more is a row more. A document
- * comes from other hosts and is not believed: types, ranges and counts are checked.
+ * struct capture_summary and its JSON form: one table row per counter. Documents come from other
+ * hosts: types, ranges and counts are checked.
  */
 #include "capture/flow/summary.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct capture_summary: what a capture says, small enough to keep and to send: totals, flows,
- * LLDP neighbour, and how complete the capture was. The rules read this, never packets.
+ * struct capture_summary: totals, flows, LLDP neighbour and completeness of a capture, small enough
+ * to keep and to send. Rules read this, never packets.
  */
 #ifndef CAPTURE_SUMMARY_H
 #define CAPTURE_SUMMARY_H
@@ -9,7 +9,7 @@
 #include "capture/decode/lldp.h"
 #include "capture/flow/flow.h"
 
-/* How many packets the source lost, as far as it tells. */
+/* Drop counters of the capture. */
 enum capture_drops {
 	DROPS_UNKNOWN, /* a pcap file has no drop counters */
 	DROPS_ZERO,
@@ -25,17 +25,17 @@ struct capture_summary {
 	struct lldp_peer lldp_peer;
 };
 
-/* Takes a copy of all flows of a table. -ENOMEM. The caller clears. */
+/* Copies all flows of a table. -ENOMEM. The caller clears. */
 int capture_summary_make(const struct flow_table *t, const struct lldp_peer *peer,
 			 enum capture_drops drops, uint64_t dropped, struct capture_summary *s);
 void capture_summary_clear(struct capture_summary *s);
 
-/* NULL on -ENOMEM, null when no neighbour was heard. */
+/* NULL on -ENOMEM; JSON null without a neighbour. */
 json_t *lldp_peer_to_json(const struct lldp_peer *p);
-/* *p is zero before. null: nothing was heard. -EINVAL with the key. */
+/* *p must be zero. JSON null: no neighbour. -EINVAL with the key. */
 int lldp_peer_from_json(const json_t *json, struct lldp_peer *p, struct err *e);
 #define LLDP_PEER_TEXT 320
-/* Who it is, and what it says of PFC and ETS, for people. */
+/* Name, port and DCBX settings of the neighbour, for people. */
 void lldp_peer_text(const struct lldp_peer *p, char *buf, size_t size);
 
 json_t *capture_summary_to_json(const struct capture_summary *s);
