@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * fork(2) without exec: the child reads and decodes, and calls nothing that a thread of the parent
- * could have locked, but malloc(3) and stdio, which glibc makes usable again in the child.
+ * fork(2) without exec: the child reads and decodes. It calls nothing that a thread of the parent
+ * could have locked, except malloc(3) and stdio, which glibc resets in the child.
  */
 #include "capture/confined.h"
 
@@ -21,13 +21,13 @@
 #include "profiles/base/descriptors.h"
 #include "profiles/base/sandbox.h"
 
-#define READY_MS 30000 /* a ring of 64 MB is made */
+#define READY_MS 30000 /* allocating a ring of 64 MB takes time */
 #define END_MS	 3000
 #define LOOK_MS	 5
-#define SEND_S	 10 /* messages are small: only one that reads nothing keeps them waiting */
+#define SEND_S	 10 /* messages are small: only a stuck process blocks them */
 #define TEXT_MIN 4096U
 
-/* Above what is put in place below, and low enough for a small RLIMIT_NOFILE. */
+/* Above the fixed descriptors, and low enough for a small RLIMIT_NOFILE. */
 #define FIRST_FREE (CONFINED_FILE_FD + 1)
 
 static int confined_wait(int fd, short events, uint64_t until_ms)
@@ -126,7 +126,7 @@ int confined_read_text(int fd, size_t max, int timeout_ms, char **out)
 	return 0;
 }
 
-/* Room for one descriptor, aligned as cmsg(3) wants it. */
+/* Room for one descriptor, aligned for cmsg(3). */
 union passed {
 	struct cmsghdr header;
 	char bytes[CMSG_SPACE(sizeof(int))];
@@ -172,7 +172,7 @@ int confined_receive_fd(int from, uint8_t *byte, int *fd)
 	return 0;
 }
 
-/* The end in order is asked for by the parent, which has its own handlers. */
+/* The parent has its own handlers and requests an orderly end. */
 static void confined_ignore_signals(void)
 {
 	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP, SIGXFSZ};
@@ -184,13 +184,13 @@ static void confined_ignore_signals(void)
 	sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* dup2() onto a number that is still needed would close it. */
+/* dup2() would close a number that is still needed. */
 static int confined_dup_above(int fd)
 {
 	return fd < 0 ? -1 : fcntl(fd, F_DUPFD, FIRST_FREE);
 }
 
-/* What a sanitizer finds is told there. */
+/* Sanitizers report there. */
 static bool confined_keeps_stderr(void)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -201,9 +201,9 @@ static bool confined_keeps_stderr(void)
 }
 
 /*
- * 0, 1 and 2 lead nowhere: a terminal could be read, and be written to past what cleans texts. Then
- * the socket and the file. The numbers up to SANDBOX_WRITE_END are taken, so that what is opened
- * now, packet sockets, gets others.
+ * Opens /dev/null as 0, 1 and 2: the child must neither read from the terminal nor write
+ * unsanitized text to it. Then the socket and the file. The numbers up to SANDBOX_WRITE_END are in
+ * use, so that packet sockets opened now get higher ones.
  */
 static int confined_set_descriptors(const struct confined_job *job, int socket)
 {
@@ -244,11 +244,12 @@ static int confined_prepare(const struct confined_job *job, int socket, int *ref
 
 static _Noreturn void confined_child(const struct confined_job *job, int socket, int *refused)
 {
-	struct err e = {0}; /* what is said once: nothing, or why it is not confined */
+	struct err e = {0}; /* sent once: no error, or why it is not confined */
 
 	confined_ignore_signals();
-	/* Another process of the same user may stop it, and the parent may have no right to end it:
-	 * the kernel lets a stopped process of this group go on when the parent has ended. */
+	/* Another process of the same user may stop (SIGSTOP) the child, and the parent may have
+	 * no right to kill it: when the parent exits, the kernel continues a stopped process of
+	 * this group. */
 	(void)setpgid(0, 0);
 	e.code = confined_prepare(job, socket, refused, &e);
 	if (!confined_write(SANDBOX_PARENT_FD, &e, sizeof(e)) && !e.code)
@@ -323,7 +324,7 @@ bool confined_stopped(int parent)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* -ETIMEDOUT while it runs. */
+/* -ETIMEDOUT while the child runs. */
 static int confined_await_exit(pid_t pid, int *status)
 {
 	uint64_t until_ms = monotonic_ms() + END_MS;
@@ -350,7 +351,8 @@ int confined_close(struct confined *c, struct err *e)
 		return 0;
 	close(c->fd);
 	err = confined_await_exit(c->pid, &status);
-	/* It belongs to another user: where that is not allowed it ends when it next looks. */
+	/* The child belongs to another user: without the right to kill it, it ends at its next
+	 * check. */
 	if (err == -ETIMEDOUT && !kill(c->pid, SIGKILL))
 		err = confined_await_exit(c->pid, &status);
 	c->pid = 0;

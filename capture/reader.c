@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The loop body that all users of captures share. LLDP is read from Ethernet and from cooked
- * captures alike, because packet_decode() says where its TLVs begin.
+ * Loop body of all users of captures. Reads LLDP from Ethernet and cooked captures alike:
+ * packet_decode() states where the TLVs begin.
  */
 #include "capture/reader.h"
 
@@ -42,7 +42,7 @@ void reader_clear(struct reader *r)
 	memset(r, 0, sizeof(*r));
 }
 
-/* What a mirror carries was heard by another port: it is checked, but it is no neighbour here. */
+/* A mirrored frame arrived at another port: it is checked, but is no neighbour of this link. */
 static void reader_read_lldp(struct reader *r, struct packet *p)
 {
 	struct lldp_peer elsewhere = {0};
@@ -56,7 +56,7 @@ static void reader_read_lldp(struct reader *r, struct packet *p)
 		packet_fault(p, PACKET_MALFORMED, "%.63s", e.text);
 }
 
-/* What an ordinary file has at hand, of any other source one frame. */
+/* Reads several frames of a plain file, or one of any other source. */
 static int reader_read_batch(struct reader *r, int timeout_ms, struct err *e)
 {
 	int link = input_dlt(r->input);

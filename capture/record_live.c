@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The two ends of a live recording. One byte is a message:
+ * Both processes of a live recording. One byte is a message:
  *
- *   to the parent    MSG_NEXT     the next file, please
- *                    MSG_RESULT   and a struct outcome: the recording is over
+ *   to the parent    MSG_NEXT     requests the next file
+ *                    MSG_RESULT   and a struct outcome: the recording ended
  *   to the child     MSG_FILE     and a descriptor
- *                    MSG_REFUSED  there is no file: the parent knows why
- *                    MSG_STOP     write what came until now, and end
+ *                    MSG_REFUSED  no file; the parent has the error
+ *                    MSG_STOP     write all frames so far, and end
  */
 #include "capture/record_live.h"
 
@@ -17,8 +17,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STEP_MS	       100 /* how late a signal or the end of the time is noticed */
-#define DRAIN_MS       250 /* until the kernel has handed over what came before the end, at least */
+#define STEP_MS	       100 /* delay until a signal or the end of the duration */
+#define DRAIN_MS       250 /* at least, until the kernel delivers frames from before the end */
 #define DRAIN_MAX_MS   30000
 #define RESULT_MS      10000
 #define END_TIMEOUT_MS (DRAIN_MAX_MS + RESULT_MS)
@@ -32,11 +32,11 @@ enum message {
 	MSG_STOP = 's',
 };
 
-/* What the child knows at the end. */
+/* Result of the child. */
 struct outcome {
 	uint64_t frames, roce, dropped;
 	int drops;	  /* enum capture_drops */
-	struct err error; /* without a code when there was none */
+	struct err error; /* code 0: no error */
 };
 
 /* In the child. */
@@ -54,8 +54,8 @@ struct serving {
 	const struct record_live *live;
 	struct confined *c;
 	struct record_live_result *result;
-	struct err no_file; /* a file that cannot be made ends the recording, and is its error */
-	int last;	    /* the file before, -1: none */
+	struct err no_file; /* a file that cannot be created ends the recording with this error */
+	int last;	    /* the previous file, -1: none */
 };
 
 static int recording_open(void *arg, struct err *e)
@@ -66,7 +66,7 @@ static int recording_open(void *arg, struct err *e)
 			       r->live->plan.snaplen, &r->input, e);
 }
 
-/* One message of the parent; *fd is -1 but with MSG_FILE. */
+/* Reads one message of the parent; *fd is -1 but with MSG_FILE. */
 static int recording_receive(struct recording *r, uint8_t *message, int *fd)
 {
 	int err = confined_receive_fd(r->parent, message, fd);
@@ -82,7 +82,7 @@ static int recording_next(void *arg, unsigned int n, struct err *e)
 	uint8_t message = MSG_NEXT;
 	int fd = -1, err = confined_write(r->parent, &message, 1);
 
-	(void)n; /* the parent counts itself */
+	(void)n; /* the parent counts, too */
 	do
 		err = err ? err : recording_receive(r, &message, &fd);
 	while (!err && message == MSG_STOP);
@@ -91,7 +91,7 @@ static int recording_next(void *arg, unsigned int n, struct err *e)
 	return err ? err_sys(e, err, "%s: cannot create the next file", r->live->plan.path) : fd;
 }
 
-/* Whether the parent wants the end; asked each STEP_MS at most. */
+/* True when the parent asked for the end; checked each STEP_MS. */
 static bool recording_stopped(struct recording *r, uint64_t now_ms)
 {
 	uint8_t message;
@@ -105,7 +105,7 @@ static bool recording_stopped(struct recording *r, uint64_t now_ms)
 	return r->stop;
 }
 
-/* 1 and one frame more, 0 and none within the step, or -errno. */
+/* 1 after one frame, 0 without a frame within the step, or -errno. */
 static int recording_step(struct recording *r, struct err *e)
 {
 	uint32_t cap_len, wire_len;
@@ -137,8 +137,8 @@ static uint64_t record_unix_now_ns(void)
 }
 
 /*
- * What waits in the ring came before the end, and belongs to the recording however long the writing
- * takes. The maximum is for a clock that was set back meanwhile: then all frames are older.
+ * Frames in the ring arrived before the end and belong to the recording, however long writing
+ * takes. The maximum is for a clock that was set back: then all frames are older.
  */
 static int recording_drain(struct recording *r, struct err *e)
 {
@@ -205,7 +205,7 @@ int record_live_start(const struct record_live *live, struct confined *c, struct
 	return confined_start(&job, c, e);
 }
 
-/* In the parent: what the child says is as hostile as the frames are. */
+/* In the parent: the result of the child is as hostile as the frames. */
 static int record_read_outcome(struct outcome *o, struct record_live_result *result, struct err *e)
 {
 	result->frames = o->frames;
@@ -217,8 +217,8 @@ static int record_read_outcome(struct outcome *o, struct record_live_result *res
 	return o->error.code ? confined_error(&o->error, e) : 0;
 }
 
-/* A decoder has written into its file before it asks for another one. Files are made as fast as
- * they are asked for. */
+/* A decoder writes into a file before it requests the next. Files are created as fast as
+ * requested. */
 static bool record_last_is_empty(const struct serving *s)
 {
 	struct stat st;
@@ -252,7 +252,7 @@ static void record_serve_file(struct serving *s)
 	s->last = fd;
 }
 
-/* 1: it was the last message. */
+/* 1: the last message. */
 static int record_serve_message(struct serving *s, struct err *e)
 {
 	struct outcome o;
@@ -274,7 +274,7 @@ static int record_serve_message(struct serving *s, struct err *e)
 	return err ? err : 1;
 }
 
-/* Until the result is there, or the time for it is over. */
+/* Serves until the result or the timeout. */
 static int record_serve(struct serving *s, const atomic_int *stop, struct err *e)
 {
 	const struct record_live *live = s->live;
@@ -316,7 +316,7 @@ int record_live_run(const struct record_live *live, struct confined *c, const at
 	if (s.last >= 0)
 		close(s.last);
 	if (confined_close(c, &ended) && err == -EPIPE)
-		*e = ended; /* says more than that it is gone */
+		*e = ended; /* states why it exited */
 	if (s.no_file.code) {
 		*e = s.no_file;
 		return s.no_file.code;

@@ -86,8 +86,7 @@ static void bth_decode_ext_header(const uint8_t *h, enum roce_header header, str
 	}
 }
 
-/* The caller has checked that the packet has room for all of them; the capture may still end
- * before. */
+/* The caller has checked that all headers fit into the packet; the capture may end earlier. */
 static void bth_decode_ext_headers(const uint8_t *data, uint16_t headers, struct packet *p)
 {
 	uint32_t at = p->bth_offset + BTH_LEN;

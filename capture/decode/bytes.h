@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Fields at any address, big-endian as the wire has them. The caller has checked the length.
+ * Reads big-endian fields at any address. The caller has checked the length.
  */
 #ifndef CAPTURE_BYTES_H
 #define CAPTURE_BYTES_H

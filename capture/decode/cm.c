@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The messages of IBTA vol 1, 12.6 as a table of fields, and the addresses that RDMA CM adds (annex
- * A11). LAP and APR, which move a connection to another path, are told by name alone: RoCE has no
+ * Table of the fields of the CM messages (IBTA vol 1, 12.6), and the addresses of RDMA CM (annex
+ * A11). LAP and APR, which move a connection to an alternate path, have only a name: RoCE has no
  * alternate path.
  *
  *   MAD header: | base version 8 | class 8 | class version 8 | method 8 | status, reserved 32 |
@@ -169,7 +169,7 @@ bool cm_whole(const struct cm *c)
 	return true;
 }
 
-/* IPv4 stands in the last four of sixteen bytes, behind what need not be zero. */
+/* IPv4 is in the last four of sixteen bytes; the others need not be zero. */
 static void cm_ip_to_gid(const uint8_t *h, bool v4, uint8_t gid[16])
 {
 	memcpy(gid, h, 16);

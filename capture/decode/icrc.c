@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * ICRC: CRC-32 as Ethernet's, over eight 0xff bytes in place of the LRH, then the packet with the
- * fields that switches may rewrite set to ones. Only the headers are copied; the payload is summed
- * in place.
+ * Computes the ICRC: the CRC-32 of Ethernet over eight 0xff bytes in place of the LRH, then the
+ * packet with all fields that switches may rewrite set to ones. Copies only the headers.
  */
 #include "capture/decode/bth.h"
 
@@ -10,11 +9,11 @@
 #include <libdeflate.h>
 #include <string.h>
 
-#define VECTOR 16 /* bytes: the sum of less is taken one by one, several times as slowly */
+#define VECTOR 16 /* bytes; shorter inputs are summed bytewise, several times slower */
 
 /*
- * [0]: the CRC-32 of the eight bytes 0xff that stand for the LRH. [n]: what becomes that by n bytes
- * of zeros, which can be put before a packet to make it as long as is quick.
+ * [0]: CRC-32 of the eight 0xff bytes for the LRH. [n]: the same after n zero bytes, which may
+ * precede a packet to give it a fast length.
  */
 static const uint32_t before_zeros[VECTOR] = {
 	0x2144df1c, 0xff41d912, 0x41d912ff, 0xd202ef8d, 0x00000000, 0x0f6a7026,
@@ -25,14 +24,14 @@ static const uint32_t before_zeros[VECTOR] = {
 #define IPV4_HEAD 40 /* IPv4, UDP and BTH */
 #define GRH_HEAD  52
 #define IPV6_HEAD 60
-#define COPY_MAX  112 /* bytes of a packet that is summed from a copy: as acknowledgements are */
+#define COPY_MAX  112 /* packets up to this size, such as ACKs, are summed from a copy */
 
 typedef uint64_t icrc_word __attribute__((vector_size(16)));
 
 /*
- * What switches may change, by encapsulation. IPv4: type of service, TTL, header checksum; IPv6 and
- * GRH: traffic class, flow label, hop limit; the UDP checksum; and of the BTH FECN, BECN and the
- * reserved bits beside them.
+ * Fields that switches may change, by encapsulation. IPv4: type of service, TTL, header checksum;
+ * IPv6 and GRH: traffic class, flow label, hop limit; UDP checksum; FECN, BECN and the adjacent
+ * reserved bits of the BTH.
  */
 static const struct {
 	uint32_t len;
@@ -47,7 +46,7 @@ static const struct {
 		 {[0] = 0x0f, [1 ... 3] = 0xff, [7] = 0xff, [46 ... 47] = 0xff, [48 + 4] = 0xff}},
 };
 
-/* The first word behind `zeros` bytes of zeros. */
+/* The first word after `zeros` bytes of zeros. */
 static inline icrc_word icrc_pad_first_word(icrc_word first, uint32_t zeros)
 {
 	uint64_t lo = le64toh(first[0]), hi = le64toh(first[1]);
@@ -61,9 +60,8 @@ static inline icrc_word icrc_pad_first_word(icrc_word first, uint32_t zeros)
 }
 
 /*
- * The CRC of the first `len` bytes of a packet, of which there are VECTOR at least, from a copy
- * with zeros before it. In whole words, as they are read again: who reads what was just written in
- * other pieces has to wait.
+ * CRC of the first `len` bytes of a packet, at least VECTOR, from a copy with zeros before it.
+ * Copies whole words, as they are read again: reading other pieces than those just written stalls.
  */
 static inline uint32_t icrc_sum_copy(const uint8_t *mask, const uint8_t *l3, uint32_t len)
 {

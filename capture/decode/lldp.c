@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * LLDP (802.1AB clause 8) and the DCBX TLVs of 802.1Q annex D. A table of basic TLVs by
- * type, and of organisational TLVs by OUI and subtype. Text of the wire is kept printable, numbers
- * in their range. CEE (DCBX 1.01) and CIN carry settings too: of CEE the PFC priorities are taken
- * when the peer speaks no IEEE, of CIN the name alone.
+ * Decodes LLDP (802.1AB clause 8) and the DCBX TLVs of 802.1Q annex D, by a table of basic TLVs by
+ * type and organizationally specific TLVs by OUI and subtype. Text stays printable, numbers in
+ * their range. Of CEE (DCBX 1.01), only the PFC priorities are read, and only without IEEE TLVs; of
+ * CIN, only the name.
  */
 #include "capture/decode/lldp.h"
 
@@ -25,10 +25,10 @@
 #define ID_MAC_OF_CHASSIS 4
 #define ID_MAC_OF_PORT	  3
 
-/* Where the content of TLVs goes, and whose it is. */
+/* Target of the TLVs, and their chassis. */
 struct reading {
 	struct lldp_peer *peer;
-	uint32_t chassis_hash; /* 0 = no chassis id was there */
+	uint32_t chassis_hash; /* 0 = no chassis ID */
 };
 
 /* FNV-1a; never 0. */
@@ -50,7 +50,7 @@ static void lldp_copy_text(char *buf, size_t size, const uint8_t *v, uint32_t le
 	buf[i] = '\0';
 }
 
-/* | subtype 8 | id |: an id is a MAC address or text, by its subtype. */
+/* | subtype 8 | ID |: the ID is a MAC address or text, by its subtype. */
 static void lldp_copy_id(char *buf, size_t size, const uint8_t *v, uint32_t len,
 			 uint8_t mac_subtype)
 {
@@ -83,7 +83,7 @@ static void lldp_read_system(struct reading *r, const uint8_t *v, uint32_t len)
 	lldp_copy_text(r->peer->system, sizeof(r->peer->system), v, len);
 }
 
-/* IEEE wins over the older dialects when a peer speaks both: what CEE said of PFC is forgotten. */
+/* IEEE replaces older dialects: drops the PFC settings of CEE. */
 static void lldp_set_dialect(struct lldp_peer *p, const char *name)
 {
 	if (!strcmp(p->dialect, "ieee"))
@@ -92,7 +92,7 @@ static void lldp_set_dialect(struct lldp_peer *p, const char *name)
 	snprintf(p->dialect, sizeof(p->dialect), "%s", name);
 }
 
-/* One number; unknown when it is out of the field's range. */
+/* One number; unknown if out of the field's range. */
 static void lldp_set_value(struct qos *q, enum qos_field_id id, uint8_t value)
 {
 	const struct qos_field *f = &qos_fields[id];
@@ -104,7 +104,7 @@ static void lldp_set_value(struct qos *q, enum qos_field_id id, uint8_t value)
 	q->has |= QOS_BIT(id);
 }
 
-/* Eight numbers or words, one a priority or traffic class. */
+/* Eight numbers or words, one per priority or traffic class. */
 static void lldp_set_eight(struct qos *q, enum qos_field_id id, const uint8_t v[8])
 {
 	const struct qos_field *f = &qos_fields[id];
@@ -172,8 +172,7 @@ static void lldp_read_app_entry(struct qos *q, const uint8_t *v)
 	};
 
 	if (app.selector != QOS_APP_DSCP) {
-		/* Twice the same, no room or a reserved selector: nothing a peer could be held to.
-		 */
+		/* Duplicates, overflow and reserved selectors are ignored. */
 		(void)qos_app_add(q, app);
 		return;
 	}
@@ -210,7 +209,7 @@ static void lldp_read_cee_pfc(struct reading *r, const uint8_t *v, uint32_t len)
 	lldp_set_value(&r->peer->qos, QOS_PFC_ENABLED, v[2] & 0x80 ? v[4] : 0);
 }
 
-/* Sub-TLVs, built like TLVs. What breaks off ends them. */
+/* Sub-TLVs have the form of TLVs. A truncated one ends them. */
 static void lldp_read_cee(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	lldp_set_dialect(r->peer, "cee");
@@ -237,8 +236,8 @@ static void lldp_read_max_frame(struct reading *r, const uint8_t *v, uint32_t le
 static const struct {
 	const char *name;
 	uint32_t oui;
-	uint8_t type;		   /* or the subtype of an organisation */
-	uint32_t len_min, len_max; /* of the content, behind OUI and subtype */
+	uint8_t type;		   /* or the subtype of an OUI */
+	uint32_t len_min, len_max; /* of the content, after OUI and subtype */
 	void (*read)(struct reading *r, const uint8_t *v, uint32_t len);
 } rows[] = {
 	{"chassis ID", BASIC, 1, 2, 256, lldp_read_chassis},
@@ -310,7 +309,7 @@ static int lldp_read_tlvs(struct reading *r, const uint8_t *tlvs, uint32_t len, 
 	return 0;
 }
 
-/* Counts a chassis once. The first one stands at heard[0]: *peer is about it. */
+/* Counts a chassis once. The first one is heard[0], the chassis of *peer. */
 static void lldp_count_neighbour(struct lldp_peer *p, uint32_t hash)
 {
 	unsigned int i;
@@ -324,7 +323,7 @@ static void lldp_count_neighbour(struct lldp_peer *p, uint32_t hash)
 	}
 }
 
-/* A whole advertisement, of the neighbour that *peer is about, of a new one or of another one. */
+/* Accounts a complete advertisement: of the neighbour in *peer, a new one, or another one. */
 static void lldp_accept_advertisement(struct lldp_peer *peer, const struct lldp_peer *fresh,
 				      uint32_t hash)
 {
@@ -333,7 +332,7 @@ static void lldp_accept_advertisement(struct lldp_peer *peer, const struct lldp_
 	lldp_count_neighbour(peer, hash);
 	if (peer->heard[0] != hash)
 		return;
-	if (peer->seen && !fresh->ttl_s) { /* a farewell says nothing else */
+	if (peer->seen && !fresh->ttl_s) { /* a shutdown (TTL 0) has no other content */
 		peer->ttl_s = 0;
 		return;
 	}

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The opcode table and the lengths of the extension headers. Lengths of packets are derived from
- * the two, never stored. Names are the specification's, with the transport in front.
+ * Opcode table and lengths of the extension headers. Packet lengths are derived from both, never
+ * stored. Names are those of the specification, with the transport as a prefix.
  */
 #include "capture/decode/opcode.h"
 

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * BTH opcodes: name, extension headers and role, one table row each. IBTA vol 1, 9.2.1 (operation
- * code) and annexes A14 (XRC), A17 (CNP), A19 (FLUSH, ATOMIC WRITE).
- *
- * Adding an opcode is a row in opcode.c. Classes 2 and 7 stay unknown on purpose: 0x40 to 0x5f is
- * RD in the specification and a vendor's transport with longer headers (DC) in the field, and no
- * bit of the packet tells one from the other. They are named as what they may be.
+ * code) and annexes A14 (XRC), A17 (CNP), A19 (FLUSH, ATOMIC WRITE). Classes 2 and 7 stay unknown
+ * on purpose: 0x40 to 0x5f is RD in the specification, and a vendor's transport with longer headers
+ * (DC) in the field. No bit of the packet tells them apart.
  */
 #ifndef CAPTURE_OPCODE_H
 #define CAPTURE_OPCODE_H
@@ -29,7 +27,7 @@ enum opcode_flag {
 	OP_RESPONSE = 1 << 1,
 	OP_PAYLOAD = 1 << 2, /* may carry payload */
 	OP_FULL = 1 << 3,    /* first or middle: the payload is exactly the path MTU */
-	OP_READ = 1 << 4,    /* a READ request: takes as many PSNs as its responses */
+	OP_READ = 1 << 4,    /* a READ request: uses as many PSNs as its responses */
 	OP_ACK = 1 << 5,     /* ACK or ATOMIC ACK */
 };
 
@@ -60,7 +58,8 @@ struct roce_header_info {
 /* By bit number of enum roce_header. */
 extern const struct roce_header_info roce_headers[];
 
-/* Bytes of all extension headers in the set; the CNP's reserved bytes count as one of them. */
+/* Returns the bytes of all extension headers in the set; the reserved bytes of a CNP count as one.
+ */
 uint32_t roce_headers_len(uint16_t headers);
 
 #endif

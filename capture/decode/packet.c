@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From the link header to the BTH, and the MAC control frames. Lengths come from the IP header or
- * the GRH, never from the frame: Ethernet pads short frames, and captures may carry a trailer. IBTA
- * vol 1, annexes A16 (RoCE) and A17 (RoCEv2); 802.3 annex 31B (PAUSE), 31D (PFC). Tunnels are taken
- * off in encap.c.
+ * Decodes from the link header to the BTH, and MAC control frames. Lengths come from the IP header
+ * or the GRH, never from the frame: Ethernet pads short frames, and captures may have a trailer.
+ * IBTA vol 1, annexes A16 (RoCE) and A17 (RoCEv2); 802.3 annex 31B (PAUSE), 31D (PFC). tunnel.c
+ * removes tunnels.
  */
 #include "capture/decode/packet.h"
 
@@ -35,7 +35,7 @@ static void packet_decode_ethertype(const uint8_t *data, uint32_t at, uint16_t e
 
 static void packet_ipv4_to_gid(const uint8_t *h, uint8_t gid[16])
 {
-	/* In words, as the flow table reads them. */
+	/* Copies words, as the flow table reads them. */
 	const uint64_t word[2] = {0, htobe64(UINT64_C(0xffff) << 32 | be32_at(h))};
 
 	memcpy(gid, word, sizeof(word));
@@ -47,7 +47,7 @@ static void packet_set_tclass(uint8_t tclass, struct packet *p)
 	p->ecn = tclass & 3;
 }
 
-/* Comes back here at most once: a tunnel within a tunnel is not taken off. */
+/* Recurses at most once: a tunnel within a tunnel is not decoded. */
 static void packet_decode_vxlan(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p)
 {
 	struct tunnel_inner inner;
@@ -56,7 +56,7 @@ static void packet_decode_vxlan(const uint8_t *data, uint32_t at, uint32_t end, 
 		packet_decode_ethernet(data, inner.at, p);
 }
 
-/* end: where the IP packet ends by its own header. */
+/* end: end of the IP packet according to its header. */
 static inline void packet_decode_udp(const uint8_t *data, uint32_t at, uint32_t end,
 				     bool verifiable, enum packet_encap encap, struct packet *p)
 {
@@ -85,7 +85,7 @@ static inline void packet_decode_udp(const uint8_t *data, uint32_t at, uint32_t 
 	bth_decode(data, end, verifiable && !p->fragment, p);
 }
 
-/* Comes back here at most once: a tunnel within a tunnel is not taken off. */
+/* Recurses at most once: a tunnel within a tunnel is not decoded. */
 static void packet_decode_gre(const uint8_t *data, uint32_t at, uint32_t end, struct packet *p)
 {
 	struct tunnel_inner inner;
@@ -127,7 +127,7 @@ static void packet_decode_ipv4(const uint8_t *data, struct packet *p)
 		packet_decode_gre(data, p->l3_offset + header_len, end, p);
 }
 
-/* The GRH of RoCEv1 is laid out as an IPv6 header. */
+/* The GRH of RoCEv1 has the layout of an IPv6 header. */
 static void packet_decode_grh(const uint8_t *h, struct packet *p)
 {
 	packet_set_tclass((uint8_t)(be16_at(h) >> 4), p);
@@ -264,7 +264,7 @@ static bool packet_is_vlan_type(uint16_t ethertype)
 	return ethertype == ETH_P_8021Q || ethertype == ETH_P_8021AD || ethertype == ETH_P_QINQ1;
 }
 
-/* at: behind an ethertype field. Takes off VLAN tags, and then goes by the ethertype. */
+/* at: after an ethertype field. Skips VLAN tags, then decodes by ethertype. */
 static void packet_decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertype,
 				    struct packet *p)
 {
@@ -303,7 +303,7 @@ static void packet_decode_ethernet(const uint8_t *data, uint32_t at, struct pack
 	packet_decode_ethertype(data, at + 14, be16_at(h + 12), p);
 }
 
-/* Linux "cooked" headers of captures on all interfaces; they know the sender's address alone. */
+/* Linux "cooked" headers of captures on all interfaces; they have only the sender's address. */
 static void packet_decode_sll(const uint8_t *data, uint32_t at, struct packet *p)
 {
 	if (!packet_reaches(p, at + 16, "SLL header"))
@@ -361,7 +361,7 @@ void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire
 {
 	int link = packet_find_dlt(dlt);
 
-	/* In two pieces: of more than this compilers make what is slow for so little. */
+	/* In two pieces: compilers make slow code for more. */
 	memset(p->src, 0, sizeof(p->src) + sizeof(p->dst));
 	memset(&p->kind, 0, offsetof(struct packet, reth) - offsetof(struct packet, kind));
 	p->note[0] = '\0';

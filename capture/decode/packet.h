@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct packet: one decoded frame, by value, no pointer into the buffer. RoCEv2 over IPv4 and
- * IPv6, RoCEv1, and beside them the frames that explain RoCE: PFC, global pause, LLDP. IBTA vol
- * 1, 9.2 (BTH) and Annex A17 (RoCEv2); 802.1Q clause 36 (PFC).
+ * struct packet: one decoded frame, without pointers into the buffer. RoCEv2 over IPv4 and IPv6,
+ * RoCEv1, and the frames that explain RoCE: PFC, global pause, LLDP. IBTA vol 1, 9.2 (BTH) and
+ * annex A17 (RoCEv2); 802.1Q clause 36 (PFC).
  */
 #ifndef CAPTURE_PACKET_H
 #define CAPTURE_PACKET_H
@@ -27,7 +27,7 @@ enum packet_encap {
 	ENCAP_ROCE_V2_IPV6,
 };
 
-/* What a switch mirror or an overlay put around the frame. */
+/* Tunnel of a switch mirror or an overlay around the frame. */
 enum packet_tunnel {
 	TUNNEL_NONE,
 	TUNNEL_GRE,
@@ -38,7 +38,7 @@ enum packet_tunnel {
 };
 
 enum icrc_verdict {
-	ICRC_UNVERIFIABLE, /* cut by the snap length, a fragment */
+	ICRC_UNVERIFIABLE, /* truncated by the snap length, or a fragment */
 	ICRC_GOOD,
 	ICRC_BAD,
 };
@@ -67,8 +67,8 @@ struct packet {
 	uint64_t frame;	  /* from 1 */
 	uint64_t time_ns; /* since the epoch, as the source states it */
 	uint32_t wire_len, cap_len;
-	/* Where the decoded frame ends, captured and on the wire: the two lengths, or less within a
-	 * tunnel. A mirror may cut frames: then wire_end is UINT32_MAX. */
+	/* End of the decoded frame, captured and on the wire: the two lengths, or less within a
+	 * tunnel. If the mirror truncated the frame, wire_end is UINT32_MAX. */
 	uint32_t wire_end, cap_end;
 	uint8_t src[16], dst[16]; /* GID form: IPv4 as ::ffff:a.b.c.d */
 	uint8_t kind, encap, fault, icrc;
@@ -78,20 +78,20 @@ struct packet {
 	uint8_t pcp;
 	uint8_t dscp, ecn, ttl;
 	uint16_t sport;
-	/* Where the parts lie in the captured frame; 0 = not reached. l3: after the link header and
-	 * its VLAN tags; data: the payload, after the last extension header. */
+	/* Offsets in the captured frame; 0 = not reached. l3: after the link header and VLAN tags;
+	 * data: payload, after the last extension header. */
 	uint32_t l3_offset, bth_offset, data_offset;
 	bool fragment; /* of an IP packet: the ICRC cannot be verified */
 	/* BTH */
-	bool bth; /* was decoded: what follows means something */
+	bool bth; /* decoded: the members below are valid */
 	uint8_t opcode, tver, pad;
 	bool se, migreq, fecn, becn, ackreq;
 	uint16_t pkey;
 	uint32_t dest_qpn, psn;
-	/* Without pad and ICRC; of an unknown opcode with its extension headers. */
+	/* Without pad and ICRC; for an unknown opcode with its extension headers. */
 	uint32_t payload_len;
 	uint16_t headers; /* enum roce_header bits that were decoded */
-	/* What follows is written when it is there, and else is whatever it was. */
+	/* Members below are written only if their header exists, else undefined. */
 	struct {
 		uint64_t va;
 		uint32_t rkey, dma_len;
@@ -111,33 +111,32 @@ struct packet {
 	} deth;
 	/* PFC and pause: 802.1Q clause 36 */
 	uint8_t pfc_enable;
-	uint16_t pfc_quanta[8]; /* [0] alone for 802.3x */
+	uint16_t pfc_quanta[8]; /* only [0] for 802.3x */
 	char note[64];		/* why malformed or truncated; empty else */
-	/* The outer frame, when kind says that a tunnel was taken off: everything else is the inner
-	 * frame's. */
+	/* The outer frame, when kind names a tunnel: all other members describe the inner frame. */
 	struct {
 		uint8_t kind; /* enum packet_tunnel */
 		uint8_t src[16], dst[16];
 		uint8_t dscp, ecn;
-		bool sequenced;	   /* GRE numbers its packets: a gap is a loss of the mirror */
+		bool sequenced;	   /* GRE has sequence numbers: a gap is a loss of the mirror */
 		uint32_t sequence; /* when sequenced */
 		/* ERSPAN II and III */
 		uint16_t session;
-		uint16_t vid; /* and cos: of the mirrored frame, as the switch saw it */
+		uint16_t vid; /* and cos: of the mirrored frame at the switch */
 		uint8_t cos;
-		bool truncated; /* the switch says that it cut the frame */
+		bool truncated; /* the switch truncated the frame */
 		bool egress;	/* ERSPAN III */
 		uint32_t vni;	/* VXLAN */
 	} tunnel;
-	struct cm cm; /* of a management datagram; CM_NONE = none */
+	struct cm cm; /* of a MAD; CM_NONE = none */
 };
 
-/* Link types of libpcap that are understood, by their DLT number. */
+/* True for a supported link type of libpcap, by its DLT number. */
 bool packet_dlt_is_supported(int dlt);
 
 /*
- * Decodes one frame. Never reads beyond cap_len; every frame gives a packet: what could not be
- * decoded is in fault and note. frame and time_ns are copied in.
+ * Decodes one frame. Never reads beyond cap_len. Every frame gives a packet: fault and note state
+ * what could not be decoded. Copies frame and time_ns.
  */
 void packet_decode(int dlt, const uint8_t *data, uint32_t cap_len, uint32_t wire_len,
 		   uint64_t frame, uint64_t time_ns, struct packet *p);
@@ -150,37 +149,37 @@ enum aeth_kind {
 	AETH_NAK,
 };
 
-/* One without an AETH, of the middle of a READ, is as good as an ACK. */
+/* A packet without AETH (READ middle) counts as an ACK. */
 static inline enum aeth_kind packet_aeth_kind(const struct packet *p)
 {
 	return p->headers & HDR_AETH ? (enum aeth_kind)((p->aeth.syndrome >> 5) & 3) : AETH_ACK;
 }
 
-/* What an RNR NAK asks the sender to wait, IBTA vol 1, 9.7.5.2.8; of its value. */
+/* Returns the wait time of an RNR NAK, IBTA vol 1, 9.7.5.2.8. */
 uint32_t packet_rnr_us(const struct packet *p);
 
-/* The messages that an ACK allows, IBTA vol 1, 9.7.7.2.5; -1 = credits are not used. */
+/* Returns the credits of an ACK in messages, IBTA vol 1, 9.7.7.2.5; -1 = credits not used. */
 int packet_credits(const struct packet *p);
 
 /* "RC_RDMA_WRITE_FIRST", "RD or DC 0x47", "vendor 0xe3", "unknown 0x80". Static strings or buf. */
 const char *opcode_name(uint8_t opcode, char *buf, size_t size);
 
-/* The object of `capture decode --json`; keys as documented in rocecheck-capture(1), without
- * "events", which flow_events_to_json() makes. NULL on -ENOMEM. */
+/* Returns the object of `capture decode --json` without "events" (flow_events_to_json()); keys as
+ * in rocecheck-capture(8). NULL on -ENOMEM. */
 json_t *packet_to_json(const struct packet *p);
 
 /* "good", "bad", "unverifiable". */
 const char *packet_icrc_text(const struct packet *p);
 
-/* IPv4 in dots when the GID is ::ffff:a.b.c.d, else IPv6 form. size >= INET6_ADDRSTRLEN. Returns
- * its length. */
+/* Writes dotted IPv4 if the GID is ::ffff:a.b.c.d, else IPv6 form. size >= INET6_ADDRSTRLEN.
+ * Returns its length. */
 size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size);
 
-/* Either form as a GID; false of any other text, and gid is undefined then. */
+/* Parses either form to a GID; false for other text, then gid is undefined. */
 bool packet_addr_parse(const char *text, uint8_t gid[16]);
 
-/* One line of `capture decode` without newline, and the line above the columns. Always terminated;
- * returns what snprintf would. time_ns is printed as it stands: make it relative in a copy. */
+/* Write one line of `capture decode` without newline, and its column header. Always terminated;
+ * return what snprintf() would. time_ns is printed unchanged: make it relative in a copy. */
 #define PACKET_TEXT_MAX 1024 /* holds every line */
 int packet_text_header(char *buf, size_t size);
 int packet_text(const struct packet *p, char *buf, size_t size);

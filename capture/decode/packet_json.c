@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A packet for machines: one object of `capture decode --json`. Keys never change meaning. What the
- * encapsulation does not have (a VLAN tag, a UDP port) and what was not reached is null; 64-bit
- * values of the wire are hexadecimal strings, because JSON numbers lose digits beyond 2^53.
+ * Writes a packet for machines: one object of `capture decode --json`. Keys never change meaning.
+ * Values that the encapsulation does not have (VLAN tag, UDP port) or that were not captured are
+ * null. 64-bit wire values are hexadecimal strings, because JSON numbers lose digits beyond 2^53.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -12,7 +12,7 @@
 #include "capture/decode/opcode.h"
 #include "capture/decode/packet.h"
 
-/* Takes value over; false on -ENOMEM, also when making the value failed. */
+/* Owns value; false on -ENOMEM, also when value is NULL. */
 static bool json_add(json_t *o, const char *key, json_t *value)
 {
 	return json_object_set_new_nocheck(o, key, value) == 0;
@@ -74,7 +74,7 @@ static bool json_add_aeth(json_t *o, const struct packet *p)
 	       json_add_int(o, "msn", p->aeth.msn);
 }
 
-/* Of one header; the CNP's reserved bytes say nothing. */
+/* One header; the reserved bytes of a CNP have no meaning. */
 static bool json_add_header(json_t *o, enum roce_header header, const struct packet *p)
 {
 	switch (header) {
@@ -194,7 +194,7 @@ static bool json_add_other(json_t *o, const struct packet *p)
 	       ((p->kind != PACKET_PFC && p->kind != PACKET_PAUSE) || json_add_pfc(o, p));
 }
 
-/* Told only where there is one; type I has no header that names a session. */
+/* Only with a tunnel; ERSPAN I has no session. */
 static bool json_add_tunnel(json_t *o, const struct packet *p)
 {
 	bool named = tunnel_has_session(p);
@@ -226,7 +226,7 @@ static bool json_add_cm_ip(json_t *o, const struct cm *c)
 	       json_add_int(ip, "port", c->ip_port);
 }
 
-/* The fields that the message has, null where the capture ends before them. */
+/* The fields of the message, null where the capture ends before them. */
 static bool json_add_cm(json_t *o, const struct cm *c)
 {
 	unsigned int i;

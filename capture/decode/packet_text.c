@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A packet for people: one line of `capture decode`. Fixed columns first, the free text last, so
- * that the output sorts and cuts. The columns are no, time, addresses, dscp, ecn, op, qp, psn,
- * note.
+ * Writes a packet for people: one line of `capture decode`. Fixed columns first, free text last, so
+ * that the output sorts and cuts. Columns: no, time, addresses, dscp, ecn, op, qp, psn, note.
  */
 #include <arpa/inet.h>
 #include <inttypes.h>
@@ -15,7 +14,7 @@
 #include "capture/decode/opcode.h"
 #include "capture/decode/packet.h"
 
-/* Text so far; a full buffer swallows the rest but goes on counting, as snprintf does. */
+/* Text so far; a full buffer drops the rest but keeps counting, as snprintf(). */
 struct line {
 	char *buf;
 	size_t size, used;
@@ -36,7 +35,7 @@ static void text_add(struct line *l, const char *fmt, ...)
 		l->used += (size_t)n;
 }
 
-/* inet_ntop() writes this by sprintf(), and what follows. */
+/* Faster than inet_ntop(), which uses sprintf(); ipv6_text() too. */
 static size_t ipv4_text(const uint8_t a[4], char *buf)
 {
 	const char *begin = buf;
@@ -52,7 +51,7 @@ static size_t ipv4_text(const uint8_t a[4], char *buf)
 	return (size_t)(buf - begin) - 1;
 }
 
-/* The longest row of zeros in 8 words, the first of those, of two at least: it is left out. */
+/* Finds the longest run of zeros in 8 words, at least two, the first of equals: "::". */
 static unsigned int text_find_zeros(const uint16_t word[8], unsigned int *len)
 {
 	unsigned int at = 8;
@@ -95,7 +94,7 @@ static size_t ipv6_text(const uint16_t word[8], char *buf)
 	return (size_t)(buf - begin);
 }
 
-/* RFC 4291 2.5.5.2: what an IPv4 address as a GID begins with. */
+/* RFC 4291 2.5.5.2: prefix of an IPv4 address as a GID. */
 static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
 
 size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
@@ -106,7 +105,7 @@ size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
 		return ipv4_text(gid + 12, buf);
 	for (unsigned int i = 0; i < 8; i++)
 		word[i] = be16_at(gid + 2 * i);
-	/* Others that begin with zeros may hold an IPv4 address, too. */
+	/* Others with leading zeros may also hold an IPv4 address, too. */
 	if (size >= INET6_ADDRSTRLEN && word[0])
 		return ipv6_text(word, buf);
 	if (inet_ntop(AF_INET6, gid, buf, (socklen_t)size))
@@ -159,8 +158,7 @@ static void text_add_op(struct line *l, const struct packet *p)
 	text_add(l, " %-34s", op);
 }
 
-/* Keys are told in JSON alone: a line is pasted into mails, and who has an R_Key may use the
- * memory. */
+/* R_Keys are only in JSON: people paste lines into mails, and an R_Key gives access to memory. */
 static void text_add_headers(struct line *l, const struct packet *p)
 {
 	if (p->headers & HDR_DETH)
@@ -239,7 +237,7 @@ static void text_add_mac_control(struct line *l, const struct packet *p)
 			text_add(l, " prio %u quanta %u", i, p->pfc_quanta[i]);
 }
 
-/* What a reader looks for first: the QP and PSN that belong together, and where to. */
+/* First the QP and its PSN, and the destination. */
 static void text_add_cm(struct line *l, const struct cm *c)
 {
 	static const struct {

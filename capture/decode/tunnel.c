@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * GRE (RFC 2784, RFC 2890) and ERSPAN, which Cisco's draft-foschiano-erspan describes: type I is
- * the frame right behind GRE, type II puts 8 bytes between them, type III 12 or 20. A mirror may
- * cut frames, with the T bit or without, so what an inner header states beyond the end of the outer
- * packet was cut and is not malformed. VXLAN (RFC 7348) has 8 bytes: flags, of which I says that
- * the VNI at 4 is valid. A tunnel within a tunnel is not taken off.
+ * Removes GRE (RFC 2784, RFC 2890) and ERSPAN (draft-foschiano-erspan): type I has the frame right
+ * after GRE, type II 8 bytes between them, type III 12 or 20. A mirror may truncate frames with or
+ * without the T bit, so an inner length beyond the end of the outer packet is truncated, not
+ * malformed. VXLAN (RFC 7348) has 8 bytes: flags (I: the VNI is valid) and the VNI. A tunnel within
+ * a tunnel stays.
  *
  *   ERSPAN II, III
  *   0   4            16  19 21 22          32
@@ -41,7 +41,7 @@
 #define ERSPAN3_SUBHEADER     0x01 /* byte 11 */
 #define ERSPAN3_SUBHEADER_LEN 8
 
-/* The first row that fits holds. */
+/* The first matching row applies. */
 static const struct gre_row {
 	uint16_t protocol;
 	uint16_t flags; /* that must be set */
@@ -84,7 +84,7 @@ static const struct gre_row *tunnel_find_gre_row(uint16_t flags, uint16_t protoc
 	return NULL;
 }
 
-/* What was decoded so far is the outer frame's, also when nothing can be taken out of it. */
+/* All fields so far belong to the outer frame, also when it has no inner frame. */
 static void tunnel_save_outer(enum packet_tunnel kind, struct packet *p)
 {
 	memset(&p->tunnel, 0, sizeof(p->tunnel));
@@ -95,7 +95,7 @@ static void tunnel_save_outer(enum packet_tunnel kind, struct packet *p)
 	p->tunnel.ecn = p->ecn;
 }
 
-/* The inner frame finds everything blank. */
+/* Clears all fields for the inner frame. */
 static void tunnel_clear_inner(struct packet *p)
 {
 	memset(p->dmac, 0, sizeof(p->dmac));
@@ -128,7 +128,7 @@ static uint32_t tunnel_gre_header_end(const uint8_t *data, uint32_t at, uint16_t
 	return end;
 }
 
-/* The header between GRE and the mirrored frame; 0 when there is no frame to decode behind it. */
+/* Length of the header between GRE and the mirrored frame; 0 = no frame to decode. */
 static uint32_t tunnel_erspan_header_end(const uint8_t *data, uint32_t at,
 					 const struct gre_row *row, struct packet *p)
 {
@@ -158,7 +158,7 @@ static uint32_t tunnel_erspan_header_end(const uint8_t *data, uint32_t at,
 	return end;
 }
 
-/* What the outer IP packet has no room for is no part of the inner frame. */
+/* Bytes beyond the outer IP packet are no part of the inner frame. */
 static void tunnel_limit_to(uint32_t end, struct packet *p)
 {
 	if (end < p->cap_end)

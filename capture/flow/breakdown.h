@@ -11,8 +11,8 @@
 #define BREAKDOWN_SLOTS 64
 
 struct breakdown_row {
-	uint64_t packets, bytes;	 /* bytes of whole frames on the wire */
-	uint64_t ce, cnp, retransmitted; /* retransmitted: requests */
+	uint64_t packets, bytes; /* bytes of whole frames on the wire */
+	uint64_t ce, cnp, retransmitted;
 };
 
 /* Starts as zeros. */

@@ -31,7 +31,7 @@ struct erspan_seq_totals {
 	uint64_t restarts; /* jumps too large for a loss */
 };
 
-/* Accounts a packet from a tunnel. True */
+/* Accounts a packet from a tunnel. True when numbers are missing just before it. */
 bool erspan_seq_add(struct erspan_seq *t, const struct packet *p, struct erspan_seq_totals *sum);
 
 #endif

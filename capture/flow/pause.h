@@ -49,7 +49,7 @@ struct pause_extent {
 };
 
 struct pause_totals {
-	uint64_t link_mbps; /* to convert quanta; 0 */
+	uint64_t link_mbps; /* to convert quanta; 0 = PAUSE_DEFAULT_MBPS */
 	enum pause_speed_source speed_source;
 	uint64_t first_ns, last_ns;    /* of PFC frames */
 	uint64_t pauses[PAUSE_PRIOS];  /* begun */

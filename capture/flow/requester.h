@@ -11,7 +11,7 @@
 #include "capture/flow/flow.h"
 #include "capture/flow/psn.h"
 
-#define REQUESTER_READS	     16 /* outstanding READs; few NICs have more */
+#define REQUESTER_READS	     16 /* outstanding READs; few NICs do more */
 #define REQUESTER_BAD	     4
 #define REQUESTER_DATAGRAMS  4
 #define REQUESTER_WINDOW_MAX (1 << 20)	/* a response never answers older requests */
