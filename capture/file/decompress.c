@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * gzip (RFC 1952) and zstd (RFC 8878), any number of members behind each other, as a FILE for
- * libpcap. Memory is bounded whatever the data says: zlib's window is 32 KiB, zstd's 128 MiB at
- * most. What comes before the damage is handed on, then the damage is told; data that ends inside a
- * member is never an end.
+ * Decompresses gzip (RFC 1952) and zstd (RFC 8878), any number of concatenated members, as a FILE
+ * for libpcap. Memory is bounded for any input: zlib's window is 32 KiB, zstd's at most 128 MiB.
+ * Data before a damage is delivered, then the error. Data that ends inside a member is truncated.
  */
 #include "capture/file/decompress.h"
 
@@ -24,9 +23,9 @@ struct decompress {
 	z_stream gzip;
 	ZSTD_DStream *zstd;
 	struct pcapng_tap tap;
-	bool begun;   /* the first bytes were looked at */
+	bool begun;   /* the magic was read */
 	bool ended;   /* fd has no more */
-	bool between; /* two members: here data may end */
+	bool between; /* between two members: data may end here */
 	const char *hint;
 	char why[128];
 	uint64_t consumed;
@@ -92,11 +91,11 @@ static const struct codec {
 	uint8_t magic[MAGIC_BYTES];
 	size_t magic_len;
 	bool (*begin)(struct decompress *u);
-	/* Unpacks into out, of *len bytes, and says how many it made in *len. Says why it cannot.
-	 */
+	/* Decompresses into out of *len bytes, and sets *len to the bytes written. Returns NULL or
+	 * an error. */
 	const char *(*step)(struct decompress *u, uint8_t *out, size_t *len);
 	void (*end)(struct decompress *u);
-	const char *hint; /* of what is not unpacked here: begin is NULL */
+	const char *hint; /* for an unsupported compression: begin is NULL */
 } codecs[] = {
 	{"gzip",
 	 {0x1f, 0x8b, 0x08},
@@ -142,7 +141,7 @@ static ssize_t decompress_fail(struct decompress *u, const char *why)
 	return -1;
 }
 
-/* Adds to what is in u->in. False when the stream failed. */
+/* Reads more into u->in. False when the stream failed. */
 static bool decompress_fill(struct decompress *u)
 {
 	ssize_t n;

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The live filters by name, as expressions of libpcap that the kernel runs. They see one frame at a
- * time: no filter can know a retransmission, and one for the anomalies alone leaves the PSNs around
- * them out.
+ * Live filters by name, as libpcap expressions for the kernel. A filter sees one frame at a time:
+ * it cannot detect retransmissions, and a filter for NAKs or CNPs omits the PSNs around them.
  */
 #include <string.h>
 
 #include "capture/file/input.h"
 
-/* udp[] works for IPv4 alone: for IPv6 the offsets are from the fixed header on (40 + UDP 8 + BTH
- * 12). "nak": ACK opcodes of RC and XRC whose AETH syndrome is not ACK. "vlan" shifts the offsets
- * of all that follows in an expression, so it stands last. */
+/* udp[] works only for IPv4; IPv6 needs offsets from its fixed header (40 + UDP 8 + BTH 12).
+ * "nak": ACK opcodes of RC and XRC whose AETH syndrome is not ACK. "vlan" shifts all offsets after
+ * it in an expression, so it comes last. */
 #define F_ROCE "udp dst port 4791 or ether proto 0x8915"
 #define F_CNP                                                                                      \
 	"(udp dst port 4791 and udp[8] = 0x81) or "                                                \

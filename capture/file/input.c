@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Frames from files and interfaces through libpcap; the records of ordinary files are read past it.
- * What is compressed or comes by a pipe is unpacked on the way to it.
- * Files get no BPF filter: "udp port 4791" on a file misses tagged frames, which live it does not,
- * because the kernel has taken the tag off before. The live source waits with poll(): with
- * TPACKET_V3 a read never returns while nothing matches.
+ * Reads frames from files and interfaces with libpcap, and records of plain files without it.
+ * Decompresses compressed files and pipes. Files get no BPF filter: "udp port 4791" misses tagged
+ * frames in a file, but not live, where the kernel has removed the tag. A live input waits with
+ * poll(): a TPACKET_V3 read does not return while no frame matches.
  */
 #include "capture/file/input.h"
 
@@ -31,32 +30,32 @@
 #define READ_BUFFER_BYTES (1U << 20)
 #define RING_BYTES	  (64 << 20) /* the default of 2 MB loses a tenth at 0.5 Mpps */
 #define SNAPLEN_WHOLE	  262144
-#define RING_WAIT_MS	  100 /* until the kernel hands over a block that is not full */
+#define RING_WAIT_MS	  100 /* until the kernel delivers a block that is not full */
 
 /*
- * What an interface and its socket lost. Not by pcap_stats(): it opens files in sysfs, which a
+ * Drops of an interface and its socket. Not from pcap_stats(): it opens files in sysfs, which a
  * confined process cannot do.
  */
 struct live_drops {
-	int fd[2];	    /* of the interface's counters, -1: it has none */
-	uint64_t begun[2];  /* the counters when the capture began */
-	uint64_t by_socket; /* so far: a look at the socket's counter resets it */
+	int fd[2];	    /* counters of the interface, -1: none */
+	uint64_t begun[2];  /* counters at the start */
+	uint64_t by_socket; /* sum: reading the socket's counter resets it */
 };
 
 struct input {
 	pcap_t *pcap;
 	char *name;
 	char *buffer;		       /* of the FILE that libpcap owns: freed after it */
-	int fd;			       /* of an ordinary file, else -1; libpcap's */
-	struct decompress *decompress; /* what libpcap reads from when there is no such */
-	struct record_file *records;   /* of an ordinary file, until libpcap has to go on */
+	int fd;			       /* of a plain file, else -1; owned by libpcap */
+	struct decompress *decompress; /* input of libpcap for other files */
+	struct record_file *records;   /* of a plain file, until libpcap must continue */
 	bool live, ended;
-	struct live_drops drops; /* of a live one */
-	uint64_t size;		 /* of a file of any kind, from where it is read; 0 = not known */
+	struct live_drops drops; /* live only */
+	uint64_t size;		 /* bytes of the file from the first one read; 0 = unknown */
 	uint8_t own_mac[6];	 /* of a live Ethernet interface, else zero */
 	uint64_t frames;
 	uint32_t step_ns;   /* see input_step_ns() */
-	uint32_t link_mbps; /* that an ordinary file begins with, 0 = it does not say */
+	uint32_t link_mbps; /* from the start of a plain file, 0 = unknown */
 };
 
 static struct input *input_new(const char *name)
@@ -90,7 +89,7 @@ void input_close(struct input *s)
 	free(s);
 }
 
-/* Nothing at all came of the file: an unpacked one has no size that could say so. */
+/* True without any byte: a compressed file has no known size. */
 static bool input_is_empty(const struct input *s)
 {
 	return s->decompress ? !decompress_consumed(s->decompress) : !s->size;
@@ -109,7 +108,7 @@ static int input_set_no_capture(const struct input *s, const char *why, struct e
 	return -EINVAL;
 }
 
-/* Hands f over to libpcap. f stays the caller's on failure. */
+/* Passes f to libpcap. f stays the caller's on failure. */
 static int input_open_pcap(struct input *s, FILE *f, struct err *e)
 {
 	char why[PCAP_ERRBUF_SIZE] = "";
@@ -135,7 +134,7 @@ static int input_check_dlt(const struct input *s, struct err *e)
 	return -ENOTSUP;
 }
 
-/* Standard input is duplicated, because closing what libpcap got must not close ours. */
+/* Duplicates standard input, because libpcap closes its file. */
 int input_file_fd(const char *path, struct err *e)
 {
 	bool standard = !strcmp(path, "-");
@@ -148,8 +147,8 @@ int input_file_fd(const char *path, struct err *e)
 	return fd;
 }
 
-/* Ordinary files are read as they are; all else goes through a stream that unpacks it. f and fd are
- * the caller's on failure. */
+/* Opens a plain file directly, any other through a decompressing stream. f and fd are the caller's
+ * on failure. */
 static int input_open_stream(struct input *s, int fd, bool standard, FILE **f, struct err *e)
 {
 	struct stat st;
@@ -158,7 +157,7 @@ static int input_open_stream(struct input *s, int fd, bool standard, FILE **f, s
 
 	if (regular && from >= 0 && from < st.st_size)
 		s->size = (uint64_t)(st.st_size - from);
-	/* Standard input may be a file that was read in part. */
+	/* Standard input may be a partly read file. */
 	if (!standard && regular && !decompress_needed(fd)) {
 		*f = fdopen(fd, "rb");
 		if (!*f)
@@ -190,7 +189,7 @@ int input_open_fd(int fd, const char *name, struct input **out, struct err *e)
 		s->records = record_file_open(s->fd, (uint32_t)pcap_snapshot(s->pcap));
 	if (s->fd >= 0)
 		pcapng_read_head(s->fd, &s->step_ns, &s->link_mbps);
-	if (s->records && !s->step_ns) /* behind many options */
+	if (s->records && !s->step_ns) /* after many options */
 		s->step_ns = record_file_step_ns(s->records);
 	*out = s;
 	return 0;
@@ -265,7 +264,7 @@ static int input_activate(struct input *s, unsigned int snaplen, struct err *e)
 	return status < 0 ? input_set_live_error(s, status, e) : 0;
 }
 
-/* Left zero when the interface has none: then no frame is ours. */
+/* Stays zero without a MAC address: then no frame is ours. */
 static void input_read_own_mac(struct input *s)
 {
 	struct ifreq ifr = {0};
@@ -288,7 +287,7 @@ static uint64_t input_read_counter(int fd)
 	return n > 0 ? strtoull(text, NULL, 10) : 0;
 }
 
-/* The counters of frames that never reached a socket (linux sysfs-class-net-statistics). */
+/* Opens the counters of frames that never reached a socket (linux sysfs-class-net-statistics). */
 static void input_begin_drops(struct input *s)
 {
 	static const char *const names[] = {"rx_missed_errors", "rx_fifo_errors"};
@@ -305,7 +304,7 @@ static void input_begin_drops(struct input *s)
 static enum capture_drops input_live_drops(struct input *s, uint64_t *dropped)
 {
 	struct live_drops *d = &s->drops;
-	struct tpacket_stats_v3 stats = {0}; /* the first members are those of every version */
+	struct tpacket_stats_v3 stats = {0}; /* all versions have the first members */
 	socklen_t size = sizeof(stats);
 
 	if (getsockopt(pcap_fileno(s->pcap), SOL_PACKET, PACKET_STATISTICS, &stats, &size) < 0)
@@ -357,9 +356,8 @@ int input_dlt(const struct input *s)
 	return pcap_datalink(s->pcap);
 }
 
-/* A host's own advertisements would pass for a neighbour's. The BPF word "inbound" cannot tell
- * them: in the first ring block libpcap filters itself, does not know the direction, and drops the
- * frame. */
+/* Drops our own LLDP frames, which would count as a neighbour's. The BPF word "inbound" cannot:
+ * libpcap filters the first ring block itself, does not know the direction, and drops the frame. */
 static bool input_is_own_lldp(const struct input *s, const struct pcap_pkthdr *h,
 			      const uint8_t *data)
 {
@@ -367,8 +365,8 @@ static bool input_is_own_lldp(const struct input *s, const struct pcap_pkthdr *h
 	       !memcmp(data + ETH_ALEN, s->own_mac, ETH_ALEN);
 }
 
-/* libpcap scales all times to nanoseconds, and does not tell what they were. What begins later in a
- * file may have a finer clock than what it began with. */
+/* libpcap scales times to nanoseconds without their original unit. A later part of a file may have
+ * a finer clock. */
 static void input_note_step(struct input *s, uint64_t time_ns)
 {
 	if (time_ns % 1000)
@@ -377,7 +375,7 @@ static void input_note_step(struct input *s, uint64_t time_ns)
 		s->step_ns = 1000;
 }
 
-/* libpcap's answer: 1 a frame, 0 nothing, PCAP_ERROR_BREAK the end of the file. */
+/* As libpcap: 1 a frame, 0 nothing, PCAP_ERROR_BREAK the end of the file. */
 static int input_next_live(struct input *s, int timeout_ms, struct pcap_pkthdr **h,
 			   const uint8_t **data)
 {
@@ -392,18 +390,18 @@ static int input_next_live(struct input *s, int timeout_ms, struct pcap_pkthdr *
 
 		if (got && !own)
 			return got;
-		/* A neighbour with our address may send without a pause. */
+		/* A neighbour with our MAC address may send continuously. */
 		left = until - (int64_t)monotonic_ms();
 		if (left <= 0)
 			return 0;
 		if (own)
 			continue;
 		if (poll(&p, 1, (int)left) < 0 && errno == EINTR)
-			return 0; /* a signal: the caller looks at its flag */
+			return 0; /* a signal: the caller checks its flag */
 	}
 }
 
-/* libpcap goes on behind the frames that were read without it; false when it breaks off before. */
+/* Skips in libpcap the frames that were read without it; false when that fails. */
 static bool input_skip_records(struct input *s)
 {
 	struct pcap_pkthdr *h;
@@ -417,7 +415,7 @@ static bool input_skip_records(struct input *s)
 	return true;
 }
 
-/* So many frames, 0 at the end, -EAGAIN when libpcap has to be asked. */
+/* Returns the number of frames, 0 at the end, -EAGAIN when libpcap must continue. */
 static int input_next_records(struct input *s, struct record *out, unsigned int max, struct err *e)
 {
 	unsigned int count;
@@ -450,7 +448,7 @@ int input_read(struct input *s, int timeout_ms, struct record *out, unsigned int
 		s->frames++;
 		out->cap_len = h->caplen;
 		out->wire_len = h->len;
-		/* Nanoseconds, as was asked for; a broken file may state any number. */
+		/* Nanoseconds as requested; a broken file may have any number. */
 		out->time_ns = ((uint64_t)h->ts.tv_sec * 1000000000 + (uint64_t)h->ts.tv_usec) &
 			       INT64_MAX;
 		input_note_step(s, out->time_ns);
@@ -467,7 +465,7 @@ int input_read(struct input *s, int timeout_ms, struct record *out, unsigned int
 					      : pcap_geterr(s->pcap);
 	err_set(e, -EPROTO, "%s: cannot read beyond frame %llu: %s", s->name,
 		(unsigned long long)s->frames, why);
-	/* As libpcap says it. */
+	/* libpcap's words */
 	if (strstr(why, "different from the type of the first interface"))
 		err_hint(e, "the file mixes link types: record each interface to its own file, or "
 			    "record interface 'any'");
@@ -522,7 +520,7 @@ enum capture_drops input_drops(struct input *s, uint64_t *dropped)
 	*dropped = 0;
 	if (s->live)
 		return input_live_drops(s, dropped);
-	/* Read to the end, and there were none: that needs no second look at the file. */
+	/* No statistics up to the end: no second pass needed. */
 	if (s->records && s->ended && !record_file_statistics(s->records))
 		return DROPS_UNKNOWN;
 	return s->fd >= 0 ? pcapng_drops(s->fd, dropped)

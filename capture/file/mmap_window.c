@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A range of addresses onto which the parts of the file are mapped in turn. It begins where a large
- * page begins, and so does each part: what the page cache keeps as large folios is mapped by one
- * entry in place of 512 (do_set_pmd() in mm/memory.c), which is most of what mapping costs. Pages
- * that the file no longer has raise SIGBUS: its handler, which knows all windows, puts a page of
- * zeros there. A handler has no other way to know them than a variable of the program.
+ * Maps parts of a file in turn into one address range. The range and each part begin at a huge
+ * page: a large folio of the page cache then needs one page table entry instead of 512
+ * (do_set_pmd() in mm/memory.c), which is most of the cost of mapping. Pages beyond a truncated
+ * file raise SIGBUS; its handler maps a page of zeros there. A handler finds the windows only
+ * through a global variable.
  */
 #include "capture/file/mmap_window.h"
 
@@ -22,17 +22,17 @@
 struct mmap_window {
 	int fd;
 	size_t page;	/* bytes */
-	size_t most;	/* that may be asked for, whole pages: the range has them behind a part */
-	size_t mapped;	/* of the range, whole pages */
+	size_t most;	/* maximum request, whole pages: the range has them after a part */
+	size_t mapped;	/* mapped bytes of the range, whole pages */
 	uint8_t *range; /* pages that were not mapped yet read as zeros */
-	void *reserved; /* the range is in it */
+	void *reserved; /* contains the range */
 	size_t reserved_bytes;
 	atomic_bool truncated;
 };
 
 static struct {
 	struct mmap_window *_Atomic window[MMAP_WINDOWS_MAX];
-	struct sigaction before; /* who took the signal */
+	struct sigaction before; /* previous handler */
 } known;
 
 static size_t window_part_bytes(const struct mmap_window *w)
@@ -51,7 +51,7 @@ static struct mmap_window *window_at(const uint8_t *address)
 	return NULL;
 }
 
-/* Calls nothing but mmap() and sigaction(), both of which only enter the kernel. */
+/* Calls only mmap() and sigaction(), which are plain system calls. */
 static void window_on_sigbus(int number, siginfo_t *info, void *context)
 {
 	struct mmap_window *w = window_at(info->si_addr);
@@ -68,12 +68,12 @@ static void window_on_sigbus(int number, siginfo_t *info, void *context)
 			return;
 		}
 	}
-	/* It comes again, to whom it would have come. */
+	/* The signal repeats and reaches the previous handler. */
 	sigaction(number, &known.before, NULL);
 	errno = saved;
 }
 
-/* Anew when somebody else has taken it since. */
+/* Sets the handler again if another one replaced it. */
 static bool window_set_handler(void)
 {
 	struct sigaction action = {.sa_sigaction = window_on_sigbus, .sa_flags = SA_SIGINFO}, now;
@@ -86,7 +86,7 @@ static bool window_set_handler(void)
 	return sigaction(SIGBUS, &action, NULL) == 0;
 }
 
-/* NULL is a free place. False: `from` is not there. */
+/* NULL is a free entry. False: `from` is not in the list. */
 static bool window_replace_known(struct mmap_window *from, struct mmap_window *to)
 {
 	for (unsigned int i = 0; i < MMAP_WINDOWS_MAX; i++) {
@@ -98,7 +98,7 @@ static bool window_replace_known(struct mmap_window *from, struct mmap_window *t
 	return false;
 }
 
-/* The range, and a page more: what is behind the last byte can be read. */
+/* The range and one more page: reads after the last byte are valid. */
 static bool window_reserve(struct mmap_window *w)
 {
 	w->reserved_bytes = window_part_bytes(w) + w->page + LARGE_PAGE;
@@ -135,12 +135,12 @@ void mmap_window_free(struct mmap_window *w)
 {
 	if (!w)
 		return;
-	(void)window_replace_known(w, NULL); /* it may never have been there */
+	(void)window_replace_known(w, NULL); /* may be absent */
 	munmap(w->reserved, w->reserved_bytes);
 	free(w);
 }
 
-/* What was mapped behind the new part shows nothing of the file any more. */
+/* Unmaps the file after the new part. */
 static bool window_clear_from(struct mmap_window *w, size_t from)
 {
 	return from >= w->mapped ||

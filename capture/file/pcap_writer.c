@@ -86,7 +86,7 @@ static int writer_append_pcap(struct pcap_writer *k, const uint8_t *data, uint32
 	return err ? err : writer_append(k, data, cap_len, e);
 }
 
-/* Two 16-bit fields as they lie in memory: an option's code and length, and the like. */
+/* Two 16-bit fields in memory order, such as an option's code and length. */
 static uint32_t writer_pair16(unsigned int first, unsigned int second)
 {
 	uint16_t v[2] = {(uint16_t)first, (uint16_t)second};
@@ -185,7 +185,7 @@ int pcap_writer_open(int fd, const char *name, int dlt, unsigned int snaplen,
 	err = k->pcapng ? writer_begin_pcapng(k, dlt, snaplen, e)
 			: writer_begin_pcap(k, dlt, snaplen, e);
 	if (err) {
-		(void)pcap_writer_close(k, NULL); /* the first error is the one to tell */
+		(void)pcap_writer_close(k, NULL); /* keep the first error */
 		return err;
 	}
 	*out = k;

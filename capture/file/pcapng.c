@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A walker over pcapng blocks that looks at interfaces and their statistics only
+ * Walks pcapng blocks and reads only interfaces and their statistics
  * (draft-ietf-opsawg-pcapng, sections 4.2 and 4.6). Every block is
  *
  *   | type 32 | total length 32 | body, padded to 4 | total length 32 |
  *
- * in the byte order of its section header. The walker is fed, so that it can stand beside a stream
- * that nobody reads twice.
+ * in the byte order of its section header. The caller feeds bytes, so that a stream is read once.
  */
 #include "capture/file/pcapng.h"
 
@@ -84,7 +83,7 @@ static void pcapng_read_statistics(struct pcapng_section *s, const uint8_t *body
 	}
 }
 
-/* In negative powers of 10, or of 2 with the first bit; a microsecond without it. */
+/* if_tsresol: a negative power of 10, or of 2 with the top bit; the default is 1 us. */
 static uint32_t pcapng_step_ns(uint8_t resolution)
 {
 	bool fine = resolution & 0x80 ? (resolution & 0x7f) > 19 : resolution > 6;
@@ -92,7 +91,7 @@ static uint32_t pcapng_step_ns(uint8_t resolution)
 	return fine ? 1 : 1000;
 }
 
-/* Bits per second, from 10 Mbit/s to 10 Tbit/s: what is beyond says nothing. */
+/* if_speed in bit/s; values outside 10 Mbit/s to 10 Tbit/s are ignored. */
 static void pcapng_read_speed(struct pcapng_tap *t, const uint8_t *value)
 {
 	uint64_t mbps = pcapng_u64(&t->section, value) / 1000000;
@@ -127,7 +126,7 @@ static void pcapng_read_interface(struct pcapng_tap *t, const uint8_t *body, siz
 		t->step_ns = step_ns;
 }
 
-/* Of a pcap, which has its clock in its first word. */
+/* The magic of a pcap states its clock step. */
 static uint32_t pcapng_pcap_step_ns(uint32_t magic)
 {
 	if (magic == PCAP_NANO || magic == bswap_32(PCAP_NANO))
@@ -150,8 +149,7 @@ void pcapng_tap_init(struct pcapng_tap *t)
 	t->need = HEAD_BYTES;
 }
 
-/* The magic behind the length tells the byte order of the whole section, its own length included.
- */
+/* The magic after the length gives the byte order of the section, also of that length. */
 static bool pcapng_begin_section(struct pcapng_tap *t)
 {
 	uint32_t magic;
@@ -163,8 +161,7 @@ static bool pcapng_begin_section(struct pcapng_tap *t)
 	return t->section.swapped || magic == BYTE_ORDER_MAGIC;
 }
 
-/* buf holds `need` bytes: what to do with them, and what is needed next. False where the file makes
- * no sense. */
+/* Processes the `need` bytes of buf and sets the next need. False on malformed data. */
 static bool pcapng_tap_step(struct pcapng_tap *t)
 {
 	uint32_t type, len;
@@ -248,7 +245,6 @@ enum capture_drops pcapng_drops(int fd, uint64_t *dropped)
 	return pcapng_tap_drops(&t, dropped);
 }
 
-/* The first blocks. */
 void pcapng_read_head(int fd, uint32_t *step_ns, uint32_t *link_mbps)
 {
 	uint8_t buf[PIECE_BYTES];

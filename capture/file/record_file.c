@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * pcap (draft-ietf-opsawg-pcap) of version 2.4 and pcapng (draft-ietf-opsawg-pcapng) of one section
- * and one interface, in the byte order of this machine. Anything else is RECORD_FALLBACK: what it
- * means, and what is wrong with it, libpcap says.
+ * Reads pcap (draft-ietf-opsawg-pcap) of version 2.4 and pcapng (draft-ietf-opsawg-pcapng) of one
+ * section and one interface, in the byte order of this machine. Anything else is RECORD_FALLBACK,
+ * for libpcap to interpret or to reject.
  *
  *   pcap:    | seconds 32 | fraction 32 | captured 32 | on the wire 32 | data |
  *   pcapng:  | 6 32 | length 32 | interface 32 | time 64 | captured 32 | on the wire 32 |
@@ -16,7 +16,7 @@
 
 #include "capture/file/mmap_window.h"
 
-#define BUFFER_BYTES	 (512U << 10) /* holds every ordinary record */
+#define BUFFER_BYTES	 (512U << 10) /* fits every valid record */
 #define CACHE_LINE	 64U
 #define FETCH_AHEAD	 2048
 #define MAGIC_MICRO	 0xa1b2c3d4U
@@ -42,15 +42,15 @@
 struct record_file {
 	int fd;
 	uint32_t snap;
-	uint32_t unit_ns; /* of the time's fraction */
+	uint32_t unit_ns; /* unit of the fraction in timestamps */
 	bool pcapng;
-	bool statistics; /* were there */
-	bool ended;	 /* nothing comes after what is in buf */
-	bool stay;	 /* what is in buf was handed out */
+	bool statistics; /* statistics blocks were read */
+	bool ended;	 /* buf reaches the end of the file */
+	bool stay;	 /* the caller uses data of buf */
 	struct mmap_window *window;
 	const uint8_t *buf; /* of the window */
 	size_t have, used;
-	uint64_t at; /* of what comes after it */
+	uint64_t at; /* file offset after buf */
 };
 
 static uint32_t record_u32(const uint8_t *p)
@@ -85,7 +85,7 @@ static bool record_map(struct record_file *r)
 	return true;
 }
 
-/* The next `need` bytes, NULL when there are not so many. */
+/* Returns the next `need` bytes, or NULL. */
 static inline const uint8_t *record_peek(struct record_file *r, size_t need)
 {
 	if (r->have - r->used < need &&
@@ -94,8 +94,8 @@ static inline const uint8_t *record_peek(struct record_file *r, size_t need)
 	return r->buf + r->used;
 }
 
-/* Why nothing more can be read. A read error, or a file that was cut, looks like an end here, and
- * is told by libpcap. */
+/* Returns why no more data can be read. A read error or a truncated file looks like an end here;
+ * libpcap reports it. */
 static enum record_status record_end_status(const struct record_file *r)
 {
 	struct stat st;
@@ -106,8 +106,7 @@ static enum record_status record_end_status(const struct record_file *r)
 		       : RECORD_FALLBACK;
 }
 
-/* As much of the file as a record takes: processors do not know by themselves where the next
- * begins. */
+/* Prefetches one record's length ahead: processors do not predict where the next record begins. */
 static inline void record_prefetch(const uint8_t *h, uint32_t len)
 {
 	for (uint32_t i = 0; i < len; i += CACHE_LINE)
@@ -144,7 +143,7 @@ static bool record_is_foreign_block(uint32_t type)
 	       type == BLOCK_SIMPLE;
 }
 
-/* A whole block, NULL at the end or when it makes no sense. */
+/* Returns a whole block, or NULL at the end or on a malformed one. */
 static const uint8_t *record_peek_block(struct record_file *r, uint32_t *len)
 {
 	const uint8_t *h = record_peek(r, BLOCK_MIN);
@@ -200,7 +199,7 @@ static bool record_begin_pcap(struct record_file *r)
 	return true;
 }
 
-/* The resolution of the interface's clock: micro- and nanoseconds are ordinary. */
+/* Reads the resolution of the interface's clock: only us and ns are supported. */
 static bool record_read_clock(struct record_file *r, const uint8_t *option, uint32_t len)
 {
 	r->unit_ns = 1000;
@@ -223,7 +222,7 @@ static bool record_read_clock(struct record_file *r, const uint8_t *option, uint
 	return !len;
 }
 
-/* Up to and with the first interface, which has to come at once. */
+/* Reads up to the first interface, which must follow the section header. */
 static bool record_begin_pcapng(struct record_file *r)
 {
 	uint32_t len;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The records of an ordinary capture file, read in large pieces: libpcap makes two calls of the C
- * library for each frame, which costs more than all that is done with the frame. What is not
- * ordinary (foreign byte order, several interfaces, a record that makes no sense) is left to
- * libpcap, which goes on from the frame where this ends.
+ * Reads the records of a plain capture file from mapped memory: libpcap makes two C library calls
+ * per frame, which costs more than all other work on it. Leaves other files (foreign byte order,
+ * several interfaces, malformed records) to libpcap, which continues at the same frame.
  */
 #ifndef CAPTURE_RECORD_FILE_H
 #define CAPTURE_RECORD_FILE_H
@@ -21,27 +20,27 @@ struct record {
 };
 
 enum record_status {
-	RECORD_END,	 /* the file ends behind a record */
+	RECORD_END,	 /* the file ends after a record */
 	RECORD_FRAME,	 /* one frame */
-	RECORD_FALLBACK, /* libpcap has to go on */
+	RECORD_FALLBACK, /* libpcap must continue */
 };
 
-/* fd is a regular file and stays the caller's; its offset is not moved. snap is the longest capture
- * that is ordinary in it. NULL when the file is not ordinary, or memory is short. */
+/* fd is a regular file and stays the caller's; its offset is kept. snap: longest valid frame. NULL
+ * when the file is not plain, or no memory. */
 struct record_file *record_file_open(int fd, uint32_t snap);
 void record_file_close(struct record_file *r);
 
-/* In what steps the file counts time: 1 or 1000 ns. */
+/* Returns the clock step of the file: 1 or 1000 ns. */
 uint32_t record_file_step_ns(const struct record_file *r);
 
-/* After RECORD_END: whether there were blocks of interface statistics, which only pcapng has. */
+/* After RECORD_END: true when the file had interface statistics blocks (pcapng only). */
 bool record_file_statistics(const struct record_file *r);
 
-/* Bytes of the file up to the next record. */
+/* Returns the file offset of the next record. */
 uint64_t record_file_offset(const struct record_file *r);
 
-/* At least one record, and of at most `max` as many as can be had without moving them: all stay
- * valid until the next call. RECORD_FRAME, or why there is none. */
+/* Reads 1 to `max` records, as many as fit without remapping: all stay valid until the next call.
+ * RECORD_FRAME, or why there is none. */
 enum record_status record_file_batch(struct record_file *r, struct record *out, unsigned int max,
 				     unsigned int *count);
 

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recording with rotation. A file ends before the frame that would be too much for it, so a limit
- * holds, but for the first frame of a file. Each file tells how much the capture lost while it was
- * written.
+ * Recorder with rotation. A file ends before the frame that would exceed a limit; only its first
+ * frame may exceed it. Each file states the capture's drops while it was written.
  */
 #include "capture/file/recorder.h"
 
@@ -63,7 +62,7 @@ int recorder_create_file(const struct record_plan *plan, unsigned int n, struct 
 		return fd < 0 ? err_sys(e, -errno, "standard output") : fd;
 	}
 	fd = pcap_writer_create(plan->folder, file_name_of(name), e);
-	/* An old file that cannot be removed is no reason to end the recording. */
+	/* Failing to remove an old file does not end the recording. */
 	if (fd >= 0 && plan->keep && n > plan->keep &&
 	    !recorder_name(plan, n - plan->keep, name, sizeof(name)))
 		(void)file_remove(plan->folder, file_name_of(name), NULL);

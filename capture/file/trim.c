@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What keeps user data out of a recording: frames end at their transport headers, and R_Keys, which
- * open a peer's memory, are zero. Management datagrams and the frames of PFC, PAUSE and LLDP carry
- * no user data and stay whole.
+ * Keeps user data out of a recording: truncates frames after their transport headers and zeroes
+ * R_Keys, which give access to memory. MADs, PFC, PAUSE and LLDP have no user data and stay whole.
  */
 #include <string.h>
 
@@ -13,7 +12,7 @@
 #define IPV4_LEN 20U
 #define IPV6_LEN 40U
 
-/* R_Keys of the decoded headers, by their place in the header. True when one was there. */
+/* Zeroes the R_Keys of the decoded headers. True when there was one. */
 static bool trim_mask_rkeys(const struct packet *p, uint8_t *frame, uint32_t cap_len)
 {
 	static const struct {
