@@ -137,7 +137,7 @@ static void packet_decode_grh(const uint8_t *h, struct packet *p)
 }
 
 /* | next header 8 | length in 8 bytes, without the first 8 | ... |: hop by hop, routing,
- * destination options. *at and *next go behind them; false when the frame ends before. */
+ * destination options. Moves *at and *next after them; false when the frame ends before. */
 static bool packet_skip_ipv6_options(const uint8_t *data, uint32_t *at, uint8_t *next,
 				     struct packet *p)
 {

@@ -110,7 +110,7 @@ static void tunnel_clear_inner(struct packet *p)
 }
 
 /* | flags 16 | protocol 16 | checksum, reserved 32 | key 32 | sequence 32 |, the last three only
- * where a flag says so. 0 when it does not reach that far. */
+ * if their flag is set. 0 when the frame is too short. */
 static uint32_t tunnel_gre_header_end(const uint8_t *data, uint32_t at, uint16_t flags,
 				      struct packet *p)
 {

@@ -23,7 +23,7 @@
 	"0)"
 #define TAGGED_OR_NOT(f)  "(" f ") or (vlan and (" f "))"
 #define UP_TO_TWO_TAGS(f) "(" f ") or (vlan and ((" f ") or (vlan and (" f "))))"
-/* What is in a tunnel no offset tells: its headers have many lengths. */
+/* The headers of a tunnel have many lengths: no offset selects its content. */
 #define F_TUNNEL "ip proto 47 or ip6 proto 47 or udp dst port 4789"
 #define F_LLDP	 "ether proto 0x88cc"
 #define F_PFC	 "ether proto 0x8808"

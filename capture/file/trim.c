@@ -38,7 +38,7 @@ static bool trim_mask_rkeys(const struct packet *p, uint8_t *frame, uint32_t cap
 	return masked;
 }
 
-/* Of a frame that is not ours, its IP header stays: everything behind it is somebody's data. */
+/* Other frames keep only their headers up to IP: the rest is user data. */
 static uint32_t trim_network_end(const struct packet *p, const uint8_t *frame, uint32_t cap_len)
 {
 	if (!p->l3_offset || p->l3_offset >= cap_len)
