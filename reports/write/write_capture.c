@@ -11,7 +11,8 @@
 #include "reports/rules/flow_verdict.h"
 #include "reports/write/writer.h"
 
-#define WORST_SHOWN 3
+#define WORST_SHOWN    3 /* flows */
+#define SYMPTOMS_SHOWN 4 /* of a flow, most severe first */
 
 static void capture_write_loss(const struct findings *f, const char *label, const char *id,
 			       FILE *out)
@@ -48,6 +49,15 @@ static const struct flow *capture_next_worst(const struct capture_summary *s,
 	return next;
 }
 
+static void capture_cut_symptoms(char *text)
+{
+	for (unsigned int n = 1; (text = strchr(text, ',')); n++, text++)
+		if (n == SYMPTOMS_SHOWN) {
+			snprintf(text, sizeof(", ..."), ", ...");
+			return;
+		}
+}
+
 static void capture_write_worst(const struct capture_summary *s, FILE *out)
 {
 	const struct flow *f = capture_next_worst(s, NULL);
@@ -58,7 +68,8 @@ static void capture_write_worst(const struct capture_summary *s, FILE *out)
 		count += capture_count_losses(&s->flow[i]) != 0;
 	for (unsigned int i = 0; f && i < WORST_SHOWN; i++, f = capture_next_worst(s, f)) {
 		evidence_flow(f, flow, sizeof(flow));
-		flow_verdict_text(f, s->drops, text, sizeof(text));
+		flow_verdict_text(f, s->drops, text, sizeof(text) - sizeof(", ..."));
+		capture_cut_symptoms(text);
 		fprintf(out, "      %-12s  %s: %s\n", i ? "" : "suspects", flow, text);
 	}
 	if (count > WORST_SHOWN)

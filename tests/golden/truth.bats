@@ -91,6 +91,18 @@ agree() { # NAME [KEY=VALUE]...
 	[ ! -e --help ]
 }
 
+@test "check begins with size, losses and worst flows, and counts what it does not show" {
+	build/tools/capgen requesters=100 frames=5000 "$tmp/w.pcap" >"$tmp/truth"
+	run -1 "$rc" capture check "$tmp/w.pcap"
+	[[ ${lines[0]} == 'FAIL  capture w.pcap: 5050 frames, 5050 RoCE in 100 flows, duration '* ]]
+	[[ ${lines[1]} == '      network loss  FAIL: '*' (RC-CAP-004)' ]]
+	[[ ${lines[2]} == '      capture loss  WARN: '*' (RC-CAP-001)' ]]
+	[[ ${lines[3]} == '      suspects      '*' to '*' PSNs lost, '* ]]
+	[[ ${lines[6]} =~ ^\ +3\ of\ [0-9]+\ flows\ shown$ ]]
+	grep -q '(4 of [0-9]* shown)$' <<<"$output"
+	grep -q 'other flows: [0-9]* more frames$' <<<"$output"
+}
+
 @test "--max-flows bounds the flows, and those that are forgotten are counted" {
 	build/tools/capgen requesters=100 frames=5000 "$tmp/f.pcap" >"$tmp/truth"
 	"$rc" capture stats --json --max-flows 20 "$tmp/f.pcap" >"$tmp/stats"
