@@ -297,7 +297,7 @@ validate()
 	speaker h1
 	run -0 apply h1 --settle 6s
 	[[ $output == *"Read back: "*" match."* ]]
-	[[ $output == *"warning: roce0: neighbour leaf1 port p1 advertises ets.tc_tx_bw {0: 50, 3: 50}, not {0: 40, 3: 60}"* ]]
+	[[ $output == *"warning: roce0: neighbour leaf1 port p1 advertises ets.tc_tx_bw {0: 50, 3: 50}, expected {0: 40, 3: 60}"* ]]
 	[[ $output != *"advertises pfc"* ]]
 
 	run -0 config h1
