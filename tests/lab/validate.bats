@@ -317,7 +317,7 @@ ends()
 	wait %1 || code=$?
 	[ "$code" -eq 4 ]
 	((SECONDS <= 2))
-	grep -q 'partial' "$out.err"
+	grep -q 'the run was stopped' "$out.err"
 	grep -q 'checks: ' "$out.txt"
 	jq -e '.hosts[0].reached' "$out/run.json"
 	cleared
