@@ -18,12 +18,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "profiles/base/descriptors.h"
+#include "profiles/base/process.h"
 #include "profiles/base/sandbox.h"
 
 #define READY_MS 30000 /* allocating a ring of 64 MB takes time */
 #define END_MS	 3000
-#define LOOK_MS	 5
 #define SEND_S	 10 /* messages are small: only a stuck process blocks them */
 #define TEXT_MIN 4096U
 
@@ -172,18 +171,6 @@ int confined_receive_fd(int from, uint8_t *byte, int *fd)
 	return 0;
 }
 
-/* The parent has its own handlers and requests an orderly end. */
-static void confined_ignore_signals(void)
-{
-	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP, SIGXFSZ};
-	sigset_t none;
-
-	for (size_t i = 0; i < ARRAY_SIZE(ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
 /* dup2() would close a number that is still needed. */
 static int confined_dup_above(int fd)
 {
@@ -223,7 +210,7 @@ static int confined_set_descriptors(const struct confined_job *job, int socket)
 		if (dup2(from, fd) < 0)
 			return -errno;
 	}
-	err = descriptors_close_from(FIRST_FREE);
+	err = process_close_from(FIRST_FREE);
 	for (int fd = FIRST_FREE; !err && fd < SANDBOX_WRITE_END; fd++)
 		if (dup2(CONFINED_FILE_FD, fd) < 0)
 			err = -errno;
@@ -246,7 +233,7 @@ static _Noreturn void confined_child(const struct confined_job *job, int socket,
 {
 	struct err e = {0}; /* sent once: no error, or why it is not confined */
 
-	confined_ignore_signals();
+	process_ignore_signals();
 	/* Another process of the same user may stop (SIGSTOP) the child, and the parent may have
 	 * no right to kill it: when the parent exits, the kernel continues a stopped process of
 	 * this group. */
@@ -324,24 +311,6 @@ bool confined_stopped(int parent)
 	return poll(&p, 1, 0) > 0;
 }
 
-/* -ETIMEDOUT while the child runs. */
-static int confined_await_exit(pid_t pid, int *status)
-{
-	uint64_t until_ms = monotonic_ms() + END_MS;
-
-	for (;;) {
-		pid_t ended = waitpid(pid, status, WNOHANG);
-
-		if (ended == pid)
-			return 0;
-		if (ended < 0 && errno != EINTR)
-			return -errno;
-		if (monotonic_ms() >= until_ms)
-			return -ETIMEDOUT;
-		(void)poll(NULL, 0, LOOK_MS);
-	}
-}
-
 int confined_close(struct confined *c, struct err *e)
 {
 	char call[SANDBOX_CALL_MAX];
@@ -350,11 +319,11 @@ int confined_close(struct confined *c, struct err *e)
 	if (c->pid <= 0)
 		return 0;
 	close(c->fd);
-	err = confined_await_exit(c->pid, &status);
+	err = process_wait(c->pid, END_MS, &status);
 	/* The child belongs to another user: without the right to kill it, it ends at its next
 	 * check. */
 	if (err == -ETIMEDOUT && !kill(c->pid, SIGKILL))
-		err = confined_await_exit(c->pid, &status);
+		err = process_wait(c->pid, END_MS, &status);
 	c->pid = 0;
 	refused = *c->refused;
 	(void)munmap(c->refused, sizeof(*c->refused));

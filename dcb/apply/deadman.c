@@ -25,8 +25,7 @@
 
 #include "dcb/apply/decide.h"
 #include "dcb/apply/tx.h"
-#include "profiles/base/descriptors.h"
-#include "profiles/base/oom.h"
+#include "profiles/base/process.h"
 
 #define READY_MS  10000
 #define ASK_MS	  10000 /* for an answer: it may be in an undo or wait for storage */
@@ -129,21 +128,16 @@ static void deadman_remove_cgroups(const char *name)
 /* Closes all files of apply: else its lock and terminal would stay in use. */
 static int deadman_detach(struct watcher *w)
 {
-	static const int ignored[] = {SIGHUP, SIGINT, SIGTERM, SIGQUIT, SIGPIPE, SIGTSTP};
 	int *const kept[] = {&w->sock, &w->state.dir.fd, &w->state.tx.fd};
 	int null = open("/dev/null", O_RDWR);
-	sigset_t none;
 
 	for (int fd = 0; null >= 0 && fd <= STDERR_FILENO; fd++)
 		(void)dup2(null, fd);
-	for (unsigned int i = 0; i < ARRAY_SIZE(ignored); i++)
-		signal(ignored[i], SIG_IGN);
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
+	process_ignore_signals();
 	(void)umask(077);
 	if (null < 0 || chdir("/"))
 		return -errno;
-	return descriptors_keep(STDERR_FILENO + 1, kept, ARRAY_SIZE(kept));
+	return process_keep_fds(STDERR_FILENO + 1, kept, ARRAY_SIZE(kept));
 }
 
 static int deadman_address(const char *run, const char *id, struct sockaddr_un *a)
@@ -402,8 +396,8 @@ static int deadman_prepare(struct watcher *w, unsigned int *lacks, struct err *e
 	openlog("rocecheck", LOG_PID, LOG_DAEMON);
 	/* Locking may be forbidden: the dead-man works without it, too. */
 	(void)mlockall(MCL_CURRENT | MCL_FUTURE);
-	(void)oom_set(OOM_NEVER);
-	if (oom_get() != OOM_NEVER)
+	(void)process_set_oom(PROCESS_OOM_NEVER);
+	if (process_oom() != PROCESS_OOM_NEVER)
 		*lacks |= DEADMAN_LACKS_OOM;
 	err = w->d->open(&dcb, e);
 	if (!err)

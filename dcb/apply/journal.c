@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <poll.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,13 +22,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "profiles/base/descriptors.h"
 #include "profiles/base/json.h"
+#include "profiles/base/process.h"
+#include "profiles/base/small_file.h"
 
 #define ID_TRIES  100
 #define PORTS_MAX 256
 #define BYTES_MAX (16 << 20) /* 256 ports with all they can have are 2 MiB */
-#define LOOK_MS	  5	     /* between two looks at the child that appends */
 
 static const char *const state_words[] = {
 	[TX_EMPTY] = "empty",	[TX_RUNNING] = "interrupted", [TX_DONE] = "done",
@@ -78,13 +77,7 @@ uint64_t journal_clock_ms(void)
 
 void journal_boot_id(char boot[JOURNAL_BOOT_MAX])
 {
-	FILE *f = fopen("/proc/sys/kernel/random/boot_id", "re");
-
-	boot[0] = '\0';
-	if (f && fgets(boot, JOURNAL_BOOT_MAX, f))
-		boot[strcspn(boot, "\n")] = '\0';
-	if (f)
-		fclose(f);
+	small_file_line(boot, JOURNAL_BOOT_MAX, "/proc", "sys/kernel/random/boot_id");
 }
 
 /* An id is one path element of digits and dashes. */
@@ -419,7 +412,7 @@ static _Noreturn void journal_append_child(const struct state *s, const struct t
 	 */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	closelog();
-	(void)descriptors_keep(STDERR_FILENO + 1, kept, ARRAY_SIZE(kept));
+	(void)process_keep_fds(STDERR_FILENO + 1, kept, ARRAY_SIZE(kept));
 	err = journal_append(&mine, tx, NULL);
 	if (!err)
 		err = journal_read(&mine, tx->id, &now, NULL);
@@ -433,25 +426,19 @@ static _Noreturn void journal_append_child(const struct state *s, const struct t
 int journal_append_within(const struct state *s, const struct tx *tx, unsigned int wait_ms,
 			  const char *log, struct err *e)
 {
-	uint64_t end = monotonic_ms() + wait_ms;
-	pid_t child = fork(), ended;
-	int status = 0;
+	pid_t child = fork();
+	int status, err;
 
 	if (!child)
 		journal_append_child(s, tx, log);
 	if (child < 0)
 		return err_sys(e, -errno, "journal of transaction %s", tx->id);
-	while (!(ended = waitpid(child, &status, WNOHANG)) && monotonic_ms() < end)
-		(void)poll(NULL, 0, LOOK_MS);
-	if (ended < 0)
-		return err_sys(e, -errno, "journal of transaction %s", tx->id);
-	if (ended == child && WIFEXITED(status))
-		return WEXITSTATUS(status) ? err_sys(e, -WEXITSTATUS(status),
-						     "journal of transaction %s", tx->id)
-					   : 0;
-	if (!ended)
+	err = process_wait(child, wait_ms, &status);
+	if (err == -ETIMEDOUT)
 		(void)kill(child, SIGKILL); /* what hangs in the kernel ends when that does */
-	return err_sys(e, -ETIMEDOUT, "journal of transaction %s", tx->id);
+	else if (!err)
+		err = WIFEXITED(status) ? -WEXITSTATUS(status) : -ETIMEDOUT;
+	return err ? err_sys(e, err, "journal of transaction %s", tx->id) : 0;
 }
 
 /* Reading. */

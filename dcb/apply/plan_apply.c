@@ -15,7 +15,7 @@
 
 #include "dcb/apply/decide.h"
 #include "dcb/kernel/backend.h"
-#include "profiles/base/oom.h"
+#include "profiles/base/process.h"
 #include "profiles/base/signals.h"
 
 struct tx_exec {
@@ -319,7 +319,7 @@ static int apply_undo_failed(struct tx_exec *r, int err, enum apply_outcome *out
 static int apply_recorded(struct tx_exec *r, enum apply_outcome *outcome, struct err *e)
 {
 	struct signals_held held;
-	int err = 0, oom = oom_set(OOM_LATE);
+	int err = 0, oom = process_set_oom(PROCESS_OOM_LATE);
 
 	signals_hold(&held);
 	for (unsigned int i = 0; !err && i < r->tx.port_count; i++)
@@ -331,7 +331,7 @@ static int apply_recorded(struct tx_exec *r, enum apply_outcome *outcome, struct
 	else
 		*outcome = APPLY_DONE;
 	signals_release(&held);
-	(void)oom_set(oom);
+	(void)process_set_oom(oom);
 	return err;
 }
 

@@ -18,7 +18,7 @@
 #include "dcb/drift/owner.h"
 #include "dcb/lldpad/lldpad_process.h"
 #include "profiles/base/boot_unit.h"
-#include "profiles/base/daemon.h"
+#include "profiles/base/process.h"
 #include "profiles/base/small_file.h"
 
 #define FILES_MAX 256 /* of one folder */
@@ -160,7 +160,7 @@ static unsigned int owner_find_lldpd(const struct search *s, struct owner *found
 	/* Searches the processes only if a configuration matches. */
 	if (!count)
 		return 0;
-	found->pid = daemon_find(s->proc, "lldpd");
+	found->pid = process_find_daemon(s->proc, "lldpd");
 	return found->pid || boot_unit_enabled(s->root, "lldpd.service", path);
 }
 
@@ -243,7 +243,7 @@ static unsigned int owner_find_connections(const struct search *s, struct owner 
 	for (unsigned int i = 0; i < ARRAY_SIZE(folders) && count < max; i++)
 		count += owner_find_in_folder(s, folders[i], "*", owner_read_connection,
 					      found + count, max - count);
-	if (!count || daemon_find(s->proc, "NetworkManager") ||
+	if (!count || process_find_daemon(s->proc, "NetworkManager") ||
 	    boot_unit_enabled(s->root, "NetworkManager.service", path))
 		return count;
 	return 0;

@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "dcb/kernel/backend.h"
-#include "profiles/base/daemon.h"
+#include "profiles/base/process.h"
 #include "profiles/base/small_file.h"
 
 #define BIT(id)	  QOS_BIT(QOS_##id)
@@ -71,17 +71,11 @@ static uint64_t writer_program_fields(const struct program *p)
 /* Returns the boot time of the host; 0 = unknown. */
 static time_t writer_boot_time(const char *proc)
 {
-	char path[PATH_MAX], line[256];
-	time_t when = 0;
-	FILE *f;
+	time_t when;
+	char text[32];
 
-	snprintf(path, sizeof(path), "%s/stat", proc);
-	f = fopen(path, "re");
-	while (f && !when && fgets(line, sizeof(line), f))
-		if (!strncmp(line, "btime ", 6))
-			when = strtoll(line + 6, NULL, 10);
-	if (f)
-		fclose(f);
+	small_file_value(text, sizeof(text), "btime ", proc, "stat");
+	when = strtoll(text, NULL, 10);
 	return when > 0 ? when : 0;
 }
 
@@ -119,7 +113,7 @@ static void writer_add_process(const char *proc, const char *name, struct drift_
 
 	small_file_line(comm, sizeof(comm), proc, "%.20s/comm", name);
 	p = writer_program_find(comm);
-	if (!p || writer_is_known(s, pid) || !daemon_same_net(proc, name))
+	if (!p || writer_is_known(s, pid) || !process_same_net(proc, name))
 		return;
 	s->writer[s->count] = (struct drift_writer){.fields = writer_program_fields(p),
 						    .pid = pid,

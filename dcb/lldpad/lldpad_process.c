@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 
 #include "dcb/kernel/nl.h"
-#include "profiles/base/daemon.h"
+#include "profiles/base/process.h"
 
 #define SOCKET_NAME "/com/intel/lldpad"
 
@@ -109,21 +109,21 @@ pid_t lldpad_find_pid(const char *proc)
 {
 	const struct holder h = lldpad_find_holder(proc);
 
-	return h.held && !h.uid ? daemon_find(proc, "lldpad") : 0;
+	return h.held && !h.uid ? process_find_daemon(proc, "lldpad") : 0;
 }
 
 bool lldpad_socket_activated(const char *proc)
 {
 	const struct holder h = lldpad_find_holder(proc);
 
-	return h.uid_known && !h.uid && !daemon_find(proc, "lldpad");
+	return h.uid_known && !h.uid && !process_find_daemon(proc, "lldpad");
 }
 
 bool lldpad_socket_foreign(const char *proc, uid_t *uid)
 {
 	const struct holder h = lldpad_find_holder(proc);
 
-	if (!h.held || (h.uid_known ? !h.uid : daemon_find(proc, "lldpad") != 0))
+	if (!h.held || (h.uid_known ? !h.uid : process_find_daemon(proc, "lldpad") != 0))
 		return false;
 	*uid = h.uid_known ? h.uid : (uid_t)-1;
 	return true;

@@ -11,7 +11,7 @@
 /*
  * Returns the pid of a running lldpad of this network namespace, 0 without one. proc: NULL = /proc.
  * Checks its socket without connecting: a datagram would start an lldpad by systemd's socket
- * activation. It must be a daemon (profiles/base/daemon.h), and its socket must be its own.
+ * activation. It must be a daemon (profiles/base/process.h), and its socket must be its own.
  */
 pid_t lldpad_find_pid(const char *proc);
 

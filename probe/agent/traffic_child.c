@@ -21,8 +21,8 @@
 #include "probe/marking/marking.h"
 #include "probe/traffic/traffic.h"
 #include "profiles/base/json.h"
-#include "profiles/base/oom.h"
 #include "profiles/base/privileges.h"
+#include "profiles/base/process.h"
 
 #define LINE_MAX_BYTES	 65536 /* holds the spec with many queue pairs */
 #define WAIT_PIECE_NS	 20000000u
@@ -274,7 +274,7 @@ int traffic_child(int in_fd, int out_fd, bool confined)
 	/* Dies with an agent that is killed. */
 	(void)prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (confined)
-		(void)oom_set(OOM_EARLY);
+		(void)process_set_oom(PROCESS_OOM_EARLY);
 	if (c.in && c.out) {
 		setvbuf(c.in, NULL, _IONBF, 0); /* poll() would not see a line in stdio's buffer */
 		err = child_serve(&c, &e);

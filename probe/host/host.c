@@ -19,12 +19,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "dcb/kernel/sysfs.h"
 #include "dcb/drift/owner.h"
+#include "dcb/kernel/sysfs.h"
 #include "dcb/lldpad/lldpad_process.h"
 #include "probe/host/snapshot.h"
 #include "profiles/base/boot_unit.h"
-#include "profiles/base/daemon.h"
+#include "profiles/base/process.h"
 #include "profiles/base/small_file.h"
 
 #define CPU_POLICIES_MAX 4096
@@ -122,40 +122,28 @@ static void host_read_numa_nodes(const char *sysfs, struct host_state *m)
 /* "Max locked memory       8388608              8388608              bytes" */
 static void host_read_memlock(const char *proc, struct host_state *m)
 {
-	static const char key[] = "Max locked memory";
-	char line[160];
+	char value[160], word[32] = "";
 	uint64_t bytes;
-	FILE *f = host_open_proc(proc, "self/limits");
 
+	small_file_value(value, sizeof(value), "Max locked memory", proc, "self/limits");
+	(void)sscanf(value, "%31s", word); /* "" without a value */
 	m->memlock_bytes = HOST_UNKNOWN;
-	while (f && fgets(line, sizeof(line), f)) {
-		const char *value = line + strlen(key);
-
-		if (strncmp(line, key, strlen(key)))
-			continue;
-		value += strspn(value, " ");
-		if (!strncmp(value, "unlimited", 9))
-			m->memlock_bytes = HOST_UNLIMITED;
-		else if (sscanf(value, "%20" SCNu64, &bytes) == 1)
-			m->memlock_bytes = bytes < HOST_UNLIMITED ? (int64_t)bytes : HOST_UNLIMITED;
-	}
-	if (f)
-		fclose(f);
+	if (!strcmp(word, "unlimited"))
+		m->memlock_bytes = HOST_UNLIMITED;
+	else if (sscanf(word, "%20" SCNu64, &bytes) == 1)
+		m->memlock_bytes = bytes < HOST_UNLIMITED ? (int64_t)bytes : HOST_UNLIMITED;
 }
 
 /* "CapEff:	000001ffffffffff" */
 static void host_read_ipc_lock(const char *proc, struct host_state *m)
 {
-	char line[160];
+	char text[32];
 	uint64_t set;
-	FILE *f = host_open_proc(proc, "self/status");
 
+	small_file_value(text, sizeof(text), "CapEff:", proc, "self/status");
 	m->ipc_lock = HOST_UNKNOWN;
-	while (f && fgets(line, sizeof(line), f))
-		if (sscanf(line, "CapEff: %16" SCNx64, &set) == 1)
-			m->ipc_lock = set >> CAP_IPC_LOCK & 1;
-	if (f)
-		fclose(f);
+	if (sscanf(text, "%16" SCNx64, &set) == 1)
+		m->ipc_lock = set >> CAP_IPC_LOCK & 1;
 }
 
 static const char *const owner_words[OWNER_KIND_COUNT] = {
@@ -267,8 +255,8 @@ void host_state_read(const struct host_roots *roots, const char *const *netdevs,
 	host_read_memlock(r.proc, m);
 	host_read_ipc_lock(r.proc, m);
 	m->lldpad = (int32_t)lldpad_find_pid(r.proc);
-	m->lldpd = (int32_t)daemon_find(r.proc, "lldpd");
-	m->irqbalance = (int32_t)daemon_find(r.proc, "irqbalance");
+	m->lldpd = (int32_t)process_find_daemon(r.proc, "lldpd");
+	m->irqbalance = (int32_t)process_find_daemon(r.proc, "irqbalance");
 	host_read_owners(&r, netdevs, count, m);
 	host_read_boot(r.root, m);
 }

@@ -12,22 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/base/small_file.h"
+
 #define GIB ((double)(UINT64_C(1) << 30))
-
-/* Reads the number after "name" and blanks at the start of a line; false without such a line. */
-static bool memory_read_field(const char *path, const char *name, uint64_t *value)
-{
-	char line[256], unit[256];
-	FILE *f = fopen(path, "re");
-	bool found = false;
-
-	while (f && !found && fgets(line, sizeof(line), f))
-		found = !strncmp(line, name, strlen(name)) &&
-			sscanf(line + strlen(name), "%lu%255s", value, unit) >= 1;
-	if (f)
-		fclose(f);
-	return found;
-}
 
 /* One kind of control groups: its mount point and the files of a group. */
 static const struct hierarchy {
@@ -78,10 +65,11 @@ static bool memory_cgroup_of_self(const char *root, const struct hierarchy *h, c
 static bool memory_cgroup_read(const char *root, const struct hierarchy *h, const char *group,
 			       const char *file, const char *name, uint64_t *value)
 {
-	char path[PATH_MAX + 64];
+	char text[64];
 
-	snprintf(path, sizeof(path), "%s/sys/fs/cgroup%s%s/%s", root, h->mount, group, file);
-	return memory_read_field(path, name, value);
+	return small_file_value(text, sizeof(text), name, root, "sys/fs/cgroup%s%s/%s", h->mount,
+				group, file) &&
+	       sscanf(text, "%lu", value) == 1;
 }
 
 /* Memory left in one group; UINT64_MAX without a limit ("max", or no such file). */
@@ -118,12 +106,12 @@ static uint64_t memory_cgroups_left(const char *root, const struct hierarchy *h)
 
 int memory_available(const char *root, uint64_t *bytes, struct err *e)
 {
-	char path[PATH_MAX];
 	uint64_t kib, least;
+	char text[64];
 
-	snprintf(path, sizeof(path), "%s/proc/meminfo", root);
-	if (!memory_read_field(path, "MemAvailable:", &kib) || kib > UINT64_MAX >> 10)
-		return err_set(e, -EIO, "%s: no MemAvailable", path);
+	if (!small_file_value(text, sizeof(text), "MemAvailable:", root, "proc/meminfo") ||
+	    sscanf(text, "%lu", &kib) != 1 || kib > UINT64_MAX >> 10)
+		return err_set(e, -EIO, "%s/proc/meminfo: no MemAvailable", root);
 	least = kib << 10;
 	for (size_t i = 0; i < ARRAY_SIZE(hierarchies); i++) {
 		uint64_t left = memory_cgroups_left(root, &hierarchies[i]);

@@ -15,6 +15,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "profiles/base/file.h"
+
 static bool small_file_path(char path[PATH_MAX], const char *root, const char *fmt, va_list args)
 {
 	int used = snprintf(path, PATH_MAX, "%s/", root), more;
@@ -58,10 +60,34 @@ bool small_file_line(char *buf, size_t size, const char *root, const char *fmt, 
 	return fits && small_file_read_line(path, buf, size);
 }
 
+bool small_file_value(char *buf, size_t size, const char *key, const char *root, const char *fmt,
+		      ...)
+{
+	char path[PATH_MAX], line[PATH_MAX];
+	FILE *f = NULL;
+	va_list args;
+
+	va_start(args, fmt);
+	if (small_file_path(path, root, fmt, args))
+		f = fopen(path, "re");
+	va_end(args);
+	buf[0] = '\0';
+	while (f && fgets(line, sizeof(line), f)) {
+		if (strncmp(line, key, strlen(key)))
+			continue;
+		line[strcspn(line, "\n")] = '\0';
+		snprintf(buf, size, "%s", line + strlen(key));
+		fclose(f);
+		return true;
+	}
+	if (f)
+		fclose(f);
+	return false;
+}
+
 bool small_file_link(char *buf, size_t size, const char *root, const char *fmt, ...)
 {
 	char path[PATH_MAX], target[PATH_MAX];
-	const char *name;
 	va_list args;
 	ssize_t n;
 	bool fits;
@@ -74,9 +100,7 @@ bool small_file_link(char *buf, size_t size, const char *root, const char *fmt, 
 	if (n <= 0)
 		return false;
 	target[n] = '\0';
-	name = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
-	snprintf(buf, size, "%s", name);
-	small_file_cut(buf);
+	small_file_text(buf, size, file_name_of(target));
 	return true;
 }
 

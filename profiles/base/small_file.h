@@ -19,6 +19,11 @@
 bool small_file_line(char *buf, size_t size, const char *root, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
 
+/* Reads what follows `key` in the first line that begins with it: "Uid:" of /proc/PID/status. Cuts
+ * only the newline; false and "" without such a line. */
+bool small_file_value(char *buf, size_t size, const char *key, const char *root, const char *fmt,
+		      ...) PRINTF_LIKE(5, 6);
+
 /* Reads the decimal number at the start of the file; SMALL_FILE_UNKNOWN: no file, no number, or not
  * in min..max. */
 int32_t small_file_number(int32_t min, int32_t max, const char *root, const char *fmt, ...)

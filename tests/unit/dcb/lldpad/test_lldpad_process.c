@@ -19,7 +19,7 @@
 
 #include "dcb/lldpad/lldpad_process.h"
 #include "profiles/base/base.h"
-#include "profiles/base/daemon.h"
+#include "profiles/base/process.h"
 
 #define UNIX "Num       RefCount Protocol Flags    Type St Inode Path\n"
 #define LINE "0000000000000000: 00000002 00000000 00000000 0002 01  1234 "
@@ -179,7 +179,7 @@ static void test_impostors(void **state)
 		put_process(dir, cases[i].comm, cases[i].uids, cases[i].exe, cases[i].mode);
 		if (lldpad_find_pid(dir) != cases[i].want)
 			fail_msg("%s: %d", cases[i].name, (int)lldpad_find_pid(dir));
-		if (daemon_find(dir, "lldpad") != cases[i].want)
+		if (process_find_daemon(dir, "lldpad") != cases[i].want)
 			fail_msg("%s: found", cases[i].name);
 		remove_all(dir);
 	}
@@ -193,23 +193,23 @@ static void test_executable(void **state)
 	(void)state;
 	assert_non_null(mkdtemp(dir));
 	put_process(dir, "lldpad\n", ROOTS, "lldpad", 0755);
-	assert_int_equal(daemon_find(dir, "lldpad"), 42);
-	assert_int_equal(daemon_find(dir, "lldpd"), 0);
+	assert_int_equal(process_find_daemon(dir, "lldpad"), 42);
+	assert_int_equal(process_find_daemon(dir, "lldpd"), 0);
 	snprintf(path, sizeof(path), "%s/bin/lldpad", dir);
 	if (!geteuid()) {
 		assert_int_equal(chown(path, 65534, 65534), 0);
-		assert_int_equal(daemon_find(dir, "lldpad"), 0);
+		assert_int_equal(process_find_daemon(dir, "lldpad"), 0);
 		assert_int_equal(chown(path, 0, 0), 0);
-		assert_int_equal(daemon_find(dir, "lldpad"), 42);
+		assert_int_equal(process_find_daemon(dir, "lldpad"), 42);
 	}
 	assert_int_equal(unlink(path), 0);
 	assert_int_equal(mkdir(path, 0755), 0);
-	assert_int_equal(daemon_find(dir, "lldpad"), 0);
+	assert_int_equal(process_find_daemon(dir, "lldpad"), 0);
 	assert_int_equal(rmdir(path), 0);
-	assert_int_equal(daemon_find(dir, "lldpad"), 0);
+	assert_int_equal(process_find_daemon(dir, "lldpad"), 0);
 	snprintf(path, sizeof(path), "%s/42/exe", dir);
 	assert_int_equal(unlink(path), 0);
-	assert_int_equal(daemon_find(dir, "lldpad"), 0);
+	assert_int_equal(process_find_daemon(dir, "lldpad"), 0);
 	remove_all(dir);
 }
 
