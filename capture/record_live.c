@@ -14,7 +14,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STEP_MS	       100 /* delay until a signal or the end of the duration */
@@ -128,14 +127,6 @@ static bool recording_is_full(const struct recording *r)
 	return r->live->limit && r->frames >= r->live->limit;
 }
 
-static uint64_t record_unix_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 * NS_PER_MS + (uint64_t)now.tv_nsec;
-}
-
 /*
  * Frames in the ring arrived before the end and belong to the recording, however long writing
  * takes. The maximum is for a clock that was set back: then all frames are older.
@@ -143,7 +134,7 @@ static uint64_t record_unix_now_ns(void)
 static int recording_drain(struct recording *r, struct err *e)
 {
 	uint64_t now = monotonic_ms(), until = now + DRAIN_MS, max = now + DRAIN_MAX_MS;
-	uint64_t end_ns = record_unix_now_ns();
+	uint64_t end_ns = (uint64_t)unix_ns();
 	bool older = true;
 	int got = 1;
 

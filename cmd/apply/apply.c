@@ -7,7 +7,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cmd/apply/apply_preflight.h"
 #include "cmd/apply/apply_boot.h"
@@ -68,20 +67,18 @@ struct apply {
 	unsigned int started, finished; /* steps */
 	bool is_staged;			/* the profile is ready to be saved */
 	struct deadman *deadman;	/* of a transaction that needs a confirmation; owned */
-	struct timespec since;
+	uint64_t since_ms;
 };
 
 /* One line before and one after each step, on stderr. */
 static void apply_print_progress(const struct plan *plan, unsigned int step, bool done, void *arg)
 {
 	struct apply *a = arg;
-	struct timespec now;
 	unsigned int n;
 	char text[512];
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
 	if (!done)
-		a->since = now;
+		a->since_ms = monotonic_ms();
 	n = done ? ++a->finished : ++a->started;
 	if (globals->quiet || boot)
 		return;
@@ -89,9 +86,7 @@ static void apply_print_progress(const struct plan *plan, unsigned int step, boo
 	fprintf(stderr, "[%u/%u] %s %s", n, cmd_plans_changes(&a->plans), plan->ifname,
 		done ? qos_fields[plan->step[step].field].key : text);
 	if (done)
-		fprintf(stderr, " ok %ld ms",
-			(long)(now.tv_sec - a->since.tv_sec) * 1000 +
-				(now.tv_nsec - a->since.tv_nsec) / 1000000);
+		fprintf(stderr, " ok %llu ms", (unsigned long long)(monotonic_ms() - a->since_ms));
 	fputc('\n', stderr);
 }
 

@@ -8,10 +8,10 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -33,13 +33,6 @@ struct waits {
 	uint64_t device_ms, busy_ms;
 	bool netdevs; /* wait for missing netdevs, too: no udev event starts this run again */
 };
-
-static void boot_sleep_ms(unsigned int ms)
-{
-	const struct timespec t = {ms / 1000, ms % 1000 * 1000000};
-
-	(void)nanosleep(&t, NULL);
-}
 
 struct awaited {
 	const char *ifname;
@@ -78,7 +71,7 @@ static bool boot_wait_port(struct dcb *dcb, const struct awaited *port, bool net
 
 	while (!(here = boot_is_port_here(dcb, port, &netdev)) && (netdev || netdevs) &&
 	       monotonic_ms() - since < w->device_ms)
-		boot_sleep_ms(STEP_MS);
+		(void)poll(NULL, 0, STEP_MS);
 	boot_spend(&w->device_ms, since);
 	return here || netdev; /* planning reports a missing RDMA device */
 }
@@ -88,7 +81,7 @@ static void boot_wait_idle(const struct state_at *at, struct waits *w)
 	uint64_t since = monotonic_ms();
 
 	while (monotonic_ms() - since < w->busy_ms && state_busy(at))
-		boot_sleep_ms(STEP_MS);
+		(void)poll(NULL, 0, STEP_MS);
 	boot_spend(&w->busy_ms, since);
 }
 

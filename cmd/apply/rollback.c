@@ -40,7 +40,7 @@ static json_t *rollback_tx_to_json(const struct tx *tx)
 
 static void rollback_print_waiting(const struct tx *tx)
 {
-	uint64_t now = journal_clock_ms();
+	uint64_t now = boottime_ms();
 
 	if (tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && tx->other_boot)
 		printf("  not confirmed before a reboot");

@@ -116,14 +116,6 @@ static const char *const event_words[] = {
 	[WATCH_OVERDUE] = "unconfirmed",
 };
 
-static void watch_time_text(time_t when, char *buf, size_t size)
-{
-	struct tm tm;
-
-	gmtime_r(&when, &tm);
-	strftime(buf, size, "%Y-%m-%dT%H:%M:%SZ", &tm);
-}
-
 static void watch_print_fields(const struct watch_report *t)
 {
 	const char *sep = "";
@@ -142,13 +134,14 @@ static void watch_print_fields(const struct watch_report *t)
 
 static void watch_print_writers(const struct drift_writers *s)
 {
-	char when[32];
+	char when[UTC_TEXT_MAX];
 
 	for (unsigned int i = 0; i < s->count; i++) {
 		const struct drift_writer *one = &s->writer[i];
 
-		printf("%s%s (pid %d", i ? ", " : " [running at that time: ", one->name, (int)one->pid);
-		watch_time_text(one->started, when, sizeof(when));
+		printf("%s%s (pid %d", i ? ", " : " [running at that time: ", one->name,
+		       (int)one->pid);
+		utc_text(one->started, when);
 		printf("%s%s)", one->started ? ", since " : "", one->started ? when : "");
 	}
 	if (s->count)
@@ -199,7 +192,7 @@ static json_t *watch_writers_json(const struct drift_writers *s)
 		json_t *since = json_null();
 		char when[32];
 
-		watch_time_text(one->started, when, sizeof(when));
+		utc_text(one->started, when);
 		if (one->started)
 			since = json_string(when);
 		if (json_array_append_new(list,
@@ -246,9 +239,9 @@ static void watch_print_json(const struct watch_report *t, const char *when)
 /* One line on stdout; with --json an object of rocecheck.watch/1. Times are UTC. */
 static void watch_print(const struct watch_report *t)
 {
-	char when[32];
+	char when[UTC_TEXT_MAX];
 
-	watch_time_text(time(NULL), when, sizeof(when));
+	utc_text(time(NULL), when);
 	if (globals->json)
 		watch_print_json(t, when);
 	else
@@ -730,7 +723,7 @@ static void watch_report_overdue(struct watch_loop *l)
 	if (state_open(&state_at, &s, NULL))
 		return;
 	if (!journal_newest(&s, &tx, NULL)) {
-		v = tx_view(&tx, deadman_lives(state_at.run, tx.id), journal_clock_ms());
+		v = tx_view(&tx, deadman_lives(state_at.run, tx.id), boottime_ms());
 		if (tx_decide(&v, TX_BEGIN) == TX_REFUSE_OVERDUE && strcmp(l->overdue, tx.id)) {
 			(void)tx_refuse(TX_REFUSE_OVERDUE, &tx, &e);
 			snprintf(text, sizeof(text), "%.480s: %.480s", e.text, e.hint);

@@ -83,7 +83,7 @@ static uint64_t top_stale_ns(const struct top_screen *t)
 
 static void top_make_rows(struct top_screen *t)
 {
-	t->row_count = top_rows_make(&t->sample, t->prio_set, counters_now_ns(), top_stale_ns(t),
+	t->row_count = top_rows_make(&t->sample, t->prio_set, monotonic_ns(), top_stale_ns(t),
 				     t->row);
 	if (t->first >= t->row_count)
 		t->first = t->row_count ? t->row_count - 1 : 0;
@@ -347,9 +347,9 @@ static void top_screen_loop(struct top_screen *t)
 		if (fresh && count && t->sample.number > count)
 			t->quit = true;
 		/* Redraws each second without new data, so that stale data is marked. */
-		if (fresh || counters_now_ns() - drawn_ns > 1000000000) {
+		if (fresh || monotonic_ns() - drawn_ns > 1000000000) {
 			top_draw(t);
-			drawn_ns = counters_now_ns();
+			drawn_ns = monotonic_ns();
 		}
 		key = screen_key(KEY_WAIT_MS);
 		if (key != SCREEN_KEY_NONE) {
@@ -396,18 +396,10 @@ static bool top_parse_prios(const char *list, uint8_t *prio_set)
 	return true;
 }
 
-static int64_t top_unix_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
-}
-
 static int top_print_json(const struct top_sample *s)
 {
 	for (unsigned int i = 0; i < s->count; i++) {
-		json_t *json = top_port_to_json(&s->port[i], s->number - 1, top_unix_ns(),
+		json_t *json = top_port_to_json(&s->port[i], s->number - 1, unix_ns(),
 						s->port[i].gone);
 		int rc = json ? json_dumpf(json, stdout, JSON_COMPACT | JSON_ENSURE_ASCII) : -1;
 

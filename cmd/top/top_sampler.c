@@ -125,7 +125,7 @@ static bool sampler_publish_wait(struct top_sampler *t, uint64_t *turn_ns)
 	t->published = t->own;
 	for (;;) {
 		uint64_t next_ns = *turn_ns + (uint64_t)t->interval_ms * 1000000,
-			 now = counters_now_ns();
+			 now = monotonic_ns();
 		struct timespec until = {
 			.tv_sec = (time_t)(next_ns / 1000000000),
 			.tv_nsec = (long)(next_ns % 1000000000),
@@ -147,7 +147,7 @@ static bool sampler_publish_wait(struct top_sampler *t, uint64_t *turn_ns)
 static void *sampler_run(void *arg)
 {
 	struct top_sampler *t = arg;
-	uint64_t turn_ns = counters_now_ns();
+	uint64_t turn_ns = monotonic_ns();
 
 	do {
 		if (top_sample_read(t->dcb, &t->own, NULL))

@@ -190,7 +190,7 @@ static bool deadman_poll(int fd, short events, int deadman_wait_ms)
 
 static struct tx_view deadman_view(const struct watcher *w)
 {
-	struct tx_view v = tx_view(&w->tx, true, journal_clock_ms());
+	struct tx_view v = tx_view(&w->tx, true, boottime_ms());
 
 	v.tool_gone = w->sock < 0;
 	return v;
@@ -284,7 +284,7 @@ static void deadman_answer_client(struct watcher *w)
 /* Time until the next timer. */
 static int deadman_wait_ms(const struct watcher *w)
 {
-	uint64_t now = journal_clock_ms(), at = w->tx.deadline_ms;
+	uint64_t now = boottime_ms(), at = w->tx.deadline_ms;
 
 	if (w->tx.state == TX_DONE)
 		at = w->tx.confirm_by_ms;
@@ -358,7 +358,7 @@ static void deadman_undo(struct watcher *w, struct err *e)
 		dcb_close(dcb);
 	}
 	w->tx.state = err ? TX_LOST : TX_UNDONE;
-	w->retry_ms = journal_clock_ms() + PAUSE_MS;
+	w->retry_ms = boottime_ms() + PAUSE_MS;
 	w->tries++;
 	if (err && w->tries == 1)
 		(void)deadman_record(w, RECORD_MS, e);
@@ -375,7 +375,7 @@ static void deadman_watch(struct watcher *w, struct err *e)
 		act = tx_decide(&v, TX_LOOK);
 		if (act == TX_STOP || w->tries == TRIES)
 			return;
-		if (act == TX_UNDO && (!w->tries || journal_clock_ms() >= w->retry_ms))
+		if (act == TX_UNDO && (!w->tries || boottime_ms() >= w->retry_ms))
 			deadman_undo(w, e);
 		else
 			deadman_wait(w);
@@ -465,7 +465,7 @@ static int deadman_request(int fd, struct question q, int wait, struct err *e)
 	struct err reply;
 	ssize_t n;
 
-	q.until_ms = journal_clock_ms() + wait;
+	q.until_ms = boottime_ms() + wait;
 	if (send(fd, &q, sizeof(q), MSG_NOSIGNAL | MSG_DONTWAIT) != sizeof(q))
 		return -EPIPE;
 	if (!deadman_poll(fd, POLLIN, wait))
@@ -549,7 +549,7 @@ int deadman_check(struct deadman *d, struct err *e)
 
 	if (err != -EPIPE && err != -ETIMEDOUT)
 		return err;
-	v = tx_view(&d->tx, false, journal_clock_ms());
+	v = tx_view(&d->tx, false, boottime_ms());
 	if (!state_open(&d->at, &s, NULL) && !journal_read(&s, d->tx.id, &now, NULL)) {
 		v.state = now.state == TX_RUNNING ? d->tx.state : now.state;
 		v.confirmed = now.confirmed;
@@ -642,7 +642,7 @@ void deadman_stop(const char *run, const char *id)
 	const struct question q = {.what = ASK_STOP};
 	socklen_t size = sizeof(struct ucred);
 	struct ucred peer;
-	uint64_t end = journal_clock_ms() + 2 * CHECK_MS;
+	uint64_t end = boottime_ms() + 2 * CHECK_MS;
 	int fd;
 
 	if (deadman_connect(run, id, &fd))
@@ -653,6 +653,6 @@ void deadman_stop(const char *run, const char *id)
 		(void)kill(peer.pid, SIGKILL);
 	close(fd);
 	/* Waits for its end: no other transaction can begin before. */
-	while (deadman_lives(run, id) && journal_clock_ms() < end)
+	while (deadman_lives(run, id) && boottime_ms() < end)
 		(void)poll(NULL, 0, 5);
 }

@@ -67,14 +67,6 @@ bool tx_waits(const struct tx *tx)
 	return tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && !tx->other_boot;
 }
 
-uint64_t journal_clock_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_BOOTTIME, &now);
-	return (uint64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 void journal_boot_id(char boot[JOURNAL_BOOT_MAX])
 {
 	small_file_line(boot, JOURNAL_BOOT_MAX, "/proc", "sys/kernel/random/boot_id");
@@ -263,8 +255,7 @@ static int journal_make_folder(const struct state *s, struct tx *tx, struct fold
 	int err = -EEXIST, n;
 	struct tm tm;
 
-	gmtime_r(&now, &tm);
-	strftime(tx->time, sizeof(tx->time), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	utc_text(now, tx->time);
 	if (newest > now)
 		now = newest + 1;
 	gmtime_r(&now, &tm);

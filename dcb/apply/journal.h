@@ -64,7 +64,7 @@ struct tx_step {
 /* One transaction as its journal has it. */
 struct tx {
 	char id[JOURNAL_ID_MAX];
-	char time[32]; /* UTC, when it began */
+	char time[UTC_TEXT_MAX]; /* UTC, when it began */
 	enum tx_state state;
 	unsigned int port_count, step_count;
 	unsigned int confirm_within_s; /* 0: needs no confirmation */
@@ -85,9 +85,6 @@ uint64_t tx_planned(const struct tx *tx, unsigned int port);
 
 /* Returns true when it is done in this boot and waits for its confirmation. */
 bool tx_waits(const struct tx *tx);
-
-/* CLOCK_BOOTTIME in ms: cannot be set, and runs during suspend. */
-uint64_t journal_clock_ms(void);
 
 /* Reads the id of this boot (random(4), boot_id); "" when unknown. */
 void journal_boot_id(char boot[JOURNAL_BOOT_MAX]);

@@ -152,7 +152,7 @@ static int apply_check_newest(const struct tx_exec *r, struct err *e)
 
 	if (!lives)
 		err = journal_newest(&r->state, &last, e);
-	v = tx_view(&last, lives, journal_clock_ms());
+	v = tx_view(&last, lives, boottime_ms());
 	if (!err)
 		err = tx_refuse(tx_decide(&v, TX_BEGIN), &last, e);
 	tx_clear(&last);
@@ -164,7 +164,7 @@ static uint64_t apply_deadline_ms(const struct tx_exec *r)
 {
 	uint64_t seconds = (uint64_t)r->how->wait_link_s * r->tx.port_count * 2;
 
-	return journal_clock_ms() + (seconds + r->how->confirm_within_s + 60) * 1000;
+	return boottime_ms() + (seconds + r->how->confirm_within_s + 60) * 1000;
 }
 
 /* Removes the configfs directories and records that nothing was written. */
@@ -275,7 +275,7 @@ static int apply_finish(struct tx_exec *r, struct err *e)
 {
 	int err = tx_read_after(r->dcb, &r->tx, e);
 
-	r->tx.confirm_by_ms = journal_clock_ms() + (uint64_t)r->tx.confirm_within_s * 1000;
+	r->tx.confirm_by_ms = boottime_ms() + (uint64_t)r->tx.confirm_within_s * 1000;
 	if (!err && r->deadman)
 		err = deadman_done(r->deadman, r->tx.confirm_by_ms, e);
 	if (!err) {

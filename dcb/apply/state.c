@@ -8,11 +8,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #define STEP_MS 100
@@ -117,7 +117,6 @@ static void state_write_holder(int fd)
 
 static int state_lock_within(int fd, unsigned int wait_ms)
 {
-	const struct timespec step = {.tv_nsec = STEP_MS * 1000000L};
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	uint64_t end = monotonic_ms() + wait_ms;
 
@@ -126,7 +125,7 @@ static int state_lock_within(int fd, unsigned int wait_ms)
 			return -errno;
 		if (monotonic_ms() >= end)
 			return -EBUSY;
-		(void)nanosleep(&step, NULL);
+		(void)poll(NULL, 0, STEP_MS);
 	}
 	return 0;
 }

@@ -117,7 +117,7 @@ static int tx_rollback_for(struct dcb *dcb, const struct state_at *at, const cha
 		return err;
 	}
 	err = tx_find(&s, id, tx, e);
-	v = tx_view(tx, false, journal_clock_ms());
+	v = tx_view(tx, false, boottime_ms());
 	stands = !err && of == OF_TOOL && tx_decide(&v, TX_PROMISE) == TX_GO_ON;
 	if (stands)
 		*outcome = APPLY_DONE;
@@ -167,7 +167,7 @@ int tx_undo_other_boot(struct dcb *dcb, const struct state_at *at, const char *i
 int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int within_ms,
 		     uint64_t until_ms, struct err *e)
 {
-	struct tx_view v = tx_view(tx, false, journal_clock_ms());
+	struct tx_view v = tx_view(tx, false, boottime_ms());
 	struct err why = {0};
 	enum tx_act act;
 	int err;
@@ -180,7 +180,7 @@ int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsi
 	if (err)
 		return err;
 	/* An answer after the timeout of 'confirm' would confirm what the user saw fail. */
-	if (journal_clock_ms() + within_ms > until_ms)
+	if (boottime_ms() + within_ms > until_ms)
 		return err_set(e, -ECANCELED, "transaction %s: 'confirm' has already timed out",
 			       tx->id);
 	tx->confirmed = true;

@@ -7,9 +7,9 @@
 #include "dcb/apply/tx.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "dcb/kernel/backend.h"
 #include "dcb/lldpad/lldp_agent.h"
@@ -195,7 +195,6 @@ static void tx_await_port(struct dcb *dcb, struct tx_port *p, unsigned int wait_
 static int tx_restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t written,
 			   struct err *e)
 {
-	const struct timespec pause = {.tv_nsec = LIVE_PAUSE_MS * 1000000L};
 	uint64_t scope = written & lldp_agent_fields() ? lldp_agent_fields() & dcb_dcbnl_fields()
 						       : 0;
 	struct tx_port kernel = *p;
@@ -206,7 +205,7 @@ static int tx_restore_live(struct dcb *dcb, const struct tx_port *p, uint64_t wr
 	kernel.before = p->live;
 	for (unsigned int i = 0; scope && i < LIVE_TRIES; i++) {
 		if (i)
-			nanosleep(&pause, NULL);
+			(void)poll(NULL, 0, LIVE_PAUSE_MS);
 		tx_restore_rest(dcb, &kernel, scope);
 		err = tx_verify_port(dcb, &kernel, scope, 0, e);
 		if (!err)

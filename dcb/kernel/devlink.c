@@ -12,7 +12,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "dcb/kernel/backend.h"
 #include "dcb/kernel/netdev.h"
@@ -169,18 +168,16 @@ int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *
 
 static int devlink_await_netdev(struct dcb *dcb, const char *ifname, struct err *e)
 {
-	struct timespec begin, now;
+	uint64_t end_ms = monotonic_ms() + BACK_S * 1000;
 	uint32_t mtu;
 	int err;
 
-	clock_gettime(CLOCK_MONOTONIC, &begin);
 	do {
 		err = netdev_mtu_read(dcb->route, ifname, &mtu, e);
 		if (!err)
 			return 0;
 		(void)poll(NULL, 0, LOOK_MS);
-		clock_gettime(CLOCK_MONOTONIC, &now);
-	} while (now.tv_sec - begin.tv_sec < BACK_S);
+	} while (monotonic_ms() < end_ms);
 	err_set(e, -ETIMEDOUT, "%s: did not come back within %d s of the driver's reload", ifname,
 		BACK_S);
 	err_hint(e, "check 'ip link': the netdev may have a new name");

@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "probe/coord/launcher.h"
 #include "probe/coord/phase_priv.h"
@@ -374,14 +373,6 @@ static void fabric_mark_stopped(const struct coordinator *c)
 	}
 }
 
-static int64_t fabric_unix_now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-}
-
 int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e)
 {
@@ -405,7 +396,7 @@ int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_in
 		err = fabric_run_phases(&c, e);
 	fabric_mark_stopped(&c);
 	fabric_close_coordinator(&c);
-	r->ended_unix_ns = fabric_unix_now_ns();
+	r->ended_unix_ns = unix_ns();
 	if (!err && stop && *stop)
 		err = err_set(e, -EINTR, "the run was stopped: the results are incomplete");
 	return err;

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "probe/coord/phase_priv.h"
@@ -380,10 +379,7 @@ static int open_duo(struct duo *d, struct err *e)
 
 static void finish(struct two_ended *t, int err, const struct err *e)
 {
-	struct timespec now;
-
-	clock_gettime(CLOCK_REALTIME, &now);
-	t->run.ended_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	t->run.ended_unix_ns = unix_ns();
 	if (!err)
 		return;
 	t->partial = t->ran;

@@ -12,7 +12,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/rdma_nl.h"
@@ -149,14 +148,6 @@ static void counters_fill_metric(const struct reading *r, unsigned int row, stru
 		c->def[def->metric] = (uint16_t)row;
 }
 
-uint64_t counters_now_ns(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
-
 static int counters_check_netdev(struct dcb *dcb, const char *ifname, struct err *e)
 {
 	char path[96], text[32];
@@ -205,7 +196,7 @@ int counters_read(struct dcb *dcb, const char *ifname, const char *ibdev, unsign
 	counters_clear(c);
 	for (unsigned int row = 0; row < counter_def_count; row++)
 		counters_fill_metric(r, row, c);
-	c->when_ns = counters_now_ns();
+	c->when_ns = monotonic_ns();
 out:
 	counters_index_clear(&r->index[COUNTER_ETHTOOL]);
 	counters_index_clear(&r->index[COUNTER_RDMA]);

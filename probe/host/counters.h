@@ -143,16 +143,13 @@ void counter_def_text(const struct counter_def *def, int prio, char *buf, size_t
 
 /* One reading of one port. No pointers. Port metrics use index 0 of the second dimension. */
 struct counters {
-	uint64_t when_ns;	    /* CLOCK_MONOTONIC of that host */
+	uint64_t when_ns;	    /* monotonic_ns() of that host */
 	uint8_t has[METRIC_COUNT];  /* bit by priority; bit 0 for port metrics */
 	uint16_t def[METRIC_COUNT]; /* row of counter_defs in use, or COUNTER_NONE */
 	uint64_t value[METRIC_COUNT][QOS_PRIOS];
 };
 
 struct dcb; /* dcb/kernel/dcb.h */
-
-/* Returns the time of the clock of when_ns. */
-uint64_t counters_now_ns(void);
 
 /* Makes a reading without any metric. */
 void counters_clear(struct counters *c);

@@ -22,7 +22,6 @@
 #include <string.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
@@ -77,7 +76,6 @@ static void snapshot_read_rdma_core(char *version, size_t size)
 
 static void snapshot_read_head(struct snapshot *s)
 {
-	struct timespec now;
 	struct utsname uts;
 
 	if (!uname(&uts)) {
@@ -86,8 +84,7 @@ static void snapshot_read_head(struct snapshot *s)
 	}
 	snapshot_read_rdma_core(s->rdma_core, sizeof(s->rdma_core));
 	snprintf(s->version, sizeof(s->version), "%s", ROCECHECK_VERSION);
-	clock_gettime(CLOCK_REALTIME, &now);
-	s->read_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+	s->read_unix_ns = unix_ns();
 	s->privileged = snapshot_has_net_admin();
 }
 

@@ -17,15 +17,15 @@
 static void run_make_id(struct run *r)
 {
 	uint16_t salt = 0;
-	struct timespec now;
 	struct tm utc;
 	size_t used;
+	time_t now;
 
-	clock_gettime(CLOCK_REALTIME, &now);
-	r->started_unix_ns = (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
-	gmtime_r(&now.tv_sec, &utc);
+	r->started_unix_ns = unix_ns();
+	now = r->started_unix_ns / 1000000000;
+	gmtime_r(&now, &utc);
 	if (getrandom(&salt, sizeof(salt), 0) != (ssize_t)sizeof(salt))
-		salt = (uint16_t)now.tv_nsec;
+		salt = (uint16_t)r->started_unix_ns;
 	used = strftime(r->id, sizeof(r->id), "%Y%m%dT%H%M%SZ", &utc);
 	snprintf(r->id + used, sizeof(r->id) - used, "-%04x", salt);
 }

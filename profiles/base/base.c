@@ -94,17 +94,41 @@ uint64_t fnv1a(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
-uint64_t monotonic_ns(void)
+static int64_t base_clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+	clock_gettime(clock, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+uint64_t monotonic_ns(void)
+{
+	return (uint64_t)base_clock_ns(CLOCK_MONOTONIC);
 }
 
 uint64_t monotonic_ms(void)
 {
 	return monotonic_ns() / 1000000;
+}
+
+uint64_t boottime_ms(void)
+{
+	return (uint64_t)base_clock_ns(CLOCK_BOOTTIME) / 1000000;
+}
+
+int64_t unix_ns(void)
+{
+	return base_clock_ns(CLOCK_REALTIME);
+}
+
+void utc_text(time_t when, char text[UTC_TEXT_MAX])
+{
+	struct tm tm;
+
+	text[0] = '\0';
+	if (gmtime_r(&when, &tm))
+		strftime(text, UTC_TEXT_MAX, "%Y-%m-%dT%H:%M:%SZ", &tm);
 }
 
 uint64_t uint_get(const void *at, size_t size)

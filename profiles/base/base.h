@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #define ARRAY_SIZE(a)		(sizeof(a) / sizeof((a)[0]))
 #define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
@@ -56,5 +57,15 @@ void uint_set(void *at, size_t size, uint64_t value);
 /* CLOCK_MONOTONIC. */
 uint64_t monotonic_ms(void);
 uint64_t monotonic_ns(void);
+
+/* CLOCK_BOOTTIME: cannot be set, and runs during suspend. */
+uint64_t boottime_ms(void);
+
+/* CLOCK_REALTIME: since 1970, can be set. */
+int64_t unix_ns(void);
+
+/* Writes a time of seconds since 1970 as UTC: "2006-01-02T15:04:05Z". */
+#define UTC_TEXT_MAX 32
+void utc_text(time_t when, char text[UTC_TEXT_MAX]);
 
 #endif

@@ -118,6 +118,36 @@ static void test_fnv1a(void **state)
 	assert_true(fnv1a(fnv1a(FNV1A_START, "foo", 3), "bar", 3) == UINT64_C(0x85944171f73967e8));
 }
 
+static void test_utc_text(void **state)
+{
+	static const struct {
+		time_t when;
+		const char *want;
+	} cases[] = {
+		{0, "1970-01-01T00:00:00Z"},
+		{1136214245, "2006-01-02T15:04:05Z"},
+		{INT64_MAX, ""}, /* its year is no int */
+	};
+	char text[UTC_TEXT_MAX];
+
+	(void)state;
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		utc_text(cases[i].when, text);
+		assert_string_equal(text, cases[i].want);
+	}
+}
+
+static void test_clocks(void **state)
+{
+	uint64_t ms = monotonic_ms(), ns = monotonic_ns(), boot = boottime_ms();
+	int64_t now = unix_ns() / 1000000000;
+
+	(void)state;
+	assert_true(ns / 1000000 >= ms && monotonic_ms() >= ns / 1000000);
+	assert_true(boot >= ms); /* the same clock, and the time of suspend */
+	assert_in_range(time(NULL) - now, 0, 60);
+}
+
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
@@ -128,6 +158,8 @@ int main(void)
 		cmocka_unit_test(test_long_texts_are_cut),
 		cmocka_unit_test(test_foreign_text_is_cleaned),
 		cmocka_unit_test(test_fnv1a),
+		cmocka_unit_test(test_utc_text),
+		cmocka_unit_test(test_clocks),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
