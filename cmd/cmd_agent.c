@@ -11,6 +11,7 @@
 #include "cmd/cmd.h"
 #include "probe/agent/agent.h"
 #include "probe/io/destination.h"
+#include "profiles/base/process.h"
 
 static bool traffic, read_only;
 static const char *peer_address;
@@ -27,7 +28,6 @@ static const struct opt agent_opts[] = {
 static int run_agent(int argc, char **argv)
 {
 	char self[PATH_MAX];
-	ssize_t length = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	struct agent_config config = {
 		.build = ROCECHECK_VERSION,
 		.self = self,
@@ -48,10 +48,7 @@ static int run_agent(int argc, char **argv)
 	if (traffic)
 		return traffic_child(STDIN_FILENO, STDOUT_FILENO, true) ? EXIT_ENVIRONMENT
 									: EXIT_OK;
-	if (length <= 0)
-		snprintf(self, sizeof(self), "rocecheck");
-	else
-		self[length] = '\0';
+	process_self(self, sizeof(self));
 	if (agent_run(&config, NULL, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	return EXIT_OK;

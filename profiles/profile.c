@@ -16,6 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profiles/base/process.h"
 #include "profiles/profile_qos.h"
 #include "profiles/yaml/yaml_schema.h"
 
@@ -377,11 +378,10 @@ static unsigned int profile_find_dirs(char (*dirs)[256], unsigned int max)
 	const char *extra = secure_getenv("ROCECHECK_PROFILES");
 	unsigned int count = 0;
 	char exe[256];
-	ssize_t n = readlink("/proc/self/exe", exe, sizeof(exe) - 1);
 
 	if (extra && extra[0])
 		profile_add_dir(dirs, &count, max, extra, "", ".");
-	exe[n > 0 ? n : 0] = '\0';
+	process_self(exe, sizeof(exe));
 	profile_cut_path(exe);
 	/* qos.h beside the profiles is the mark of a source tree. */
 	for (unsigned int level = 0; level < LEVELS_MAX && profile_cut_path(exe); level++) {

@@ -17,7 +17,4 @@
 
 #define PROBE_TOKEN_VARIABLE "ROCECHECK_PROBE_TOKEN"
 
-/* Writes the path of this binary to buf. */
-void probe_self(char *buf, size_t size);
-
 #endif

@@ -24,6 +24,7 @@
 #include "probe/io/token.h"
 #include "profiles/base/file.h"
 #include "profiles/base/json_file.h"
+#include "profiles/base/process.h"
 #include "profiles/base/signals.h"
 #include "reports/traffic/incast_verdict.h"
 #include "reports/traffic/size_verdict.h"
@@ -504,7 +505,7 @@ static int client_main(int argc, char **argv)
 		err_sys(&e, -ENOMEM, "probe");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	probe_self(self, sizeof(self));
+	process_self(self, sizeof(self));
 	w.self = self;
 	code = client_find_tokens(tokens, argv, argc, &e)
 		       ? cmd_fail(EXIT_USAGE, &e)

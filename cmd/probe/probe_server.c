@@ -20,6 +20,7 @@
 #include "probe/io/destination.h"
 #include "probe/io/handshake.h"
 #include "probe/io/token.h"
+#include "profiles/base/process.h"
 #include "profiles/base/signals.h"
 
 #define WAIT_MS 600000u /* --wait */
@@ -53,16 +54,6 @@ static const struct opt server_opts[] = {
 	 .help = "also allow traffic to these addresses (default: only the client's)"},
 	{.name = NULL},
 };
-
-void probe_self(char *buf, size_t size)
-{
-	ssize_t length = readlink("/proc/self/exe", buf, size - 1);
-
-	if (length > 0)
-		buf[length] = '\0';
-	else
-		snprintf(buf, size, "rocecheck");
-}
 
 static int server_announce(unsigned int bound, const char *token)
 {
@@ -202,7 +193,7 @@ static int server_run_agent(int fd)
 
 	if (destinations_make(DESTINATION_OF_SERVER, client, peer_address, &destinations, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	probe_self(self, sizeof(self));
+	process_self(self, sizeof(self));
 	if (!globals->quiet)
 		fprintf(stderr, "rocecheck probe server: %s: connected\n", client);
 	if (agent_run(&config, &end, &e))

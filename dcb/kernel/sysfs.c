@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "profiles/base/base.h"
+#include "profiles/base/file.h"
 #include "profiles/base/small_file.h"
 
 bool sysfs_is_element(const char *name)
@@ -64,8 +65,7 @@ bool sysfs_link_name(int root, const char *path, char *name, size_t size)
 	if (length <= 0)
 		return false;
 	target[length] = '\0';
-	last = strrchr(target, '/');
-	last = last ? last + 1 : target;
+	last = file_name_of(target);
 	if (strlen(last) >= size)
 		return false;
 	snprintf(name, size, "%s", last);

@@ -17,6 +17,7 @@
 
 #include "dcb/kernel/nl.h"
 #include "profiles/base/process.h"
+#include "profiles/base/small_file.h"
 
 #define SOCKET_NAME "/com/intel/lldpad"
 
@@ -160,24 +161,19 @@ static bool lldpad_parse_options(const char *proc, pid_t pid, const char *word, 
 
 bool lldpad_read_options(const char *proc, pid_t pid, struct lldpad_options *options)
 {
-	char path[PATH_MAX], line[1024];
-	size_t n = 0;
-	FILE *f;
+	char line[1024];
+	int n;
 
 	if (!proc)
 		proc = "/proc";
 	memset(options, 0, sizeof(*options));
-	snprintf(path, sizeof(path), "%s/%d/cmdline", proc, (int)pid);
-	f = fopen(path, "re");
-	if (!f)
+	n = small_file_bytes(line, sizeof(line), proc, "%d/cmdline", (int)pid);
+	if (n < 0)
 		return false;
-	n = fread(line, 1, sizeof(line) - 1, f);
-	fclose(f);
-	line[n] = '\0';
-	for (size_t at = strlen(line) + 1; at < n;) {
+	for (size_t at = strlen(line) + 1; at < (size_t)n;) {
 		const char *word = line + at;
 		size_t after = at + strlen(word) + 1;
-		const char *next = after < n ? line + after : NULL;
+		const char *next = after < (size_t)n ? line + after : NULL;
 
 		at = after;
 		if (lldpad_parse_options(proc, pid, word, next, options) && next)

@@ -22,6 +22,7 @@
 
 #include "dcb/kernel/nl.h"
 #include "dcb/kernel/rdma_nl.h"
+#include "dcb/kernel/sysfs.h"
 #include "profiles/base/json.h"
 #include "profiles/base/small_file.h"
 #include "profiles/base/text.h"
@@ -47,27 +48,9 @@ static struct port_user *users_add(struct port_users *use, enum port_user_kind k
 	return u;
 }
 
-/* Reads up to `size` bytes of a small file, terminated. Returns their number, 0 on any error. */
-static size_t users_read_file(const char *path, char *buf, size_t size)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-	size_t used = 0;
-	ssize_t n = 1;
-
-	while (fd >= 0 && used + 1 < size && (n = read(fd, buf + used, size - 1 - used)) > 0)
-		used += (size_t)n;
-	if (fd >= 0)
-		close(fd);
-	buf[used] = '\0';
-	return used;
-}
-
 static void users_process_name(const char *proc, pid_t pid, char *name, size_t size)
 {
-	char path[PATH_MAX];
-
-	snprintf(path, sizeof(path), "%s/%d/comm", proc, (int)pid);
-	if (!users_read_file(path, name, size))
+	if (small_file_bytes(name, size, proc, "%d/comm", (int)pid) <= 0)
 		snprintf(name, size, "a process");
 	name[strcspn(name, "\n")] = '\0';
 }
@@ -320,13 +303,11 @@ static bool users_ssh_client(const char *environ, size_t size, char *peer, size_
 /* Reads field 4 of /proc/PID/stat, after a name that may have any characters. */
 static pid_t users_parent_pid(const char *proc, pid_t pid)
 {
-	char path[PATH_MAX], text[1024];
+	char text[1024];
 	const char *end;
 	int parent;
 
-	snprintf(path, sizeof(path), "%s/%d/stat", proc, (int)pid);
-	if (!users_read_file(path, text, sizeof(text)))
-		return 0;
+	small_file_bytes(text, sizeof(text), proc, "%d/stat", (int)pid);
 	end = strrchr(text, ')');
 	return end && sscanf(end, ") %*c %d", &parent) == 1 ? parent : 0;
 }
@@ -334,13 +315,13 @@ static pid_t users_parent_pid(const char *proc, pid_t pid)
 /* sudo and su remove it from the environment of the child, not of their parents. */
 bool port_users_login_client(const char *proc, pid_t pid, char *peer, size_t size)
 {
-	char path[PATH_MAX], *environ = malloc(ENVIRON_MAX);
+	char *environ = malloc(ENVIRON_MAX);
 	bool found = false;
 
 	for (int i = 0; environ && !found && pid > 1 && i < ANCESTORS_MAX; i++) {
-		snprintf(path, sizeof(path), "%s/%d/environ", proc, (int)pid);
-		found = users_ssh_client(environ, users_read_file(path, environ, ENVIRON_MAX), peer,
-					 size);
+		int n = small_file_bytes(environ, ENVIRON_MAX, proc, "%d/environ", (int)pid);
+
+		found = users_ssh_client(environ, n < 0 ? 0 : (size_t)n, peer, size);
 		pid = users_parent_pid(proc, pid);
 	}
 	free(environ);
@@ -350,17 +331,11 @@ bool port_users_login_client(const char *proc, pid_t pid, char *peer, size_t siz
 /* Finds the bond of a port; also a bridge or team. */
 static void users_add_master(struct dcb *dcb, const char *port, struct port_users *use)
 {
-	char path[64], target[256];
-	const char *name;
-	ssize_t n;
+	char path[64], name[256];
 
 	snprintf(path, sizeof(path), "class/net/%.20s/master", port);
-	n = readlinkat(dcb_sysfs_fd(dcb), path, target, sizeof(target) - 1);
-	if (n <= 0)
-		return;
-	target[n] = '\0';
-	name = strrchr(target, '/');
-	users_add(use, PORT_USER_BOND, name ? name + 1 : target);
+	if (sysfs_link_name(dcb_sysfs_fd(dcb), path, name, sizeof(name)))
+		users_add(use, PORT_USER_BOND, name);
 }
 
 void port_users_gather(struct dcb *dcb, const struct port_users_roots *roots, const char *netdev,

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "probe/traffic/traffic_worker.h"
+#include "profiles/base/small_file.h"
 
 /* rxe and siw have no parent device in sysfs. */
 static bool device_is_soft(const char *ibdev)
@@ -179,22 +180,17 @@ static int device_pick_core(const char *list, unsigned int n)
 
 void traffic_pin(const struct traffic *t, unsigned int worker)
 {
-	char path[160], list[1024] = "";
+	char list[1024];
 	cpu_set_t set;
-	FILE *in;
 	int core;
 
 	if (!t->spec.pin)
 		return;
-	snprintf(path, sizeof(path), "/sys/class/infiniband/%s/device/local_cpulist",
-		 t->spec.ibdev);
-	in = fopen(path, "re");
-	if (!in) /* no NUMA node: all cores are equal */
-		in = fopen("/sys/devices/system/cpu/online", "re");
-	if (!in)
-		return;
-	core = fgets(list, sizeof(list), in) ? device_pick_core(list, worker) : -1;
-	fclose(in);
+	/* no NUMA node: all cores are equal */
+	if (!small_file_line(list, sizeof(list), "/sys", "class/infiniband/%s/device/local_cpulist",
+			     t->spec.ibdev))
+		small_file_line(list, sizeof(list), "/sys", "devices/system/cpu/online");
+	core = device_pick_core(list, worker);
 	if (core < 0 || core >= CPU_SETSIZE)
 		return;
 	CPU_ZERO(&set);

@@ -107,6 +107,16 @@ pid_t process_find_daemon(const char *proc, const char *name)
 	return pid;
 }
 
+void process_self(char *path, size_t size)
+{
+	ssize_t n = readlink("/proc/self/exe", path, size - 1);
+
+	if (n > 0)
+		path[n] = '\0';
+	else
+		snprintf(path, size, "rocecheck");
+}
+
 static int process_close_listed(int first)
 {
 	DIR *dir = opendir("/proc/self/fd");

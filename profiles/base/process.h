@@ -8,6 +8,7 @@
 #define PROFILES_PROCESS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <sys/types.h>
 
 /*
@@ -23,6 +24,9 @@ pid_t process_find_daemon(const char *proc, const char *name);
 /* Returns true if a process, named by its folder in proc, is in our network namespace. False only
  * if both namespaces are known and differ. */
 bool process_same_net(const char *proc, const char *pid);
+
+/* The path of the running program, "rocecheck" if it is unknown. */
+void process_self(char *path, size_t size);
 
 /* Closes the descriptor `first` and all above it. -errno without both close_range(2) and /proc. */
 int process_close_from(int first);

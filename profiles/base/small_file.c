@@ -60,6 +60,28 @@ bool small_file_line(char *buf, size_t size, const char *root, const char *fmt, 
 	return fits && small_file_read_line(path, buf, size);
 }
 
+int small_file_bytes(char *buf, size_t size, const char *root, const char *fmt, ...)
+{
+	char path[PATH_MAX];
+	size_t used = 0;
+	va_list args;
+	ssize_t n;
+	int fd = -1;
+
+	va_start(args, fmt);
+	if (small_file_path(path, root, fmt, args))
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	va_end(args);
+	buf[0] = '\0';
+	if (fd < 0)
+		return SMALL_FILE_UNKNOWN;
+	while (used + 1 < size && (n = read(fd, buf + used, size - 1 - used)) > 0)
+		used += (size_t)n;
+	close(fd);
+	buf[used] = '\0';
+	return (int)used;
+}
+
 bool small_file_value(char *buf, size_t size, const char *key, const char *root, const char *fmt,
 		      ...)
 {

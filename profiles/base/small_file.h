@@ -19,6 +19,11 @@
 bool small_file_line(char *buf, size_t size, const char *root, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
 
+/* Reads its bytes, at most size - 1, and terminates them: NULs in it stay. Returns their number,
+ * SMALL_FILE_UNKNOWN and "" if it cannot be opened. */
+int small_file_bytes(char *buf, size_t size, const char *root, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+
 /* Reads what follows `key` in the first line that begins with it: "Uid:" of /proc/PID/status. Cuts
  * only the newline; false and "" without such a line. */
 bool small_file_value(char *buf, size_t size, const char *key, const char *root, const char *fmt,
