@@ -4,12 +4,11 @@
  * again: the second plan must be empty. All checks run before the question.
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/apply/apply_preflight.h"
 #include "cmd/apply/apply_boot.h"
+#include "cmd/apply/apply_preflight.h"
 #include "cmd/apply/apply_verify.h"
 #include "cmd/apply/hosts.h"
 #include "cmd/apply/plan_file.h"
@@ -17,6 +16,7 @@
 #include "cmd/cmd.h"
 #include "dcb/apply/plan_apply.h"
 #include "profiles/base/boot_unit.h"
+#include "profiles/base/signals.h"
 
 #define UNDO_TRIES 9 /* STATE_LOCK_MS each: another undo may wait TX_WAIT_LINK_S for a port */
 
@@ -380,7 +380,7 @@ static int apply_write(struct apply *a)
 		return apply_report_unchanged(a);
 	cmd_tidy(&state_at);
 	/* A closed pipe must not kill a transaction in progress. */
-	signal(SIGPIPE, SIG_IGN);
+	signals_ignore_pipe(NULL);
 	if (plan_apply(a->dcb, a->plans.plan, a->plans.count, &how, tx_id, &outcome, &e))
 		return apply_report_failure(a, tx_id, outcome, &e);
 	return apply_read_back(a, tx_id);

@@ -8,24 +8,23 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "cmd/apply/plan_text.h"
 #include "cmd/cmd.h"
-#include "dcb/drift/drift_baseline.h"
 #include "dcb/apply/deadman.h"
 #include "dcb/apply/decide.h"
 #include "dcb/apply/plan_apply.h"
-#include "dcb/drift/writers.h"
 #include "dcb/drift/drift.h"
+#include "dcb/drift/drift_baseline.h"
+#include "dcb/drift/writers.h"
 #include "dcb/lldpad/lldp_agent.h"
 #include "probe/host/ports.h"
+#include "profiles/base/signals.h"
 
 #define WATCH_SCHEMA	"rocecheck.watch/1"
 #define WATCH_PORTS_MAX 1024
@@ -807,20 +806,6 @@ static int watch_run_loop(struct watch_loop *l, struct err *e)
 	return err;
 }
 
-static int watch_open_signals(struct err *e)
-{
-	sigset_t set;
-	int fd;
-
-	sigemptyset(&set);
-	sigaddset(&set, SIGINT);
-	sigaddset(&set, SIGTERM);
-	sigaddset(&set, SIGHUP);
-	sigprocmask(SIG_BLOCK, &set, NULL);
-	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? err_sys(e, -errno, "signals") : fd;
-}
-
 /* Joins the groups before the first reading, so no change is missed. */
 static int watch_open_notices(struct watch_loop *l, struct err *e)
 {
@@ -873,7 +858,7 @@ static int watch_run(struct watch_loop *l)
 	watch_report_overdue(l);
 	if (once)
 		return watch_compare_once(l);
-	l->signals = watch_open_signals(&e);
+	l->signals = signals_open_stop(&e);
 	if (l->signals < 0 || watch_run_loop(l, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	return l->w.drifted ? EXIT_FINDINGS : EXIT_OK;

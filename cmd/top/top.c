@@ -4,7 +4,6 @@
  * stdout is not a terminal, as lines (with --json one object of rocecheck.top/1 per line).
  */
 #include <errno.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +15,7 @@
 #include "cmd/top/top_rows.h"
 #include "cmd/top/top_sampler.h"
 #include "dcb/kernel/dcb.h"
+#include "profiles/base/signals.h"
 
 static struct opt_list ifaces;
 static unsigned int interval_ms = 1000, count;
@@ -53,26 +53,9 @@ struct top_screen {
 	struct top_row row[TOP_ROWS_MAX];
 	unsigned int row_count;
 	unsigned int first; /* row on top of the table */
+	const atomic_int *stop;
 	bool frozen, help, quit;
 };
-
-/* Set by a signal handler. */
-static volatile sig_atomic_t ended;
-
-static void top_on_signal(int signal)
-{
-	(void)signal;
-	ended = 1;
-}
-
-static void top_catch_signals(void)
-{
-	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-	struct sigaction action = {.sa_handler = top_on_signal}; /* no SA_RESTART: a wait ends */
-
-	for (size_t i = 0; i < ARRAY_SIZE(signals); i++)
-		sigaction(signals[i], &action, NULL);
-}
 
 static uint64_t top_stale_ns(const struct top_screen *t)
 {
@@ -340,7 +323,7 @@ static void top_screen_loop(struct top_screen *t)
 {
 	uint64_t drawn_ns = 0;
 
-	while (!t->quit && !ended) {
+	while (!t->quit && !*t->stop) {
 		bool fresh = !t->frozen && top_sampler_get(t->sampler, &t->sample);
 		int key;
 
@@ -370,7 +353,7 @@ static int top_screen_run(struct top_sampler *sampler, uint8_t prio_set, struct 
 	t->sampler = sampler;
 	t->interval_ms = interval_ms;
 	t->prio_set = prio_set;
-	top_catch_signals();
+	t->stop = signals_catch_all();
 	err = screen_open(globals->colour_out, e);
 	if (!err) {
 		top_screen_loop(t);

@@ -6,10 +6,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "profiles/base/signals.h"
 
 /* What all say goes through one door. */
 struct voice {
@@ -82,17 +83,17 @@ static void start_one(struct member *m)
 
 static void run_all(struct member *m, unsigned int count)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN}, old;
+	struct sigaction old;
 
 	/* Each loop sets it, and gives back what it found: that must not be the death of another.
 	 */
-	sigaction(SIGPIPE, &ignore, &old);
+	signals_ignore_pipe(&old);
 	for (unsigned int i = 0; i < count; i++)
 		start_one(&m[i]);
 	for (unsigned int i = 0; i < count; i++)
 		if (m[i].started)
 			pthread_join(m[i].thread, NULL);
-	sigaction(SIGPIPE, &old, NULL);
+	signals_restore_pipe(&old);
 }
 
 static int check_hosts(const char *const *host, unsigned int count, struct err *e)

@@ -14,6 +14,7 @@
 #include <uv.h>
 
 #include "probe/io/line_buffer.h"
+#include "profiles/base/signals.h"
 
 #define LOOP_READ_BYTES 65536
 
@@ -43,7 +44,6 @@ static void loop_on_tick(uv_timer_t *timer)
 
 int loop_open(struct loop **out, struct err *e)
 {
-	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	struct loop *l = calloc(1, sizeof(*l));
 	int err;
 
@@ -58,7 +58,7 @@ int loop_open(struct loop **out, struct err *e)
 	l->tick.data = l;
 	l->seen_ms = uv_now(&l->uv);
 	uv_timer_start(&l->tick, loop_on_tick, TICK_MS, TICK_MS);
-	sigaction(SIGPIPE, &ignore, &l->old_sigpipe);
+	signals_ignore_pipe(&l->old_sigpipe);
 	*out = l;
 	return 0;
 }
@@ -70,7 +70,7 @@ void loop_close(struct loop *l)
 	uv_close((uv_handle_t *)&l->tick, NULL);
 	uv_run(&l->uv, UV_RUN_DEFAULT); /* runs the close callbacks */
 	uv_loop_close(&l->uv);
-	sigaction(SIGPIPE, &l->old_sigpipe, NULL);
+	signals_restore_pipe(&l->old_sigpipe);
 	free(l);
 }
 

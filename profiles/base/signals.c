@@ -4,21 +4,27 @@
  */
 #include "profiles/base/signals.h"
 
+#include <errno.h>
 #include <pthread.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stddef.h>
+#include <sys/signalfd.h>
 #include <time.h>
 
-#include "profiles/base/base.h"
+/* The first STOP_COUNT ask to stop in an orderly way. */
+static const int signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+#define STOP_COUNT 3
+#define END_COUNT  4
 
-static const int held_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE};
+static void signals_set(sigset_t *set, unsigned int count)
+{
+	sigemptyset(set);
+	for (unsigned int i = 0; i < count; i++)
+		sigaddset(set, signals[i]);
+}
 
 void signals_hold(struct signals_held *held)
 {
-	sigemptyset(&held->set);
-	for (unsigned int i = 0; i < ARRAY_SIZE(held_signals); i++)
-		sigaddset(&held->set, held_signals[i]);
+	signals_set(&held->set, ARRAY_SIZE(signals));
 	pthread_sigmask(SIG_BLOCK, &held->set, &held->old);
 }
 
@@ -50,22 +56,50 @@ static void signals_on_stop(int number)
 	stop = 1;
 }
 
-static void signals_set_handler(void (*handler)(int))
+static void signals_set_handler(void (*handler)(int), unsigned int count, unsigned int flags)
 {
-	static const int numbers[] = {SIGINT, SIGTERM, SIGHUP};
-	struct sigaction action = {.sa_handler = handler, .sa_flags = (int)SA_RESETHAND};
+	struct sigaction action = {.sa_handler = handler, .sa_flags = (int)flags};
 
-	for (size_t i = 0; i < ARRAY_SIZE(numbers); i++)
-		sigaction(numbers[i], &action, NULL);
+	for (unsigned int i = 0; i < count; i++)
+		sigaction(signals[i], &action, NULL);
 }
 
 const atomic_int *signals_catch_stop(void)
 {
-	signals_set_handler(signals_on_stop);
+	signals_set_handler(signals_on_stop, STOP_COUNT, SA_RESETHAND);
+	return &stop;
+}
+
+const atomic_int *signals_catch_all(void)
+{
+	signals_set_handler(signals_on_stop, END_COUNT, 0);
 	return &stop;
 }
 
 void signals_release_stop(void)
 {
-	signals_set_handler(SIG_DFL);
+	signals_set_handler(SIG_DFL, STOP_COUNT, 0);
+}
+
+int signals_open_stop(struct err *e)
+{
+	sigset_t set;
+	int fd;
+
+	signals_set(&set, STOP_COUNT);
+	pthread_sigmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? err_sys(e, -errno, "signals") : fd;
+}
+
+void signals_ignore_pipe(struct sigaction *former)
+{
+	const struct sigaction ignore = {.sa_handler = SIG_IGN};
+
+	sigaction(SIGPIPE, &ignore, former);
+}
+
+void signals_restore_pipe(const struct sigaction *former)
+{
+	sigaction(SIGPIPE, former, NULL);
 }
