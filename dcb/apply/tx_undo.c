@@ -75,10 +75,11 @@ static int tx_restore_object(struct dcb *dcb, const struct tx_port *p, uint64_t 
 /* The second pass over a port; the final readback finds errors of single objects. */
 static void tx_restore_rest(struct dcb *dcb, const struct tx_port *p, uint64_t scope)
 {
-	const struct driver_quirk *quirk = driver_quirk_find(p->driver);
+	enum qos_field_id order[QOS_FIELD_COUNT];
 
+	driver_order(driver_quirk_find(p->driver), order);
 	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
-		uint64_t mask = dcb_object_fields(driver_order(quirk)[i]) & scope;
+		uint64_t mask = dcb_object_fields(order[i]) & scope;
 
 		if (mask)
 			(void)tx_restore_object(dcb, p, mask, NULL);

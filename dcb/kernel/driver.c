@@ -24,7 +24,7 @@
 #define ORDER_TAIL                                                                                 \
 	QOS_PRIO_BUFFER, QOS_BUFFER_SIZE, QOS_NP_ENABLE, QOS_RP_ENABLE, QOS_CNP_DSCP,              \
 		QOS_CNP_PRIO, QOS_CNP_INTERVAL, QOS_CC_PARAMS, QOS_CC_ALGORITHM, QOS_VLAN_PRIO,    \
-		QOS_ROCE_VERSION, QOS_CM_TOS, QOS_VERBS_TOS, QOS_ADMIN_STATUS
+		QOS_ROCE_VERSION, QOS_CM_TOS, QOS_VERBS_TOS
 
 #define APP_FIELDS (BIT(TRUST) | BIT(DSCP_PRIO) | BIT(APP))
 #define ETS_FIELDS (BIT(ETS_WILLING) | BIT(PRIO_TC) | BIT(TC_TSA) | BIT(TC_TX_BW))
@@ -132,14 +132,24 @@ const struct driver_quirk driver_quirks[] = {
 	},
 };
 
-const enum qos_field_id *driver_order(const struct driver_quirk *quirk)
+/* dcbx.admin_status is last: the LLDP agent begins to send when it has all settings. */
+void driver_order(const struct driver_quirk *quirk, enum qos_field_id order[QOS_FIELD_COUNT])
 {
-	static const enum qos_field_id app_first[QOS_FIELD_COUNT] = {
-		ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC, ORDER_TAIL};
-	static const enum qos_field_id app_last[QOS_FIELD_COUNT] = {
-		ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP, ORDER_TAIL};
+	static const enum qos_field_id app_first[] = {ORDER_HEAD, ORDER_APP, ORDER_ETS, ORDER_PFC,
+						      ORDER_TAIL};
+	static const enum qos_field_id app_last[] = {ORDER_HEAD, ORDER_ETS, ORDER_PFC, ORDER_APP,
+						     ORDER_TAIL};
+	uint64_t named = BIT(ADMIN_STATUS);
+	unsigned int count = 0;
 
-	return quirk->app_last ? app_last : app_first;
+	for (; count < ARRAY_SIZE(app_first); count++) {
+		order[count] = quirk->app_last ? app_last[count] : app_first[count];
+		named |= QOS_BIT(order[count]);
+	}
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (!(named & QOS_BIT(id)))
+			order[count++] = id;
+	order[count] = QOS_ADMIN_STATUS;
 }
 
 const struct driver_quirk *driver_quirk_find(const char *driver)

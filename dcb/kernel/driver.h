@@ -60,8 +60,9 @@ struct driver_quirk {
 extern const struct driver_quirk driver_quirks[];
 const struct driver_quirk *driver_quirk_find(const char *driver);
 
-/* Returns the write order of a driver: each field once, QOS_FIELD_COUNT of them. */
-const enum qos_field_id *driver_order(const struct driver_quirk *quirk);
+/* Makes the write order of a driver: each field once. Fields that need no place in it come after
+ * all others, in the order of their ids; only dcbx.admin_status follows. */
+void driver_order(const struct driver_quirk *quirk, enum qos_field_id order[QOS_FIELD_COUNT]);
 
 /* Clears the bits of fields that the driver reports as zeros until they are set (zeros_unknown). */
 void driver_forget_zeros(const struct driver_quirk *quirk, struct qos *q);

@@ -296,7 +296,9 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	struct context c = {want, have, driver_quirk_find(driver), plan};
 	const struct qos then = plan_outcome(&c);
 	uint64_t diff = qos_diff(want, have), again;
+	enum qos_field_id order[QOS_FIELD_COUNT];
 
+	driver_order(c.quirk, order);
 	memset(plan, 0, sizeof(*plan));
 	snprintf(plan->driver, sizeof(plan->driver), "%s", driver);
 	plan->tier = c.quirk->tier;
@@ -309,7 +311,7 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	plan->side_effects = again & have->has & ~want->has;
 	again &= want->has & have->has;
 	for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++) {
-		enum qos_field_id id = driver_order(c.quirk)[i];
+		enum qos_field_id id = order[i];
 		struct plan_step *s = &plan->step[plan->count];
 
 		if (!((diff | again) & QOS_BIT(id)))

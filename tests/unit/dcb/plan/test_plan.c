@@ -326,12 +326,15 @@ static void test_quirks(void **state)
 
 	(void)state;
 	for (; !last; q++) {
+		enum qos_field_id order[QOS_FIELD_COUNT];
 		uint64_t seen = 0, masks = q->flaps | q->resets | q->cached | q->zeros_unknown;
 
 		last = !q->driver;
+		driver_order(q, order);
 		for (unsigned int i = 0; i < QOS_FIELD_COUNT; i++)
-			seen |= QOS_BIT(driver_order(q)[i]);
+			seen |= QOS_BIT(order[i]);
 		assert_true(seen == QOS_BIT(QOS_FIELD_COUNT) - 1);
+		assert_int_equal(order[QOS_FIELD_COUNT - 1], QOS_ADMIN_STATUS);
 		for (int id = 0; id < QOS_FIELD_COUNT; id++)
 			if (masks & QOS_BIT(id))
 				assert_true(dcb_object_fields(id) != 0);
