@@ -245,6 +245,7 @@ struct qos_field {
 	uint32_t min, max;	      /* inclusive, of the value or of each element */
 	const struct qos_word *words; /* ends with a NULL word; NULL when the kind has none */
 	const char *unit;	      /* "percent", "bytes", ... or "" */
+	const char *source;	      /* interface it is read from, for evidence: "dcbnl ETS" */
 	const char *help;	      /* one line for man page and schema */
 };
 

@@ -10,29 +10,6 @@
 
 #include "reports/engine/tcp_share.h"
 
-/* Sources of the fields, for evidence. */
-static const char *const field_source[QOS_FIELD_COUNT] = {
-	[QOS_DCBX_MODE] = "dcbnl",	  [QOS_TRUST] = "dcbnl",
-	[QOS_DSCP_PRIO] = "dcbnl APP",	  [QOS_APP] = "dcbnl APP",
-	[QOS_APP_TRUST] = "dcbnl",	  [QOS_REWRITE_DSCP] = "dcbnl",
-	[QOS_REWRITE_PCP] = "dcbnl",	  [QOS_ETS_WILLING] = "dcbnl",
-	[QOS_ETS_CAP] = "dcbnl",	  [QOS_PRIO_TC] = "dcbnl ETS",
-	[QOS_TC_TSA] = "dcbnl ETS",	  [QOS_TC_TX_BW] = "dcbnl ETS",
-	[QOS_TC_MAXRATE] = "dcbnl",	  [QOS_PFC_WILLING] = "dcbnl",
-	[QOS_PFC_CAP] = "dcbnl",	  [QOS_PFC_ENABLED] = "dcbnl",
-	[QOS_PFC_DELAY] = "dcbnl",	  [QOS_PRIO_BUFFER] = "dcbnl",
-	[QOS_BUFFER_SIZE] = "dcbnl",	  [QOS_PAUSE_AUTONEG] = "ethtool",
-	[QOS_PAUSE_RX] = "ethtool",	  [QOS_PAUSE_TX] = "ethtool",
-	[QOS_VLAN_PRIO] = "rtnetlink",	  [QOS_MTU] = "rtnetlink",
-	[QOS_IB_MTU] = "verbs",		  [QOS_ROCE_ENABLE] = "devlink",
-	[QOS_ROCE_VERSION] = "rdma_cm",	  [QOS_CM_TOS] = "rdma_cm",
-	[QOS_NP_ENABLE] = "driver",	  [QOS_RP_ENABLE] = "driver",
-	[QOS_CNP_DSCP] = "driver",	  [QOS_CNP_PRIO] = "driver",
-	[QOS_CNP_INTERVAL] = "driver",	  [QOS_CC_ALGORITHM] = "driver",
-	[QOS_CC_PARAMS] = "driver",	  [QOS_VERBS_TOS] = "driver",
-	[QOS_FIRMWARE_AGENT] = "ethtool", [QOS_PFC_STORM] = "ethtool",
-};
-
 /* A profile that was loaded has a name. */
 bool port_ctx_has_profile(const struct port_ctx *s)
 {
@@ -265,7 +242,7 @@ void evidence_field(struct findings *out, const struct port_ctx *s, enum qos_fie
 
 	qos_field_text(&s->port->qos, id, value, sizeof(value));
 	finding_evidence(out, EVIDENCE_HOST, "%s is %s (%s)", qos_fields[id].key, value,
-			 field_source[id]);
+			 qos_fields[id].source);
 }
 
 /* Names the tier of the counter's row; hardware, the best one, is not printed. */

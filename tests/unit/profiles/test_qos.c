@@ -23,6 +23,8 @@ static void test_rows_are_complete(void **state)
 		assert_non_null(f->key);
 		assert_non_null(f->help);
 		assert_non_null(f->unit);
+		assert_non_null(f->source);
+		assert_true(f->source[0]);
 		assert_true(f->min <= f->max);
 		assert_int_equal(qos_field_find(f->key), id);
 		for (int other = 0; other < id; other++)
