@@ -29,14 +29,14 @@ const struct qos_word profile_intent_words[] = {
 	{NULL, 0},
 };
 
-static const struct qos_word unsupported_words[] = {
+const struct qos_word profile_unsupported_words[] = {
 	{"fail", CHOICE_FAIL},
 	{"warn", CHOICE_WARN},
 	{"skip", CHOICE_SKIP},
 	{NULL, 0},
 };
 
-static const struct qos_word disruption_words[] = {
+const struct qos_word profile_disruption_words[] = {
 	{"allow", CHOICE_ALLOW},
 	{"ask", CHOICE_ASK},
 	{"deny", CHOICE_DENY},
@@ -269,9 +269,10 @@ static const struct schema_row rows[] = {
 	{.path = "app.pcp", .kind = SCHEMA_OWN, .read = profile_read_selector, .shape = PRIO_MAP,
 	 .help = "priority by PCP of the VLAN tag, plus 8 if DEI is set (needs Linux 6.2)"},
 	{.path = "policy.on_unsupported", .kind = SCHEMA_WORD, AT(on_unsupported),
-	 .words = unsupported_words, .help = "result if the device does not support a setting (default fail)"},
+	 .words = profile_unsupported_words,
+	 .help = "result if the device does not support a setting (default fail)"},
 	{.path = "policy.disruption", .kind = SCHEMA_WORD, AT(disruption),
-	 .words = disruption_words,
+	 .words = profile_disruption_words,
 	 .help = "permission for steps that flap a link or reset a device (default ask)"},
 	{.path = "policy.rollback_timeout_s", .kind = SCHEMA_UINT, .max = 3600,
 	 AT(confirm_within_s),

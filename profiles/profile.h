@@ -102,7 +102,8 @@ bool profile_is_path(const char *name);
 json_t *profile_schema(void);
 
 /* Words of the enums, for messages and JSON. */
-extern const struct qos_word profile_intent_words[], profile_agent_words[];
+extern const struct qos_word profile_intent_words[], profile_unsupported_words[],
+	profile_disruption_words[], profile_agent_words[];
 const char *profile_intent_word(enum profile_intent intent);
 
 #endif

@@ -12,17 +12,6 @@
 #include "profiles/base/text.h"
 #include "profiles/yaml/diag.h"
 
-/* All choices; the reader does not check which of them belong to a member. */
-static const struct qos_word choices[] = {
-	{"fail", CHOICE_FAIL},
-	{"warn", CHOICE_WARN},
-	{"skip", CHOICE_SKIP},
-	{"allow", CHOICE_ALLOW},
-	{"ask", CHOICE_ASK},
-	{"deny", CHOICE_DENY},
-	{NULL, 0},
-};
-
 static int profile_parse_text(const json_t *json, char *to, size_t size, struct err *e)
 {
 	const char *text = json_string_value(json);
@@ -94,10 +83,11 @@ static const struct json_row profile_rows[] = {
 	JSON_ROW(struct profile, name, .kind = JSON_STRUCT, JSON_BY(profile_text)),
 	JSON_ROW(struct profile, path, .kind = JSON_STRUCT, JSON_BY(profile_path)),
 	WORD("intent", intent, JSON_NEEDED, profile_intent_words),
-	WORD("on_unsupported", on_unsupported, JSON_NEEDED, choices),
-	WORD("disruption", disruption, JSON_NEEDED, choices),
+	WORD("on_unsupported", on_unsupported, JSON_NEEDED, profile_unsupported_words),
+	WORD("disruption", disruption, JSON_NEEDED, profile_disruption_words),
 	WORD("agent", agent, JSON_OPTIONAL, profile_agent_words),
-	WORD("peer", lldp_peer, JSON_OPTIONAL, choices),
+	/* "skip" is dcbx.peer.require: ignore. */
+	WORD("peer", lldp_peer, JSON_OPTIONAL, profile_unsupported_words),
 	NUMBER("peer_match", lldp_peer_match, LLDP_PEER_PFC | LLDP_PEER_ETS | LLDP_PEER_APP),
 	NUMBER("confirm_within_s", confirm_within_s, UINT16_MAX),
 	JSON_ROW(struct profile, persist, .kind = JSON_BOOL, .need = JSON_OPTIONAL),

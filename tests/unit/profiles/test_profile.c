@@ -3,6 +3,7 @@
  * profiles/profile*.c and schema*.c: every field through profile syntax, every shipped profile,
  * inheritance, names and paths.
  */
+#include "profiles/profile_json.h"
 #include "tests/unit/profiles/profile_load.h"
 #include "tests/unit/fixture/qos_samples.h"
 
@@ -292,6 +293,46 @@ static void test_names_and_paths(void **state)
 }
 
 /* Every field and key of the loader is in the JSON Schema, at its place. */
+/* A kept profile has the words of its member; those of another are refused. */
+static void test_json_words(void **state)
+{
+	static const struct {
+		const char *member, *word;
+		bool ok;
+	} cases[] = {
+		{"on_unsupported", "fail", true}, {"on_unsupported", "skip", true},
+		{"on_unsupported", "ask", false}, {"on_unsupported", "allow", false},
+		{"disruption", "allow", true},	  {"disruption", "deny", true},
+		{"disruption", "fail", false},	  {"disruption", "skip", false},
+		{"peer", "warn", true},		  {"peer", "skip", true},
+		{"peer", "deny", false},	  {"peer", "ignore", false},
+		{"intent", "lossy", true},	  {"intent", "fail", false},
+		{"agent", "lldpad", true},	  {"agent", "warn", false},
+	};
+	struct profile p, read;
+	struct diags d;
+	json_t *doc;
+
+	(void)state;
+	assert_int_equal(load(HEAD, &p, &d), 0);
+	diags_clear(&d);
+	doc = profile_to_json(&p);
+	for (unsigned int i = 0; i < ARRAY_SIZE(cases); i++) {
+		json_t *changed = json_copy(doc);
+		struct err e = {0};
+		int err;
+
+		json_object_set_new(changed, cases[i].member, json_string(cases[i].word));
+		err = profile_from_json(changed, &read, &e);
+		if (err != (cases[i].ok ? 0 : -EINVAL))
+			fail_msg("%s: %s: %d", cases[i].member, cases[i].word, err);
+		if (err && !strstr(e.text, cases[i].member))
+			fail_msg("%s: %s", cases[i].member, e.text);
+		json_decref(changed);
+	}
+	json_decref(doc);
+}
+
 static void test_json_schema(void **state)
 {
 	json_t *schema = profile_schema();
@@ -324,6 +365,7 @@ int main(void)
 		cmocka_unit_test(test_shipped),
 		cmocka_unit_test(test_lab_values),
 		cmocka_unit_test(test_names_and_paths),
+		cmocka_unit_test(test_json_words),
 		cmocka_unit_test(test_json_schema),
 	};
 
