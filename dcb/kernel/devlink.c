@@ -169,11 +169,11 @@ int devlink_roce_read(struct dcb *dcb, const char *ifname, struct devlink_roce *
 static int devlink_await_netdev(struct dcb *dcb, const char *ifname, struct err *e)
 {
 	uint64_t end_ms = monotonic_ms() + BACK_S * 1000;
-	uint32_t mtu;
+	bool up;
 	int err;
 
 	do {
-		err = netdev_mtu_read(dcb->route, ifname, &mtu, e);
+		err = netdev_up_read(dcb->route, ifname, &up, e);
 		if (!err)
 			return 0;
 		(void)poll(NULL, 0, LOOK_MS);

@@ -25,13 +25,14 @@
 #define PAUSE_FIELDS  (BIT(PAUSE_AUTONEG) | BIT(PAUSE_RX) | BIT(PAUSE_TX))
 #define CM_FIELDS     (BIT(ROCE_VERSION) | BIT(CM_TOS))
 #define FLAG_FIELDS   (BIT(FIRMWARE_AGENT) | BIT(PFC_STORM))
+#define LINK_FIELDS   BIT(MTU)
 #define CC_FIELDS                                                                                  \
 	(BIT(NP_ENABLE) | BIT(RP_ENABLE) | BIT(CNP_DSCP) | BIT(CNP_PRIO) | BIT(CNP_INTERVAL) |     \
 	 BIT(CC_PARAMS) | BIT(CC_ALGORITHM) | BIT(VERBS_TOS))
 /* Fields outside dcbnl. */
 #define OTHER_FIELDS                                                                               \
-	(BIT(MTU) | PAUSE_FIELDS | CM_FIELDS | FLAG_FIELDS | BIT(VLAN_PRIO) | BIT(ROCE_ENABLE) |   \
-	 CC_FIELDS)
+	(LINK_FIELDS | PAUSE_FIELDS | CM_FIELDS | FLAG_FIELDS | BIT(VLAN_PRIO) |                   \
+	 BIT(ROCE_ENABLE) | CC_FIELDS)
 
 static const struct driver_quirk *kernel_port_quirk(struct dcb *dcb, const struct dcb_port *port)
 {
@@ -93,7 +94,7 @@ static struct congestion_port kernel_congestion_port(struct dcb *dcb, const stru
 	};
 }
 
-/* Adds at least these fields: each kernel interface is read as a whole. The MTU comes first: it
+/* Adds at least these fields: each kernel interface is read as a whole. The link comes first: it
  * shows that the netdev exists. */
 static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
 			    struct qos *q, bool *has_dcb, struct err *e)
@@ -102,10 +103,8 @@ static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64
 	struct congestion_port files;
 	int err = 0;
 
-	if (fields & BIT(MTU)) {
-		err = netdev_mtu_read(dcb->route, port->ifname, &q->mtu, e);
-		q->has |= err ? 0 : BIT(MTU);
-	}
+	if (fields & LINK_FIELDS)
+		err = netdev_qos_read(dcb->route, port->ifname, q, e);
 	if (!err && fields & ~OTHER_FIELDS)
 		err = kernel_read_dcbnl(dcb, port, q, has_dcb, e);
 	if (!err && fields & PAUSE_FIELDS)
@@ -298,6 +297,12 @@ static int kernel_write_pause(struct dcb *dcb, const struct dcb_port *port, cons
 	return ethtool_pause_write(dcb->generic, dcb->ethtool_family, port->ifname, q, mask, e);
 }
 
+static int kernel_write_link(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
+			     uint64_t mask, struct err *e)
+{
+	return netdev_qos_write(dcb->route, port->ifname, q, __builtin_ctzll(mask), e);
+}
+
 /* Objects of one value. */
 static int kernel_write_value(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 			      uint64_t mask, struct err *e)
@@ -309,8 +314,6 @@ static int kernel_write_value(struct dcb *dcb, const struct dcb_port *port, cons
 		return ethtool_lldp_agent_write(dcb->ioctl_fd, port->ifname, q->firmware_agent, e);
 	case QOS_APP_TRUST:
 		return dcbnl_set_trust(dcb->route, port->ifname, q->app_trust, e);
-	case QOS_MTU:
-		return netdev_mtu_write(dcb->route, port->ifname, q->mtu, e);
 	case QOS_VLAN_PRIO:
 		return vlan_write(dcb, port->ifname, q, e);
 	case QOS_PFC_STORM:
@@ -343,7 +346,7 @@ static const struct object {
 	{PFC_FIELDS, kernel_write_struct, true},
 	{BUFFER_FIELDS, kernel_write_struct, true},
 	{PAUSE_FIELDS, kernel_write_pause, false},
-	{BIT(MTU), kernel_write_value, false},
+	{BIT(MTU), kernel_write_link, false},
 	{BIT(VLAN_PRIO), kernel_write_value, false},
 	{BIT(ROCE_VERSION), kernel_write_rdma_cm, false},
 	{BIT(CM_TOS), kernel_write_rdma_cm, false},

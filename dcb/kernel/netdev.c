@@ -17,10 +17,18 @@
 #include "dcb/kernel/sysfs.h"
 
 struct netdev {
-	bool found;
 	int index;
 	unsigned int flags;
-	uint32_t mtu;
+	struct qos qos;
+};
+
+/* Fields that are an attribute of 4 bytes. */
+static const struct {
+	enum qos_field_id field;
+	uint16_t attr;
+	const char *name;
+} netdev_rows[] = {
+	{QOS_MTU, IFLA_MTU, "MTU"},
 };
 
 static int netdev_parse_link(uint16_t type, const uint8_t *payload, size_t size, void *arg)
@@ -34,10 +42,15 @@ static int netdev_parse_link(uint16_t type, const uint8_t *payload, size_t size,
 	memcpy(&i, payload, sizeof(i));
 	l->index = i.ifi_index;
 	l->flags = i.ifi_flags;
-	l->found = nl_attr_find(payload + sizeof(i), size - sizeof(i), IFLA_MTU, &a) &&
-		   a.size >= sizeof(l->mtu);
-	if (l->found)
-		memcpy(&l->mtu, a.data, sizeof(l->mtu));
+	for (unsigned int n = 0; n < ARRAY_SIZE(netdev_rows); n++) {
+		enum qos_field_id id = netdev_rows[n].field;
+
+		if (!nl_attr_find(payload + sizeof(i), size - sizeof(i), netdev_rows[n].attr, &a) ||
+		    a.size < sizeof(uint32_t))
+			continue;
+		memcpy(qos_slot(&l->qos, &qos_fields[id]), a.data, sizeof(uint32_t));
+		l->qos.has |= QOS_BIT(id);
+	}
 	return 0;
 }
 
@@ -69,24 +82,28 @@ static int netdev_read(struct nl *nl, const char *ifname, struct netdev *l, stru
 		err_prefix(e, "%s", ifname);
 		return err;
 	}
-	if (!l->found)
+	if (!qos_has(&l->qos, QOS_MTU))
 		return err_set(e, -EBADMSG, "%s: the kernel reports no MTU", ifname);
 	return 0;
 }
 
-int netdev_mtu_read(struct nl *nl, const char *ifname, uint32_t *mtu, struct err *e)
+int netdev_qos_read(struct nl *nl, const char *ifname, struct qos *q, struct err *e)
 {
 	struct netdev l;
 	int err = netdev_read(nl, ifname, &l, e);
 
-	if (!err)
-		*mtu = l.mtu;
+	for (unsigned int n = 0; !err && n < ARRAY_SIZE(netdev_rows); n++)
+		if (qos_has(&l.qos, netdev_rows[n].field))
+			qos_copy_field(q, &l.qos, netdev_rows[n].field);
 	return err;
 }
 
-int netdev_mtu_write(struct nl *nl, const char *ifname, uint32_t mtu, struct err *e)
+int netdev_qos_write(struct nl *nl, const char *ifname, const struct qos *q, enum qos_field_id id,
+		     struct err *e)
 {
+	const void *value = qos_member(q, &qos_fields[id]);
 	struct ifinfomsg i = {0};
+	unsigned int row = 0;
 	struct nl_request r;
 	struct netdev l;
 	int err = netdev_read(nl, ifname, &l, e);
@@ -96,10 +113,12 @@ int netdev_mtu_write(struct nl *nl, const char *ifname, uint32_t mtu, struct err
 	i.ifi_index = l.index;
 	nl_request_init(&r, RTM_NEWLINK, 0);
 	nl_put(&r, &i, sizeof(i));
-	nl_put_attr(&r, IFLA_MTU, &mtu, sizeof(mtu));
+	while (netdev_rows[row].field != id)
+		row++;
+	nl_put_attr(&r, netdev_rows[row].attr, value, sizeof(uint32_t));
 	err = nl_talk(nl, &r, NULL, NULL, e);
 	if (err)
-		err_prefix(e, "%s: MTU %u", ifname, mtu);
+		err_prefix(e, "%s: %s %u", ifname, netdev_rows[row].name, *(const uint32_t *)value);
 	return err;
 }
 

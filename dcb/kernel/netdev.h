@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * MTU, up state and VLAN egress maps of netdevs, by rtnetlink. Reading the MTU also tells whether
- * the netdev exists.
+ * MTU and other attributes, up state and VLAN egress maps of netdevs, by rtnetlink. Reading the MTU
+ * also tells whether the netdev exists.
  */
 #ifndef DCB_NETDEV_H
 #define DCB_NETDEV_H
@@ -9,9 +9,13 @@
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/nl.h"
 
-/* -ENODEV (named in e) when there is no such netdev. */
-int netdev_mtu_read(struct nl *nl, const char *ifname, uint32_t *mtu, struct err *e);
-int netdev_mtu_write(struct nl *nl, const char *ifname, uint32_t mtu, struct err *e);
+/* Adds the fields that are attributes of a link; QOS_MTU always. -ENODEV (named in e) when there is
+ * no such netdev. */
+int netdev_qos_read(struct nl *nl, const char *ifname, struct qos *q, struct err *e);
+
+/* Writes one of these fields. */
+int netdev_qos_write(struct nl *nl, const char *ifname, const struct qos *q, enum qos_field_id id,
+		     struct err *e);
 
 /* Reads and sets the administrative state. */
 int netdev_up_read(struct nl *nl, const char *ifname, bool *up, struct err *e);
