@@ -377,11 +377,13 @@ void flow_count_class(struct flow_core *f, struct flow *more, uint8_t tclass)
 
 void flow_table_get(const struct flow_table *t, unsigned int i, struct flow *f)
 {
-	const struct flow_entry *e = &t->entry[i];
-	const struct flow_core *c = &e->flow;
+	const struct flow_entry *e;
+	const struct flow_core *c;
 
 	if (i >= t->count)
 		return;
+	e = &t->entry[i];
+	c = &e->flow;
 	if (e->requester.loss)
 		*f = flow_entry_ext(e)->flow;
 	else
