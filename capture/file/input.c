@@ -23,14 +23,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/file/pcap_format.h"
 #include "capture/file/pcapng.h"
 #include "capture/file/record_file.h"
 #include "capture/file/decompress.h"
 
 #define READ_BUFFER_BYTES (1U << 20)
 #define RING_BYTES	  (64 << 20) /* the default of 2 MB loses a tenth at 0.5 Mpps */
-#define SNAPLEN_WHOLE	  262144
-#define RING_WAIT_MS	  100 /* until the kernel delivers a block that is not full */
+#define RING_WAIT_MS	  100	     /* until the kernel delivers a block that is not full */
 
 /*
  * Drops of an interface and its socket. Not from pcap_stats(): it opens files in sysfs, which a
@@ -255,7 +255,7 @@ static int input_activate(struct input *s, unsigned int snaplen, struct err *e)
 {
 	int status;
 
-	pcap_set_snaplen(s->pcap, snaplen ? (int)snaplen : SNAPLEN_WHOLE);
+	pcap_set_snaplen(s->pcap, snaplen ? (int)snaplen : (int)PCAP_SNAPLEN_MAX);
 	pcap_set_promisc(s->pcap, 1);
 	pcap_set_buffer_size(s->pcap, RING_BYTES);
 	pcap_set_timeout(s->pcap, RING_WAIT_MS);
@@ -329,8 +329,8 @@ int input_open_live(const char *ifname, const char *filter, unsigned int snaplen
 	if (!s)
 		return err_sys(e, -ENOMEM, "%s", ifname);
 	s->live = true;
-	if (snaplen > SNAPLEN_WHOLE)
-		snaplen = SNAPLEN_WHOLE;
+	if (snaplen > PCAP_SNAPLEN_MAX)
+		snaplen = PCAP_SNAPLEN_MAX;
 	s->pcap = pcap_create(ifname, why);
 	err = s->pcap ? input_activate(s, snaplen, e)
 		      : err_set(e, -ENODEV, "%s: capture: %s", ifname, why);

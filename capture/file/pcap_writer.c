@@ -16,11 +16,10 @@
 #include <unistd.h>
 
 #include "capture/file/input.h"
+#include "capture/file/pcap_format.h"
 #include "profiles/base/file.h"
 
-#define PCAP_MAGIC_NS	   0xa1b23c4dU
 #define LINKTYPE_RAW	   101U
-#define SNAPLEN_WHOLE	   262144U
 #define WRITE_BUFFER_BYTES (1U << 18)
 
 #define SUFFIX_PCAPNG ".pcapng"
@@ -61,9 +60,9 @@ static int writer_begin_pcap(struct pcap_writer *k, int dlt, unsigned int snaple
 		uint16_t major, minor;
 		uint32_t zone, accuracy, snaplen, link;
 	} h = {
-		.magic = PCAP_MAGIC_NS,
-		.major = 2,
-		.minor = 4,
+		.magic = PCAP_MAGIC_NANO,
+		.major = PCAP_VERSION_MAJOR,
+		.minor = PCAP_VERSION_MINOR,
 		.snaplen = snaplen,
 		.link = writer_linktype(dlt),
 	};
@@ -100,19 +99,19 @@ static int writer_begin_pcapng(struct pcap_writer *k, int dlt, unsigned int snap
 {
 	const uint8_t nanoseconds[4] = {9};
 	uint32_t h[] = {
-		0x0a0d0d0a,
-		28,
-		0x1a2b3c4d,
+		PCAPNG_SECTION,
+		PCAPNG_SECTION_MIN,
+		PCAPNG_BYTE_ORDER_MAGIC,
 		writer_pair16(1, 0),
 		UINT32_MAX,
 		UINT32_MAX,
-		28,
+		PCAPNG_SECTION_MIN,
 		/* the interface, with if_tsresol */
-		1,
+		PCAPNG_INTERFACE,
 		32,
 		writer_pair16(writer_linktype(dlt), 0),
 		snaplen,
-		writer_pair16(9, 1),
+		writer_pair16(PCAPNG_IF_TSRESOL, 1),
 		0,
 		0,
 		32,
@@ -126,9 +125,10 @@ static int writer_append_pcapng(struct pcap_writer *k, const uint8_t *data, uint
 				uint32_t wire_len, uint64_t time_ns, struct err *e)
 {
 	static const uint8_t zero[4];
-	uint32_t pad = -cap_len & 3, len = 32 + cap_len + pad;
+	uint32_t pad = -cap_len & 3, len = PCAPNG_ENHANCED_MIN + cap_len + pad;
 	uint32_t h[] = {
-		6, len, 0, (uint32_t)(time_ns >> 32), (uint32_t)time_ns, cap_len, wire_len,
+		PCAPNG_ENHANCED,   len,	    0,	      (uint32_t)(time_ns >> 32),
+		(uint32_t)time_ns, cap_len, wire_len,
 	};
 	int err = writer_append(k, h, sizeof(h), e);
 
@@ -181,7 +181,7 @@ int pcap_writer_open(int fd, const char *name, int dlt, unsigned int snaplen,
 		return err_sys(e, -ENOMEM, "%s", name);
 	}
 	setvbuf(k->file, k->buffer, _IOFBF, WRITE_BUFFER_BYTES);
-	snaplen = snaplen ? snaplen : SNAPLEN_WHOLE;
+	snaplen = snaplen ? snaplen : PCAP_SNAPLEN_MAX;
 	err = k->pcapng ? writer_begin_pcapng(k, dlt, snaplen, e)
 			: writer_begin_pcap(k, dlt, snaplen, e);
 	if (err) {
@@ -203,15 +203,15 @@ int pcap_writer_statistics(struct pcap_writer *k, uint64_t time_ns, uint64_t rec
 			   uint64_t dropped, struct err *e)
 {
 	uint32_t h[] = {
-		5,
+		PCAPNG_STATISTICS,
 		52,
 		0,
 		(uint32_t)(time_ns >> 32),
 		(uint32_t)time_ns,
-		writer_pair16(4, 8),
+		writer_pair16(PCAPNG_ISB_IFRECV, 8),
 		0,
 		0,
-		writer_pair16(7, 8),
+		writer_pair16(PCAPNG_ISB_OSDROP, 8),
 		0,
 		0,
 		0,
@@ -220,7 +220,6 @@ int pcap_writer_statistics(struct pcap_writer *k, uint64_t time_ns, uint64_t rec
 
 	if (!k->pcapng)
 		return writer_append(k, NULL, 0, e);
-	/* isb_ifrecv and isb_osdrop */
 	memcpy(&h[6], &received, sizeof(received));
 	memcpy(&h[9], &dropped, sizeof(dropped));
 	return writer_append(k, h, sizeof(h), e);

@@ -13,33 +13,16 @@
 #include <string.h>
 #include <unistd.h>
 
-#define BLOCK_SECTION	 0x0a0d0d0aU
-#define BLOCK_INTERFACE	 1U
-#define BLOCK_STATISTICS 5U
-#define PCAP_MICRO	 0xa1b2c3d4U
-#define PCAP_NANO	 0xa1b23c4dU
-#define BYTE_ORDER_MAGIC 0x1a2b3c4dU
-#define BLOCK_MIN	 12U
-#define ISB_FIXED	 12U /* interface id, timestamp */
+#include "capture/file/pcap_format.h"
+
+#define STATISTICS_FIXED 12U /* interface id, timestamp */
 #define INTERFACE_FIXED	 8U  /* link type, reserved, snap length */
-#define OPTION_SPEED	 8
-#define OPTION_TSRESOL	 9
-#define OPTION_IFDROP	 5
-#define OPTION_OSDROP	 7
 #define HEAD_BYTES	 8U
 #define PIECE_BYTES	 65536U
 
 static uint32_t pcapng_u32(const struct pcapng_section *s, uint32_t v)
 {
 	return s->swapped ? bswap_32(v) : v;
-}
-
-static uint16_t pcapng_u16(const struct pcapng_section *s, const uint8_t *p)
-{
-	uint16_t v;
-
-	memcpy(&v, p, sizeof(v));
-	return s->swapped ? bswap_16(v) : v;
 }
 
 static uint64_t pcapng_u64(const struct pcapng_section *s, const uint8_t *p)
@@ -52,30 +35,24 @@ static uint64_t pcapng_u64(const struct pcapng_section *s, const uint8_t *p)
 
 static void pcapng_read_statistics(struct pcapng_section *s, const uint8_t *body, size_t len)
 {
+	struct pcapng_option o;
 	uint64_t drops = 0;
 	bool dropped = false;
 	uint32_t id;
 
-	if (len < ISB_FIXED)
+	if (len < STATISTICS_FIXED)
 		return;
 	memcpy(&id, body, sizeof(id));
 	id = pcapng_u32(s, id);
 	if (id >= PCAPNG_INTERFACES)
 		return;
-	body += ISB_FIXED;
-	len -= ISB_FIXED;
-	while (len >= 4) {
-		uint16_t code = pcapng_u16(s, body), size = pcapng_u16(s, body + 2);
-		size_t padded = 4 + ((size + 3U) & ~3U);
-
-		if (!code || padded > len)
-			break;
-		if (size == 8 && (code == OPTION_IFDROP || code == OPTION_OSDROP)) {
-			drops += pcapng_u64(s, body + 4);
+	body += STATISTICS_FIXED;
+	len -= STATISTICS_FIXED;
+	while (pcapng_option_next(&body, &len, s->swapped, &o)) {
+		if (o.size == 8 && (o.code == PCAPNG_ISB_IFDROP || o.code == PCAPNG_ISB_OSDROP)) {
+			drops += pcapng_u64(s, o.value);
 			dropped = true;
 		}
-		body += padded;
-		len -= padded;
 	}
 	if (dropped) {
 		s->has_drops[id] = true;
@@ -103,24 +80,17 @@ static void pcapng_read_speed(struct pcapng_tap *t, const uint8_t *value)
 static void pcapng_read_interface(struct pcapng_tap *t, const uint8_t *body, size_t len)
 {
 	uint32_t step_ns = 1000;
+	struct pcapng_option o;
 
 	if (len < INTERFACE_FIXED)
 		return;
 	body += INTERFACE_FIXED;
 	len -= INTERFACE_FIXED;
-	while (len >= 4) {
-		uint16_t code = pcapng_u16(&t->section, body),
-			 size = pcapng_u16(&t->section, body + 2);
-		size_t padded = 4 + ((size + 3U) & ~3U);
-
-		if (!code || padded > len)
-			break;
-		if (size && code == OPTION_TSRESOL)
-			step_ns = pcapng_step_ns(body[4]);
-		if (size == 8 && code == OPTION_SPEED)
-			pcapng_read_speed(t, body + 4);
-		body += padded;
-		len -= padded;
+	while (pcapng_option_next(&body, &len, t->section.swapped, &o)) {
+		if (o.size && o.code == PCAPNG_IF_TSRESOL)
+			step_ns = pcapng_step_ns(o.value[0]);
+		if (o.size == 8 && o.code == PCAPNG_IF_SPEED)
+			pcapng_read_speed(t, o.value);
 	}
 	if (!t->step_ns || step_ns < t->step_ns)
 		t->step_ns = step_ns;
@@ -129,9 +99,9 @@ static void pcapng_read_interface(struct pcapng_tap *t, const uint8_t *body, siz
 /* The magic of a pcap states its clock step. */
 static uint32_t pcapng_pcap_step_ns(uint32_t magic)
 {
-	if (magic == PCAP_NANO || magic == bswap_32(PCAP_NANO))
+	if (magic == PCAP_MAGIC_NANO || magic == bswap_32(PCAP_MAGIC_NANO))
 		return 1;
-	return magic == PCAP_MICRO || magic == bswap_32(PCAP_MICRO) ? 1000 : 0;
+	return magic == PCAP_MAGIC_MICRO || magic == bswap_32(PCAP_MAGIC_MICRO) ? 1000 : 0;
 }
 
 static void pcapng_end_section(struct pcapng_tap *t)
@@ -156,9 +126,9 @@ static bool pcapng_begin_section(struct pcapng_tap *t)
 
 	pcapng_end_section(t);
 	memcpy(&magic, t->buf + HEAD_BYTES, sizeof(magic));
-	t->section.swapped = magic == bswap_32(BYTE_ORDER_MAGIC);
+	t->section.swapped = magic == bswap_32(PCAPNG_BYTE_ORDER_MAGIC);
 	t->begun = true;
-	return t->section.swapped || magic == BYTE_ORDER_MAGIC;
+	return t->section.swapped || magic == PCAPNG_BYTE_ORDER_MAGIC;
 }
 
 /* Processes the `need` bytes of buf and sets the next need. False on malformed data. */
@@ -168,9 +138,9 @@ static bool pcapng_tap_step(struct pcapng_tap *t)
 
 	memcpy(&type, t->buf, sizeof(type));
 	memcpy(&len, t->buf + 4, sizeof(len));
-	if (type == BLOCK_SECTION) { /* a palindrome in either byte order */
+	if (type == PCAPNG_SECTION) { /* a palindrome in either byte order */
 		if (t->need == HEAD_BYTES) {
-			t->need = BLOCK_MIN;
+			t->need = PCAPNG_BLOCK_MIN;
 			return true;
 		}
 		if (!pcapng_begin_section(t))
@@ -179,19 +149,20 @@ static bool pcapng_tap_step(struct pcapng_tap *t)
 	if (!t->begun)
 		t->step_ns = pcapng_pcap_step_ns(type);
 	len = pcapng_u32(&t->section, len);
-	if (!t->begun || len < BLOCK_MIN || len % 4 || len < t->need)
+	if (!t->begun || len < PCAPNG_BLOCK_MIN || len % 4 || len < t->need)
 		return false;
 	type = pcapng_u32(&t->section, type);
-	if ((type == BLOCK_STATISTICS || type == BLOCK_INTERFACE) &&
-	    len - BLOCK_MIN <= PCAPNG_STATISTICS_MAX) {
-		if (t->need == HEAD_BYTES && len > BLOCK_MIN) {
+	if ((type == PCAPNG_STATISTICS || type == PCAPNG_INTERFACE) &&
+	    len - PCAPNG_BLOCK_MIN <= PCAPNG_STATISTICS_MAX) {
+		if (t->need == HEAD_BYTES && len > PCAPNG_BLOCK_MIN) {
 			t->need = len - 4;
 			return true;
 		}
-		if (type == BLOCK_STATISTICS)
-			pcapng_read_statistics(&t->section, t->buf + HEAD_BYTES, len - BLOCK_MIN);
+		if (type == PCAPNG_STATISTICS)
+			pcapng_read_statistics(&t->section, t->buf + HEAD_BYTES,
+					       len - PCAPNG_BLOCK_MIN);
 		else
-			pcapng_read_interface(t, t->buf + HEAD_BYTES, len - BLOCK_MIN);
+			pcapng_read_interface(t, t->buf + HEAD_BYTES, len - PCAPNG_BLOCK_MIN);
 	}
 	t->skip = len - t->need;
 	t->have = 0;

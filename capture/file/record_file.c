@@ -15,29 +15,13 @@
 #include <sys/stat.h>
 
 #include "capture/file/mmap_window.h"
+#include "capture/file/pcap_format.h"
 
-#define BUFFER_BYTES	 (512U << 10) /* fits every valid record */
-#define CACHE_LINE	 64U
-#define FETCH_AHEAD	 2048
-#define MAGIC_MICRO	 0xa1b2c3d4U
-#define MAGIC_NANO	 0xa1b23c4dU
-#define PCAP_HEADER	 24U
-#define PCAP_RECORD	 16U
-#define VERSION_MAJOR	 2
-#define VERSION_MINOR	 4
-#define BLOCK_SECTION	 0x0a0d0d0aU
-#define BYTE_ORDER_MAGIC 0x1a2b3c4dU
-#define BLOCK_INTERFACE	 1U
-#define BLOCK_PACKET	 2U /* obsolete */
-#define BLOCK_SIMPLE	 3U
-#define BLOCK_STATISTICS 5U
-#define BLOCK_ENHANCED	 6U
-#define BLOCK_MIN	 12U
-#define SECTION_MIN	 28U
-#define INTERFACE_MIN	 20U
-#define ENHANCED_MIN	 32U
-#define OPTION_TSRESOL	 9
-#define OPTION_TSOFFSET	 14
+#define BUFFER_BYTES (512U << 10) /* fits every valid record */
+#define CACHE_LINE   64U
+#define FETCH_AHEAD  2048
+#define PCAP_HEADER  24U
+#define PCAP_RECORD  16U
 
 struct record_file {
 	int fd;
@@ -139,19 +123,19 @@ static inline enum record_status record_next_pcap(struct record_file *r, struct 
 
 static bool record_is_foreign_block(uint32_t type)
 {
-	return type == BLOCK_SECTION || type == BLOCK_INTERFACE || type == BLOCK_PACKET ||
-	       type == BLOCK_SIMPLE;
+	return type == PCAPNG_SECTION || type == PCAPNG_INTERFACE || type == PCAPNG_PACKET ||
+	       type == PCAPNG_SIMPLE;
 }
 
 /* Returns a whole block, or NULL at the end or on a malformed one. */
 static const uint8_t *record_peek_block(struct record_file *r, uint32_t *len)
 {
-	const uint8_t *h = record_peek(r, BLOCK_MIN);
+	const uint8_t *h = record_peek(r, PCAPNG_BLOCK_MIN);
 
 	if (!h)
 		return NULL;
 	*len = record_u32(h + 4);
-	if (*len < BLOCK_MIN || *len % 4)
+	if (*len < PCAPNG_BLOCK_MIN || *len % 4)
 		return NULL;
 	h = record_peek(r, *len);
 	return h && record_u32(h + *len - 4) == *len ? h : NULL;
@@ -168,15 +152,15 @@ static inline enum record_status record_next_pcapng(struct record_file *r, struc
 			return record_end_status(r);
 		if (record_is_foreign_block(record_u32(h)))
 			return RECORD_FALLBACK;
-		if (record_u32(h) == BLOCK_ENHANCED)
+		if (record_u32(h) == PCAPNG_ENHANCED)
 			break;
-		r->statistics |= record_u32(h) == BLOCK_STATISTICS;
+		r->statistics |= record_u32(h) == PCAPNG_STATISTICS;
 		r->used += len;
 	}
-	if (len < ENHANCED_MIN || record_u32(h + 8))
+	if (len < PCAPNG_ENHANCED_MIN || record_u32(h + 8))
 		return RECORD_FALLBACK;
 	cap_len = record_u32(h + 20);
-	if (cap_len > r->snap || cap_len > len - ENHANCED_MIN)
+	if (cap_len > r->snap || cap_len > len - PCAPNG_ENHANCED_MIN)
 		return RECORD_FALLBACK;
 	r->used += len;
 	record_prefetch(h, len);
@@ -192,32 +176,28 @@ static bool record_begin_pcap(struct record_file *r)
 {
 	const uint8_t *h = record_peek(r, PCAP_HEADER);
 
-	if (!h || record_u16(h + 4) != VERSION_MAJOR || record_u16(h + 6) != VERSION_MINOR)
+	if (!h || record_u16(h + 4) != PCAP_VERSION_MAJOR ||
+	    record_u16(h + 6) != PCAP_VERSION_MINOR)
 		return false;
-	r->unit_ns = record_u32(h) == MAGIC_NANO ? 1 : 1000;
+	r->unit_ns = record_u32(h) == PCAP_MAGIC_NANO ? 1 : 1000;
 	r->used += PCAP_HEADER;
 	return true;
 }
 
 /* Reads the resolution of the interface's clock: only us and ns are supported. */
-static bool record_read_clock(struct record_file *r, const uint8_t *option, uint32_t len)
+static bool record_read_clock(struct record_file *r, const uint8_t *options, size_t len)
 {
-	r->unit_ns = 1000;
-	while (len >= 4) {
-		uint16_t code = record_u16(option), size = record_u16(option + 2);
-		uint32_t padded = 4 + ((size + 3U) & ~3U);
+	struct pcapng_option o;
 
-		if (!code)
-			return true;
-		if (padded > len || code == OPTION_TSOFFSET)
+	r->unit_ns = 1000;
+	while (pcapng_option_next(&options, &len, false, &o)) {
+		if (o.code == PCAPNG_IF_TSOFFSET)
 			return false;
-		if (code == OPTION_TSRESOL) {
-			if (size != 1 || (option[4] != 6 && option[4] != 9))
+		if (o.code == PCAPNG_IF_TSRESOL) {
+			if (o.size != 1 || (o.value[0] != 6 && o.value[0] != 9))
 				return false;
-			r->unit_ns = option[4] == 9 ? 1 : 1000;
+			r->unit_ns = o.value[0] == 9 ? 1 : 1000;
 		}
-		option += padded;
-		len -= padded;
 	}
 	return !len;
 }
@@ -228,13 +208,13 @@ static bool record_begin_pcapng(struct record_file *r)
 	uint32_t len;
 	const uint8_t *h = record_peek_block(r, &len);
 
-	if (!h || len < SECTION_MIN || record_u32(h + 8) != BYTE_ORDER_MAGIC ||
+	if (!h || len < PCAPNG_SECTION_MIN || record_u32(h + 8) != PCAPNG_BYTE_ORDER_MAGIC ||
 	    record_u16(h + 12) != 1)
 		return false;
 	r->used += len;
 	h = record_peek_block(r, &len);
-	if (!h || record_u32(h) != BLOCK_INTERFACE || len < INTERFACE_MIN ||
-	    !record_read_clock(r, h + 16, len - INTERFACE_MIN))
+	if (!h || record_u32(h) != PCAPNG_INTERFACE || len < PCAPNG_INTERFACE_MIN ||
+	    !record_read_clock(r, h + 16, len - PCAPNG_INTERFACE_MIN))
 		return false;
 	r->used += len;
 	r->pcapng = true;
@@ -245,9 +225,9 @@ static const struct {
 	uint32_t magic;
 	bool (*begin)(struct record_file *r);
 } formats[] = {
-	{MAGIC_MICRO, record_begin_pcap},
-	{MAGIC_NANO, record_begin_pcap},
-	{BLOCK_SECTION, record_begin_pcapng},
+	{PCAP_MAGIC_MICRO, record_begin_pcap},
+	{PCAP_MAGIC_NANO, record_begin_pcap},
+	{PCAPNG_SECTION, record_begin_pcapng},
 };
 
 struct record_file *record_file_open(int fd, uint32_t snap)

@@ -13,9 +13,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/file/pcap_format.h"
 #include "profiles/base/file.h"
 
-#define FRAME_MAX	    262144U
 #define FRAME_OVERHEAD	    36U /* of pcapng, with the padding; pcap has less */
 #define ENDPOINT_TEXT_BYTES 52U /* of pcapng: the statistics */
 
@@ -28,7 +28,7 @@ struct recorder {
 	unsigned int files;
 	uint64_t begun_ns, last_ns, frames; /* of this file */
 	uint64_t dropped;		    /* by the source, before this file */
-	uint8_t frame[FRAME_MAX];
+	uint8_t frame[PCAP_SNAPLEN_MAX];
 };
 
 static bool recorder_rotates(const struct record_plan *p)
@@ -141,7 +141,7 @@ static bool recorder_is_full(const struct recorder *r, uint32_t len, uint64_t ti
 
 int recorder_add(struct recorder *r, const struct packet *p, const uint8_t *data, struct err *e)
 {
-	uint32_t len = p->cap_len < FRAME_MAX ? p->cap_len : FRAME_MAX;
+	uint32_t len = p->cap_len < PCAP_SNAPLEN_MAX ? p->cap_len : PCAP_SNAPLEN_MAX;
 	int err;
 
 	if (!r->plan.full) {

@@ -11,6 +11,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "capture/file/pcap_format.h"
 #include "capture/record_live.h"
 #include "cmd/capture/capture_file.h"
 #include "cmd/capture/capture_rdma.h"
@@ -47,7 +48,7 @@ static const struct opt record_opts[] = {
 	 .help = "stop after TIME (default: at ^C)"},
 	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
 	 .help = "stop after COUNT frames (default: no limit)"},
-	{"snap", 0, OPT_UINT, &snap, .min = 64, .max = 262144, .arg = "BYTES",
+	{"snap", 0, OPT_UINT, &snap, .min = 64, .max = PCAP_SNAPLEN_MAX, .arg = "BYTES",
 	 .help = "record at most BYTES of each frame (default 384; mirror 480; lldp and --full: "
 		 "all)"},
 	{"full", 0, OPT_FLAG, &full,
