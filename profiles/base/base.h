@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Basics of every folder: errors, array size, maximum, fingerprint, unaligned integers, clock.
+ * Basics of every folder: errors, array size, maximum, plural, fingerprint, unaligned integers, clock.
  * The place that fails fills struct err with its object; callers add a prefix; only cmd/ prints it.
  */
 #ifndef PROFILES_BASE_H
@@ -17,6 +17,12 @@
 static inline uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
+}
+
+/* Ending of a noun after a number: "s", or nothing when it is 1. */
+static inline const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
 }
 
 #define ERR_TEXT_MAX 1024

@@ -290,11 +290,6 @@ static void diag_print(const struct diag *one, const struct palette *p, FILE *ou
 	fputc('\n', out);
 }
 
-static const char *diag_plural(size_t count)
-{
-	return count == 1 ? "" : "s";
-}
-
 /* "2 errors, 1 warning in FILE", or "in 3 files". */
 static void diags_print_total(const struct diags *d, FILE *out)
 {
@@ -303,10 +298,10 @@ static void diags_print_total(const struct diags *d, FILE *out)
 	for (size_t i = 0; i < d->count; i++)
 		files += diag_file_index(d, &d->list[i]) == i;
 	if (d->errors)
-		fprintf(out, "%zu error%s", d->errors, diag_plural(d->errors));
+		fprintf(out, "%zu error%s", d->errors, plural(d->errors));
 	if (warnings)
 		fprintf(out, "%s%zu warning%s", d->errors ? ", " : "", warnings,
-			diag_plural(warnings));
+			plural(warnings));
 	if (files == 1)
 		fprintf(out, " in %s\n", d->list[0].path);
 	else

@@ -6,7 +6,7 @@
 #ifndef REPORTS_FINDING_SORT_H
 #define REPORTS_FINDING_SORT_H
 
-#include "reports/engine/rule.h"
+#include "reports/engine/findings.h"
 
 struct finding_order {
 	size_t *at;    /* owned: findings in the order of the report */
@@ -25,9 +25,5 @@ int findings_sort_by_host(const struct findings *f, struct finding_order *o);
  * its last one. */
 size_t finding_order_host(const struct finding_order *o, const struct findings *f, const char *host,
 			  size_t *end);
-
-/* Number of findings with this verdict, and of root causes. */
-size_t verdict_count(const struct findings *f, enum verdict v);
-size_t leading_count(const struct findings *f);
 
 #endif

@@ -11,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/engine/rule.h"
+
 static const char *const verdict_words[] = {
 	[VERDICT_PASS] = "PASS", [VERDICT_SKIP] = "SKIP", [VERDICT_INCONCLUSIVE] = "INCONCLUSIVE",
 	[VERDICT_WARN] = "WARN", [VERDICT_FAIL] = "FAIL",
@@ -245,4 +247,22 @@ int findings_exit(const struct findings *f, enum severity fail_on, const char *c
 			return 1;
 	}
 	return incomplete ? 4 : 0;
+}
+
+size_t verdict_count(const struct findings *f, enum verdict v)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		count += f->list[i].verdict == v;
+	return count;
+}
+
+size_t leading_count(const struct findings *f)
+{
+	size_t count = 0;
+
+	for (size_t i = 0; i < f->count; i++)
+		count += finding_violated(&f->list[i]) && f->list[i].caused_by < 0;
+	return count;
 }

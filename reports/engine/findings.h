@@ -1,20 +1,78 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writing findings: begin one, add evidence, set the verdict. All calls act on the finding begun
- * last; the first -ENOMEM is kept in out->err and makes later calls do nothing.
+ * Findings: what rules write and reports print. To write one: begin it, add evidence, set the
+ * verdict. Writing acts on the finding begun last; the first -ENOMEM is kept in out->err and makes
+ * later calls do nothing.
  */
 #ifndef REPORTS_FINDINGS_H
 #define REPORTS_FINDINGS_H
 
-#include "reports/engine/rule.h"
+#include <stddef.h>
+
+#include "profiles/base/base.h"
+#include "profiles/qos.h"
+
+struct profile;
+struct rule; /* reports/engine/rule.h */
 
 typedef unsigned long long count_t; /* of a uint64_t, for %llu */
 
-/* Ending of a noun after a number: "s", or nothing when it is 1. */
-static inline const char *plural(uint64_t n)
-{
-	return n == 1 ? "" : "s";
-}
+enum severity {
+	SEVERITY_INFO,
+	SEVERITY_WARN,
+	SEVERITY_ERROR,
+};
+
+/* The kinds of evidence, as letters in reports. */
+enum evidence_kind {
+	EVIDENCE_HOST = 'H',	/* host configuration */
+	EVIDENCE_ACROSS = 'X',	/* comparison of hosts */
+	EVIDENCE_LLDP = 'L',	/* LLDP of the link partner */
+	EVIDENCE_COUNTER = 'C', /* counters around a phase */
+	EVIDENCE_CAPTURE = 'K', /* packets */
+	EVIDENCE_TRAFFIC = 'T', /* result of rocecheck's traffic */
+};
+
+struct evidence_word {
+	enum evidence_kind kind;
+	const char *meaning; /* "host settings" */
+};
+extern const struct evidence_word evidence_words[]; /* ends with a row without meaning */
+
+enum verdict {
+	VERDICT_PASS,
+	VERDICT_SKIP,	      /* not applicable here */
+	VERDICT_INCONCLUSIVE, /* evidence is missing */
+	VERDICT_WARN,	      /* violated, severity warn or info */
+	VERDICT_FAIL,	      /* violated, severity error */
+};
+
+struct evidence_item {
+	char kind;  /* enum evidence_kind */
+	char *text; /* owned: "pfc.enabled is [] (dcbnl)" */
+};
+
+struct finding {
+	const struct rule *rule;
+	enum verdict verdict;
+	char host[64];			/* empty: the fabric */
+	char port[32];			/* empty: the host */
+	uint8_t prio_set;		/* priorities concerned, 0 = none */
+	char *text;			/* owned: one line */
+	struct evidence_item *evidence; /* owned */
+	unsigned int evidence_count;
+	char expected_path[256]; /* file that states the expected value, or empty */
+	int expected_line;
+	int caused_by; /* index of the root cause, -1 = none */
+};
+
+struct findings {
+	struct finding *list;
+	size_t count;
+	int err; /* first -ENOMEM; checked once at the end */
+};
+
+void findings_clear(struct findings *f);
 
 /* Begins a finding, INCONCLUSIVE until finding_set(). host and port may be empty. */
 void finding_begin(struct findings *out, const struct rule *rule, const char *host,
@@ -37,5 +95,30 @@ void finding_prios(struct findings *out, uint8_t prio_set);
 
 /* Returns the verdict of the finding begun last; INCONCLUSIVE without one. */
 enum verdict finding_verdict(const struct findings *out);
+
+/* FAIL or WARN. */
+bool finding_violated(const struct finding *f);
+
+/* Severity of the finding: error for FAIL; for WARN that of the rule, at most warn. */
+enum severity finding_severity(const struct finding *f);
+
+/* True for the FAIL of a missing host (RC-META-007) or of nothing to check (RC-META-010,
+ * RC-CAP-002): the run is incomplete, exit code 4. */
+bool finding_is_incomplete(const struct finding *f);
+
+/* True when this INCONCLUSIVE makes the run incomplete: severity error and not in allow. */
+bool finding_blocks(const struct finding *f, const char *const *allow, unsigned int allow_count);
+
+/* Exit code of `validate`: 1 with violations, else 4 when incomplete, else 0. fail_on: WARN
+ * verdicts count when SEVERITY_WARN. allow: rule ids whose INCONCLUSIVE is accepted. */
+int findings_exit(const struct findings *f, enum severity fail_on, const char *const *allow,
+		  unsigned int allow_count);
+
+const char *verdict_word(enum verdict v);   /* "FAIL" */
+const char *severity_word(enum severity s); /* "error" */
+
+/* Number of findings with this verdict, and of root causes. */
+size_t verdict_count(const struct findings *f, enum verdict v);
+size_t leading_count(const struct findings *f);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef REPORTS_PORT_CTX_H
 #define REPORTS_PORT_CTX_H
 
-#include "reports/engine/findings.h"
+#include "reports/engine/rule.h"
 
 /* Borrowed pointers, valid as long as the rule_context. */
 struct port_ctx {

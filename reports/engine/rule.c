@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/engine/causes.h"
 #include "reports/engine/port_ctx.h"
 
 /* Kinds of weak evidence of one port. */
@@ -49,6 +50,11 @@ const struct rule *rule_find(const char *id)
 		if (!strcmp(rule_table[i].id, id))
 			return &rule_table[i];
 	return NULL;
+}
+
+bool rule_is_meta(const struct rule *rule)
+{
+	return !strncmp(rule->id, "RC-META-", strlen("RC-META-"));
 }
 
 static bool rule_roce_ready(const struct port_ctx *s, struct findings *out)
@@ -218,11 +224,6 @@ static void rule_apply_weakness(const struct rule *rule, unsigned int weak, stru
 		else if (v == VERDICT_PASS)
 			finding_set(out, VERDICT_INCONCLUSIVE, "%s", weaknesses[i].text);
 	}
-}
-
-static bool rule_is_meta(const struct rule *rule)
-{
-	return !strncmp(rule->id, "RC-META-", strlen("RC-META-"));
 }
 
 /* Findings about the machine have no priority. */

@@ -10,64 +10,9 @@
 #define REPORTS_RULE_H
 
 #include "probe/record/run.h"
+#include "reports/engine/findings.h"
 
-enum severity {
-	SEVERITY_INFO,
-	SEVERITY_WARN,
-	SEVERITY_ERROR,
-};
-
-/* The kinds of evidence, as letters in reports. */
-enum evidence_kind {
-	EVIDENCE_HOST = 'H',	/* host configuration */
-	EVIDENCE_ACROSS = 'X',	/* comparison of hosts */
-	EVIDENCE_LLDP = 'L',	/* LLDP of the link partner */
-	EVIDENCE_COUNTER = 'C', /* counters around a phase */
-	EVIDENCE_CAPTURE = 'K', /* packets */
-	EVIDENCE_TRAFFIC = 'T', /* result of rocecheck's traffic */
-};
-
-struct evidence_word {
-	enum evidence_kind kind;
-	const char *meaning; /* "host settings" */
-};
-extern const struct evidence_word evidence_words[]; /* ends with a row without meaning */
-
-enum verdict {
-	VERDICT_PASS,
-	VERDICT_SKIP,	      /* not applicable here */
-	VERDICT_INCONCLUSIVE, /* evidence is missing */
-	VERDICT_WARN,	      /* violated, severity warn or info */
-	VERDICT_FAIL,	      /* violated, severity error */
-};
-
-struct evidence_item {
-	char kind;  /* enum evidence_kind */
-	char *text; /* owned: "pfc.enabled is [] (dcbnl)" */
-};
-
-struct rule;
 struct port_ctx; /* reports/engine/port_ctx.h: one port to check */
-
-struct finding {
-	const struct rule *rule;
-	enum verdict verdict;
-	char host[64];			/* empty: the fabric */
-	char port[32];			/* empty: the host */
-	uint8_t prio_set;		/* priorities concerned, 0 = none */
-	char *text;			/* owned: one line */
-	struct evidence_item *evidence; /* owned */
-	unsigned int evidence_count;
-	char expected_path[256]; /* file that states the expected value, or empty */
-	int expected_line;
-	int caused_by; /* index of the root cause, -1 = none */
-};
-
-struct findings {
-	struct finding *list;
-	size_t count;
-	int err; /* first -ENOMEM; checked once at the end */
-};
 
 /* A capture to check. Borrowed while findings are made. */
 struct capture_case {
@@ -134,6 +79,9 @@ extern const unsigned int rule_count;
 /* NULL for an unknown id. */
 const struct rule *rule_find(const char *id);
 
+/* True for RC-META rules, which check the evidence of the others. */
+bool rule_is_meta(const struct rule *rule);
+
 /* Runs META rules, then all others, then links causes. -ENOMEM. The caller clears. */
 int rules_run(const struct fabric *f, const struct run *run, struct findings *out);
 
@@ -145,30 +93,5 @@ int rules_run_host(const struct fabric *f, const struct run *run, bool listened,
 /* The same for one capture. fabric and run are empty, for cause links and writers. */
 int rules_run_capture(const struct fabric *f, const struct run *run,
 		      const struct capture_case *capture, struct findings *out);
-void findings_clear(struct findings *f);
-
-/* Links each violation to its root cause. Called by rules_run(). */
-void findings_set_causes(struct findings *f, const struct run *run);
-
-/* FAIL or WARN. */
-bool finding_violated(const struct finding *f);
-
-/* Severity of the finding: error for FAIL; for WARN that of the rule, at most warn. */
-enum severity finding_severity(const struct finding *f);
-
-/* True for the FAIL of a missing host (RC-META-007) or of nothing to check (RC-META-010,
- * RC-CAP-002): the run is incomplete, exit code 4. */
-bool finding_is_incomplete(const struct finding *f);
-
-/* True when this INCONCLUSIVE makes the run incomplete: severity error and not in allow. */
-bool finding_blocks(const struct finding *f, const char *const *allow, unsigned int allow_count);
-
-/* Exit code of `validate`: 1 with violations, else 4 when incomplete, else 0. fail_on: WARN
- * verdicts count when SEVERITY_WARN. allow: rule ids whose INCONCLUSIVE is accepted. */
-int findings_exit(const struct findings *f, enum severity fail_on, const char *const *allow,
-		  unsigned int allow_count);
-
-const char *verdict_word(enum verdict v);   /* "FAIL" */
-const char *severity_word(enum severity s); /* "error" */
 
 #endif

@@ -10,8 +10,10 @@
 #include <cmocka.h>
 #include <string.h>
 
+#include "reports/engine/causes.h"
 #include "reports/engine/findings.h"
 #include "reports/engine/finding_sort.h"
+#include "reports/engine/rule.h"
 
 /* One finding as a test states it. */
 struct given {
