@@ -314,7 +314,7 @@ static enum capture_drops input_live_drops(struct input *s, uint64_t *dropped)
 	for (size_t i = 0; i < ARRAY_SIZE(d->fd); i++) {
 		uint64_t now = input_read_counter(d->fd[i]);
 
-		*dropped += now > d->begun[i] ? now - d->begun[i] : 0;
+		*dropped += saturating_sub(now, d->begun[i]);
 	}
 	return *dropped ? DROPS_SOME : DROPS_ZERO;
 }

@@ -45,7 +45,7 @@ static struct breakdown_row *breakdown_slot_at(struct breakdown *v, uint64_t tim
 
 	if (!v->slot_ns)
 		breakdown_begin(v, time_ns);
-	since = time_ns > v->start_ns ? time_ns - v->start_ns : 0;
+	since = saturating_sub(time_ns, v->start_ns);
 	while (since / v->slot_ns >= BREAKDOWN_SLOTS)
 		breakdown_widen_slots(v);
 	return &v->slot[since / v->slot_ns];

@@ -54,12 +54,6 @@ static bool requester_is_within(uint64_t now_ns, uint64_t then_ns, uint64_t ns)
 	return now_ns < then_ns || now_ns - then_ns < ns;
 }
 
-/* Timestamps of a file may go back. */
-static uint64_t requester_elapsed_ns(uint64_t now_ns, uint64_t then_ns)
-{
-	return now_ns > then_ns ? now_ns - then_ns : 0;
-}
-
 static bool requester_was_bad(const struct requester_state *s, uint32_t psn)
 {
 	const struct requester_loss_state *loss = s->loss;
@@ -244,7 +238,7 @@ static void requester_find_cause(struct requester_state *s, const struct packet 
 			ev->bits |= FLOW_RNR_RETRY;
 		} else {
 			f->resends++;
-			f->resend_ns += requester_elapsed_ns(p->time_ns, loss->refused_ns);
+			f->resend_ns += saturating_sub(p->time_ns, loss->refused_ns);
 		}
 		requester_begin_retry(s, (enum retry_cause)loss->refused, p->psn);
 	} else if (psn_distance(p->psn, s->next_psn) < 0 &&
@@ -540,7 +534,8 @@ static void requester_add_nak(struct requester_state *s, const struct packet *p,
 		return;
 	if (gap) {
 		f->naks_timed++;
-		f->nak_ns += requester_elapsed_ns(p->time_ns, gap->time_ns);
+		/* Timestamps of a file may go back. */
+		f->nak_ns += saturating_sub(p->time_ns, gap->time_ns);
 	}
 	if (requester_was_bad(s, p->psn))
 		f->corruptions++;

@@ -85,6 +85,16 @@ void err_hint(struct err *e, const char *fmt, ...)
 	text_sanitize(e->hint, TEXT_FIELD);
 }
 
+unsigned int index_of_largest(const uint64_t *value, unsigned int count, unsigned int except)
+{
+	unsigned int best = except ? 0 : 1;
+
+	for (unsigned int i = 0; i < count; i++)
+		if (i != except && value[i] > value[best])
+			best = i;
+	return best;
+}
+
 uint64_t fnv1a(uint64_t hash, const void *data, size_t size)
 {
 	const uint8_t *p = data;

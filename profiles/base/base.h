@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Basics of every folder: errors, array size, maximum, plural, fingerprint, unaligned integers, clock.
- * The place that fails fills struct err with its object; callers add a prefix; only cmd/ prints it.
+ * Basics of every folder: errors, array size, arithmetic, plural, fingerprint, unaligned integers,
+ * clock. The place that fails fills struct err with its object; callers add a prefix; only cmd/
+ * prints it.
  */
 #ifndef PROFILES_BASE_H
 #define PROFILES_BASE_H
@@ -18,6 +19,16 @@ static inline uint64_t larger(uint64_t a, uint64_t b)
 {
 	return a > b ? a : b;
 }
+
+/* a - b, or 0 when b is larger. */
+static inline uint64_t saturating_sub(uint64_t a, uint64_t b)
+{
+	return a > b ? a - b : 0;
+}
+
+/* Index of the largest value, the first of equals. Leaves value[except] out; except >= count leaves
+ * none out. */
+unsigned int index_of_largest(const uint64_t *value, unsigned int count, unsigned int except);
 
 /* Ending of a noun after a number: "s", or nothing when it is 1. */
 static inline const char *plural(uint64_t n)

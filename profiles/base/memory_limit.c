@@ -82,7 +82,7 @@ static uint64_t memory_cgroup_left(const char *root, const struct hierarchy *h, 
 		return UINT64_MAX;
 	(void)memory_cgroup_read(root, h, group, "memory.stat", h->cache, &cache);
 	used -= cache < used ? cache : used;
-	return most > used ? most - used : 0;
+	return saturating_sub(most, used);
 }
 
 /* Least memory left in any group from ours to the top. In a container, /proc names groups that are

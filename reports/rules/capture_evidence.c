@@ -48,7 +48,7 @@ uint64_t capture_span_ns(const struct capture_summary *s)
 		capture_grow_span(s->totals.pause.first_ns, s->totals.pause.last_ns, &from, &to);
 	for (unsigned int i = 0; i < s->flow_count; i++)
 		capture_grow_span(s->flow[i].first_ns, s->flow[i].last_ns, &from, &to);
-	return to > from ? to - from : 0;
+	return saturating_sub(to, from);
 }
 
 uint64_t flow_counter(const struct flow *f, size_t counter)

@@ -411,11 +411,6 @@ static const struct {
 			   "READs restarted after lost responses"}},
 };
 
-static uint64_t capture_excess(uint64_t count, uint64_t excused)
-{
-	return count > excused ? count - excused : 0;
-}
-
 static uint64_t capture_unknown_naks(const struct flow *f)
 {
 	return f->paired ? f->naks_unknown : f->naks_seq;
@@ -428,13 +423,13 @@ static uint64_t capture_loss_count(const struct flow *f, size_t sign)
 		return f->lost_psns;
 	case LOSS_BEHIND: /* a reordered packet causes two NAKs: for the early packet, and after the
 			     late one */
-		return capture_excess(f->losses_after, 2 * f->reordered);
+		return saturating_sub(f->losses_after, 2 * f->reordered);
 	case LOSS_OPEN:
 		return f->lost_psns || f->reordered ? 0 : f->losses_before;
 	case LOSS_UNSEEN: /* Soft-RoCE also NAKs packets after an RNR NAK */
-		return capture_excess(capture_unknown_naks(f), f->rnr);
+		return saturating_sub(capture_unknown_naks(f), f->rnr);
 	case LOSS_ANSWERS: /* after a timeout responses may be late */
-		return capture_excess(f->read_retries, f->timeouts + f->reads_reordered);
+		return saturating_sub(f->read_retries, f->timeouts + f->reads_reordered);
 	default:
 		return 0;
 	}

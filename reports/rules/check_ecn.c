@@ -17,13 +17,11 @@ static void ecn_data_packets(const struct port_ctx *s, uint64_t *packets, uint64
 	*not_ect = 0;
 	for (unsigned int i = 0; s->run_port->has_capture && i < k->flow_count; i++) {
 		const struct flow *f = &k->flow[i];
-		uint64_t others = f->cnp + f->responses;
 
 		if (!f->requests || !port_ctx_owns(s, f->src))
 			continue;
 		*packets += f->requests;
-		if (f->ecn[0] > others)
-			*not_ect += f->ecn[0] - others;
+		*not_ect += saturating_sub(f->ecn[0], f->cnp + f->responses);
 	}
 }
 

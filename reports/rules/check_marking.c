@@ -35,21 +35,11 @@ static void marking_add_flow(struct marks *m, const struct flow *f, unsigned int
 	}
 }
 
-static unsigned int marking_most_wrong(const struct marks *m, unsigned int want)
-{
-	unsigned int best = want ? 0 : 1;
-
-	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
-		if (dscp != want && m->by_dscp[dscp] > m->by_dscp[best])
-			best = dscp;
-	return best;
-}
-
 static void marking_report_wrong(const struct port_ctx *s, const struct marks *m, unsigned int want,
 				 struct findings *out)
 {
 	const struct qos *q = &s->port->qos;
-	unsigned int got = marking_most_wrong(m, want);
+	unsigned int got = index_of_largest(m->by_dscp, QOS_DSCPS, want);
 	bool by_cm = qos_has(q, QOS_CM_TOS) && q->cm_tos >> 2 == got;
 
 	finding_set(out, VERDICT_FAIL, "traffic leaves with DSCP %u, the profile wants %u%s", got,
@@ -120,11 +110,8 @@ typedef void compare_flow(const struct flow *tx, const struct flow *rx, struct t
 
 static void marking_compare_dscp(const struct flow *tx, const struct flow *rx, struct transit *t)
 {
-	unsigned int sent = 0;
+	unsigned int sent = index_of_largest(tx->dscp, QOS_DSCPS, QOS_DSCPS);
 
-	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
-		if (tx->dscp[dscp] > tx->dscp[sent])
-			sent = dscp;
 	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++) {
 		if (!rx->dscp[dscp] || tx->dscp[dscp])
 			continue;
@@ -137,7 +124,7 @@ static void marking_compare_dscp(const struct flow *tx, const struct flow *rx, s
 /* Packets without ECT that are no CNP. */
 static uint64_t marking_not_ect(const struct flow *f)
 {
-	return f->ecn[0] > f->cnp ? f->ecn[0] - f->cnp : 0;
+	return saturating_sub(f->ecn[0], f->cnp);
 }
 
 static void marking_compare_ecn(const struct flow *tx, const struct flow *rx, struct transit *t)
@@ -271,20 +258,8 @@ static void marking_subtract_tcp(const struct port_ctx *s, struct counters *delt
 		uint64_t *bytes = &delta->value[METRIC_PRIO_RX_BYTES][prio];
 
 		if (prios & 1u << prio)
-			*bytes = *bytes > most ? *bytes - most : 0;
+			*bytes = saturating_sub(*bytes, most);
 	}
-}
-
-/* Returns the priority with the largest increase, except the expected one. */
-static unsigned int marking_busiest_other(const struct counters *delta, unsigned int wanted)
-{
-	unsigned int best = wanted ? 0 : 1;
-
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-		if (prio != wanted && delta->value[METRIC_PRIO_RX_BYTES][prio] >
-					      delta->value[METRIC_PRIO_RX_BYTES][best])
-			best = prio;
-	return best;
 }
 
 /* True when the port is the server of a pair that ran. */
@@ -313,7 +288,7 @@ PORT_CHECK(check_qos_arrival)
 	port_ctx_delta(s, READ_LOAD_BEFORE, &whole, NULL);
 	delta = whole;
 	marking_subtract_tcp(s, &delta, out);
-	other = marking_busiest_other(&delta, wanted);
+	other = index_of_largest(delta.value[METRIC_PRIO_RX_BYTES], QOS_PRIOS, wanted);
 	if (!counters_has(&delta, METRIC_PRIO_RX_BYTES, wanted) ||
 	    !counters_has(&delta, METRIC_PRIO_RX_BYTES, other)) {
 		finding_set(out, VERDICT_INCONCLUSIVE, "the port does not count bytes by priority");

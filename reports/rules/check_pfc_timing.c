@@ -53,15 +53,6 @@ static const char *timing_link_speed_text(const struct pause_totals *t, char *bu
 	return buf;
 }
 
-static unsigned int timing_greatest(const uint64_t value[PAUSE_PRIOS])
-{
-	unsigned int at = 0;
-
-	for (unsigned int i = 1; i < PAUSE_PRIOS; i++)
-		at = value[i] > value[at] ? i : at;
-	return at;
-}
-
 static void timing_report_paused(struct findings *out, const struct capture_summary *s,
 				 unsigned int prio, uint64_t span_ns)
 {
@@ -95,10 +86,12 @@ FABRIC_CHECK(check_cap_paused)
 		    t->most_ns[i] > span_ns / 100 * PAUSED_PERCENT)
 			prios |= (uint8_t)(1U << i);
 	evidence_time(s, span_ns, span, sizeof(span));
-	finding_set(out, prios ? VERDICT_FAIL : VERDICT_PASS,
-		    "paused for at most %.1f %% of %s, limit %u %%",
-		    timing_percent(t->most_ns[timing_greatest(t->most_ns)], span_ns), span,
-		    PAUSED_PERCENT);
+	finding_set(
+		out, prios ? VERDICT_FAIL : VERDICT_PASS,
+		"paused for at most %.1f %% of %s, limit %u %%",
+		timing_percent(t->most_ns[index_of_largest(t->most_ns, PAUSE_PRIOS, PAUSE_PRIOS)],
+			       span_ns),
+		span, PAUSED_PERCENT);
 	finding_prios(out, prios);
 	for (unsigned int i = 0; i < PAUSE_PRIOS; i++)
 		if (prios >> i & 1)
@@ -119,7 +112,8 @@ FABRIC_CHECK(check_cap_storm)
 		longest[i] = t->longest[i].ns;
 		prios |= (uint8_t)((longest[i] >= STORM_NS) << i);
 	}
-	evidence_time(s, longest[timing_greatest(longest)], text, sizeof(text));
+	evidence_time(s, longest[index_of_largest(longest, PAUSE_PRIOS, PAUSE_PRIOS)], text,
+		      sizeof(text));
 	finding_set(out, prios ? VERDICT_FAIL : VERDICT_PASS,
 		    "the longest uninterrupted pause lasted %s, at %s", text,
 		    timing_link_speed_text(t, link, sizeof(link)));

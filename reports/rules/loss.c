@@ -19,11 +19,6 @@ static uint64_t loss_counter(const struct counters *delta, enum metric m, unsign
 	return delta->value[m][prio];
 }
 
-static uint64_t loss_subtract(uint64_t value, uint64_t explained)
-{
-	return value > explained ? value - explained : 0;
-}
-
 /* On Soft-RoCE a sender retransmits after an RNR NAK, so that some requests arrive twice. */
 static uint64_t loss_count_unexplained(const struct counters *delta, bool soft,
 				       const struct loss *loss)
@@ -32,7 +27,7 @@ static uint64_t loss_count_unexplained(const struct counters *delta, bool soft,
 	uint64_t duplicates = loss_counter(delta, METRIC_DUPLICATE_REQUEST, 0, NULL);
 
 	if (soft) {
-		retries = loss_subtract(retries, loss_counter(delta, METRIC_RNR_NAK_RX, 0, NULL));
+		retries = saturating_sub(retries, loss_counter(delta, METRIC_RNR_NAK_RX, 0, NULL));
 		duplicates = loss->rnr ? 0 : duplicates;
 	}
 	return retries + duplicates + loss_counter(delta, METRIC_ACK_TIMEOUT, 0, NULL) +
@@ -48,16 +43,16 @@ void loss_count(const struct counters *delta, bool soft, int prio, struct loss *
 	rnr_rx = loss_counter(delta, METRIC_RNR_NAK_RX, 0, &loss->rnr_known);
 	loss->rnr = rnr_tx + rnr_rx;
 	loss->gaps =
-		loss_subtract(loss_counter(delta, METRIC_OUT_OF_SEQUENCE, 0, &loss->gaps_known),
-			      soft ? rnr_tx : 0);
-	loss->naks = loss_subtract(loss_counter(delta, METRIC_SEQ_NAK_RX, 0, &loss->naks_known),
-				   soft ? rnr_rx : 0);
+		saturating_sub(loss_counter(delta, METRIC_OUT_OF_SEQUENCE, 0, &loss->gaps_known),
+			       soft ? rnr_tx : 0);
+	loss->naks = saturating_sub(loss_counter(delta, METRIC_SEQ_NAK_RX, 0, &loss->naks_known),
+				    soft ? rnr_rx : 0);
 	loss->responses = loss_counter(delta, METRIC_RESPONSE_LOST, 0, NULL);
 	if (prio >= 0)
 		loss->discards = loss_counter(delta, METRIC_PRIO_RX_DISCARDS, (unsigned int)prio,
 					      &loss->discards_known);
-	loss->dead = loss_subtract(loss_counter(delta, METRIC_RETRY_EXCEEDED, 0, NULL),
-				   loss_counter(delta, METRIC_RNR_EXCEEDED, 0, NULL));
+	loss->dead = saturating_sub(loss_counter(delta, METRIC_RETRY_EXCEEDED, 0, NULL),
+				    loss_counter(delta, METRIC_RNR_EXCEEDED, 0, NULL));
 	loss->unexplained = loss_count_unexplained(delta, soft, loss);
 }
 

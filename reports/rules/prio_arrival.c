@@ -49,11 +49,6 @@ static int arrival_closest_prio(const uint64_t left[QOS_PRIOS], unsigned int own
 	return best;
 }
 
-static void arrival_subtract(uint64_t left[QOS_PRIOS], unsigned int prio, uint64_t wanted)
-{
-	left[prio] = left[prio] > wanted ? left[prio] - wanted : 0;
-}
-
 /* Returns the largest priority not yet placed; -1 after the last. */
 static int arrival_next_largest(const uint64_t wanted[QOS_PRIOS], uint8_t placed)
 {
@@ -98,8 +93,8 @@ static void arrival_place(const struct prio_arrival *a, const uint64_t beside[QO
 		at[prio] = arrival_find(left, whole[prio], (unsigned int)prio, a->wanted[prio]);
 		if (at[prio] < 0)
 			continue;
-		arrival_subtract(left, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
-		arrival_subtract(whole, (unsigned int)at[prio], a->wanted[prio] + beside[prio]);
+		left[at[prio]] = saturating_sub(left[at[prio]], a->wanted[prio] + beside[prio]);
+		whole[at[prio]] = saturating_sub(whole[at[prio]], a->wanted[prio] + beside[prio]);
 	}
 }
 

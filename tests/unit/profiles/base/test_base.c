@@ -109,6 +109,23 @@ static void test_foreign_text_is_cleaned(void **state)
 }
 
 /* Vectors of draft-eastlake-fnv, appendix C. */
+static void test_arithmetic(void **state)
+{
+	static const uint64_t value[4] = {9, 3, 9, 5}, zero[4];
+
+	(void)state;
+	assert_int_equal(saturating_sub(5, 3), 2);
+	assert_int_equal(saturating_sub(3, 5), 0);
+	assert_int_equal(saturating_sub(UINT64_MAX, 0), UINT64_MAX);
+	assert_int_equal(index_of_largest(value, 4, 4), 0);
+	assert_int_equal(index_of_largest(value, 4, 0), 2);
+	assert_int_equal(index_of_largest(value, 2, 0), 1);
+	assert_int_equal(index_of_largest(zero, 4, 0), 1);
+	assert_int_equal(index_of_largest(zero, 4, 1), 0);
+	assert_string_equal(plural(0), "s");
+	assert_string_equal(plural(1), "");
+}
+
 static void test_fnv1a(void **state)
 {
 	(void)state;
@@ -157,6 +174,7 @@ int main(void)
 		cmocka_unit_test(test_null),
 		cmocka_unit_test(test_long_texts_are_cut),
 		cmocka_unit_test(test_foreign_text_is_cleaned),
+		cmocka_unit_test(test_arithmetic),
 		cmocka_unit_test(test_fnv1a),
 		cmocka_unit_test(test_utc_text),
 		cmocka_unit_test(test_clocks),
