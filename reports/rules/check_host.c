@@ -12,9 +12,8 @@
 #define MEMLOCK_LEAST (64LL << 20) /* queues and a small buffer */
 #define MEMLOCK_GOOD  (32LL << 30) /* for bulk transfers */
 
-/* Begins the finding of the host; without machine data sets INCONCLUSIVE and returns NULL. */
-static const struct host_state *host_begin(const struct rule *rule, const struct rule_context *c,
-					   struct findings *out)
+const struct host_state *check_begin_host(const struct rule *rule, const struct rule_context *c,
+					  struct findings *out)
 {
 	const struct run_host *h = &c->run->host[0];
 
@@ -51,7 +50,7 @@ static bool host_parse_version(const char *text, unsigned int *major, unsigned i
 
 FABRIC_CHECK(check_host_governor)
 {
-	const struct host_state *m = host_begin(rule, c, out);
+	const struct host_state *m = check_begin_host(rule, c, out);
 
 	if (!m)
 		return;
@@ -71,7 +70,7 @@ FABRIC_CHECK(check_host_governor)
 
 FABRIC_CHECK(check_host_memlock)
 {
-	const struct host_state *m = host_begin(rule, c, out);
+	const struct host_state *m = check_begin_host(rule, c, out);
 	char limit[48] = "unlimited";
 
 	if (!m)
@@ -98,7 +97,7 @@ FABRIC_CHECK(check_host_memlock)
 
 FABRIC_CHECK(check_host_balancing)
 {
-	const struct host_state *m = host_begin(rule, c, out);
+	const struct host_state *m = check_begin_host(rule, c, out);
 
 	if (!m)
 		return;
@@ -117,7 +116,7 @@ FABRIC_CHECK(check_host_balancing)
 
 FABRIC_CHECK(check_host_modules)
 {
-	const struct host_state *m = host_begin(rule, c, out);
+	const struct host_state *m = check_begin_host(rule, c, out);
 
 	if (!m)
 		return;
@@ -143,7 +142,7 @@ static bool host_kernel_lacks_mana(const struct snapshot *host)
 
 FABRIC_CHECK(check_host_idle)
 {
-	const struct host_state *m = host_begin(rule, c, out);
+	const struct host_state *m = check_begin_host(rule, c, out);
 	const struct snapshot *host = &c->run->host[0].before;
 
 	if (!m)

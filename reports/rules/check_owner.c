@@ -93,17 +93,13 @@ static const char *const owner_lines[OWNER_KIND_COUNT] = {
 
 FABRIC_CHECK(check_top_setters)
 {
-	const struct host_state *m = &c->run->host[0].before.host_state;
+	const struct host_state *m = check_begin_host(rule, c, out);
 	const struct profile *want = &c->fabric->profile;
 	enum owner_kind worst = OWNER_BOOT_CONFIG;
 	unsigned int n;
 
-	finding_begin(out, rule, c->run->host[0].name, "", 0);
-	if (!m->known) {
-		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "snapshot has no machine data (collected by an older version)");
+	if (!m)
 		return;
-	}
 	n = owner_count_conflicts(m, want->agent != AGENT_NONE, out, &worst);
 	finding_evidence(out, EVIDENCE_HOST, "lldpad %s, lldpd %s",
 			 m->lldpad > 0 ? "runs" : "does not run",
@@ -161,15 +157,11 @@ static bool owner_is_reapplied(const struct host_state *m)
 
 FABRIC_CHECK(check_top_persist)
 {
-	const struct host_state *m = &c->run->host[0].before.host_state;
+	const struct host_state *m = check_begin_host(rule, c, out);
 	const struct profile *p = &c->fabric->profile;
 
-	finding_begin(out, rule, c->run->host[0].name, "", 0);
-	if (!m->known) {
-		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "snapshot has no machine data (collected by an older version)");
+	if (!m)
 		return;
-	}
 	finding_evidence(out, EVIDENCE_HOST, "rocecheck-apply.service is %s, its udev rule is %s",
 			 m->boot_unit == 1 ? "enabled" : "not enabled",
 			 m->udev_rule == 1 ? "installed" : "not installed");

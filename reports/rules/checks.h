@@ -12,6 +12,11 @@
 	void name(const struct rule *rule, const struct rule_context *c, struct findings *out)
 #define PORT_CHECK(name) void name(const struct port_ctx *s, struct findings *out)
 
+/* Begins the finding of the host (check_host.c). Without machine data sets INCONCLUSIVE and returns
+ * NULL. */
+const struct host_state *check_begin_host(const struct rule *rule, const struct rule_context *c,
+					  struct findings *out);
+
 /* check_meta.c */
 PORT_CHECK(check_meta_counters);
 PORT_CHECK(check_meta_load);
