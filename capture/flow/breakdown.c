@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/flow/flow_hash.h"
+
 #define SLOT_START_NS 1000000 /* 1 ms */
 #define SLOTS_FIRST   128U
 
@@ -80,20 +82,10 @@ void breakdown_add(struct breakdown *v, const struct packet *p, struct flow_even
 	breakdown_sum_rows(breakdown_slot_at(v, p->time_ns), &one);
 }
 
-static uint32_t breakdown_hash(const uint8_t address[16])
-{
-	uint64_t a, b;
-
-	memcpy(&a, address, sizeof(a));
-	memcpy(&b, address + 8, sizeof(b));
-	a = (a ^ UINT64_C(0xa0761d6478bd642f)) * UINT64_C(0x9e3779b97f4a7c15) ^ b;
-	return (uint32_t)(a * UINT64_C(0xe7037ed1a0b428db) >> 32);
-}
-
 /* Returns the slot of an address, or the free one for it. */
 static uint32_t *breakdown_host_slot(const struct breakdown_hosts *h, const uint8_t address[16])
 {
-	uint32_t at = breakdown_hash(address) & h->slot_mask;
+	uint32_t at = (uint32_t)flow_hash_address(FLOW_HASH_SEED, address) & h->slot_mask;
 
 	while (h->slot[at] && memcmp(h->host[h->slot[at] - 1].address, address, 16) != 0)
 		at = (at + 1) & h->slot_mask;

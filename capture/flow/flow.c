@@ -11,6 +11,7 @@
 
 #include "capture/decode/opcode.h"
 #include "capture/flow/flow_entry_priv.h"
+#include "capture/flow/flow_hash.h"
 #include "capture/flow/qp_reuse.h"
 
 /* Consecutive responses without a request: the QP now has another remote QP. */
@@ -132,8 +133,8 @@ static struct flow_entry *flow_find_requester(struct flow_table *t, struct flow_
 
 	if (e->reverse_flow != PAIRING_NONE)
 		return &t->entry[e->reverse_flow];
-	id = pairing_psn_find(t->pairs, flow_hash_hosts(e->flow.dst, e->flow.src), p->psn, p->sport,
-			      &same_port);
+	id = pairing_psn_find(t->pairs, flow_hash(FLOW_HASH_SEED, e->flow.dst, e->flow.src, 0),
+			      p->psn, p->sport, &same_port);
 	if (id >= t->count || id == e->id || memcmp(t->entry[id].flow.src, e->flow.dst, 16) ||
 	    memcmp(t->entry[id].flow.dst, e->flow.src, 16) || !flow_can_pair(&t->entry[id], p))
 		return NULL;
@@ -197,8 +198,8 @@ static void flow_judge_request(struct flow_table *t, struct flow_entry *e, const
 	if ((e->reverse_flow == PAIRING_NONE || e->requester.recreated) &&
 	    opcode_class(p->opcode) != OPCODE_CLASS_UC &&
 	    (p->ackreq || e->flow.requests < UNPAIRED_REQUESTS))
-		pairing_psn_add(t->pairs, flow_hash_hosts(e->flow.src, e->flow.dst), p->psn,
-				p->sport, e->id);
+		pairing_psn_add(t->pairs, flow_hash(FLOW_HASH_SEED, e->flow.src, e->flow.dst, 0),
+				p->psn, p->sport, e->id);
 }
 
 static void flow_count_held(struct flow_table *t, const struct packet *p, struct flow_entry *e)

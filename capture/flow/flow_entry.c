@@ -15,6 +15,7 @@
 #include <sys/random.h>
 
 #include "capture/decode/opcode.h"
+#include "capture/flow/flow_hash.h"
 
 #define FLOWS_MAX_DEFAULT  65536U
 #define ENTRIES_FIRST	   64U
@@ -22,38 +23,6 @@
 #define SLOTS_EACH_OF_MANY 2U /* but caches are small */
 #define ROOM_SMALL	   4096U
 #define HUGE_PAGE	   ((size_t)2 << 20)
-
-/* Folds a 128-bit product: every bit of a and b affects the result. */
-static uint64_t entry_mix(uint64_t a, uint64_t b)
-{
-	unsigned __int128 product = (unsigned __int128)a * b;
-
-	return (uint64_t)product ^ (uint64_t)(product >> 64);
-}
-
-uint64_t flow_hash_hosts(const uint8_t src[16], const uint8_t dst[16])
-{
-	uint64_t word[4];
-
-	memcpy(word, src, 16);
-	memcpy(word + 2, dst, 16);
-	return entry_mix(word[0] ^ UINT64_C(0xe7037ed1a0b428db),
-			 word[1] ^ UINT64_C(0xa0761d6478bd642f)) ^
-	       entry_mix(word[2] ^ UINT64_C(0x8ebc6af09c88c6e3),
-			 word[3] ^ UINT64_C(0x9e3779b97f4a7c15));
-}
-
-static uint64_t entry_hash(const struct flow_table *t, const uint8_t src[16], const uint8_t dst[16],
-			   uint32_t dest_qpn)
-{
-	uint64_t word[4], h;
-
-	memcpy(word, src, 16);
-	memcpy(word + 2, dst, 16);
-	h = entry_mix(word[0] ^ t->seed, word[1] ^ UINT64_C(0xa0761d6478bd642f));
-	h ^= entry_mix(word[2] ^ UINT64_C(0xe7037ed1a0b428db), word[3] ^ t->seed);
-	return entry_mix(h ^ dest_qpn, t->seed | 1);
-}
 
 /* Short hash in a slot. */
 static uint8_t entry_hash_tag(uint64_t hash)
@@ -78,7 +47,7 @@ static void entry_fill_slots(struct flow_table *t)
 	for (i = 0; i < t->count; i++) {
 		const struct flow_core *f = &t->entry[i].flow;
 
-		entry_insert_slot(t, entry_hash(t, f->src, f->dst, f->dest_qpn), i);
+		entry_insert_slot(t, flow_hash(t->seed, f->src, f->dst, f->dest_qpn), i);
 	}
 }
 
@@ -152,9 +121,9 @@ struct flow_table *flow_table_new(unsigned int max_flows)
 	t->max = max_flows ? max_flows : FLOWS_MAX_DEFAULT;
 	if (t->max > FLOWS_LIMIT)
 		t->max = FLOWS_LIMIT;
-	/* Without a random seed the hash works, but a sender could cause collisions. */
+	/* With a known seed the hash works, but a sender could cause collisions. */
 	if (getrandom(&t->seed, sizeof(t->seed), GRND_NONBLOCK) != sizeof(t->seed))
-		t->seed = 0;
+		t->seed = FLOW_HASH_SEED;
 	t->pairs = pairing_psn_new();
 	if (!t->pairs || flow_table_grow(t, t->max < ENTRIES_FIRST ? t->max : ENTRIES_FIRST) < 0) {
 		flow_table_free(t);
@@ -272,7 +241,8 @@ void flow_table_prefetch(const struct flow_table *t, const struct packet *p, uns
 	const struct flow_slot *slot[FLOW_AHEAD];
 
 	for (unsigned int i = 0; i < count; i++) {
-		slot[i] = &t->slot[entry_hash(t, p[i].src, p[i].dst, p[i].dest_qpn) & t->slot_mask];
+		slot[i] = &t->slot[flow_hash(t->seed, p[i].src, p[i].dst, p[i].dest_qpn) &
+				   t->slot_mask];
 		__builtin_prefetch(slot[i]);
 	}
 	for (unsigned int i = 0; i < count; i++) {
@@ -286,7 +256,7 @@ void flow_table_prefetch(const struct flow_table *t, const struct packet *p, uns
 struct flow_entry *flow_entry_find(struct flow_table *t, const uint8_t src[16],
 				   const uint8_t dst[16], uint32_t dest_qpn)
 {
-	return entry_find(t, entry_hash(t, src, dst, dest_qpn), src, dst, dest_qpn);
+	return entry_find(t, flow_hash(t->seed, src, dst, dest_qpn), src, dst, dest_qpn);
 }
 
 void flow_entry_pair(struct flow_entry *a, struct flow_entry *b)
@@ -344,7 +314,7 @@ static struct flow_entry *entry_new(struct flow_table *t, uint64_t hash, const s
 
 struct flow_entry *flow_entry_get(struct flow_table *t, const struct packet *p)
 {
-	uint64_t hash = entry_hash(t, p->src, p->dst, p->dest_qpn);
+	uint64_t hash = flow_hash(t->seed, p->src, p->dst, p->dest_qpn);
 	struct flow_entry *e = entry_find(t, hash, p->src, p->dst, p->dest_qpn);
 
 	if (e)

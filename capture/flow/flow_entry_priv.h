@@ -118,9 +118,6 @@ static inline struct flow_ext *flow_entry_ext(const struct flow_entry *e)
 	return stream ? (struct flow_ext *)(stream - offsetof(struct flow_ext, loss)) : NULL;
 }
 
-/* Hash of an address pair; the first is the sender. */
-uint64_t flow_hash_hosts(const uint8_t src[16], const uint8_t dst[16]);
-
 /* Counts a packet by traffic class. */
 void flow_count_class(struct flow_core *f, struct flow *more, uint8_t tclass);
 

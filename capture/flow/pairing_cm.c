@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/flow/flow_hash.h"
+
 #define SETS	     2048U /* of WAYS entries each; a key maps to one set */
 #define WAYS	     8U
 #define SLOTS	     (SETS * WAYS)
@@ -50,15 +52,7 @@ void pairing_cm_free(struct pairing_cm *t)
 static uint32_t pairing_hash_set(const struct pairing_cm *t, const uint8_t src[16],
 				 const uint8_t dst[16], uint32_t id)
 {
-	uint64_t word[4], h = t->seed ^ id;
-
-	memcpy(word, src, 16);
-	memcpy(word + 2, dst, 16);
-	for (unsigned int i = 0; i < 4; i++) {
-		h = (h ^ word[i]) * UINT64_C(0x9e3779b97f4a7c15);
-		h ^= h >> 32;
-	}
-	return ((uint32_t)h & (SETS - 1)) * WAYS;
+	return ((uint32_t)flow_hash(t->seed, src, dst, id) & (SETS - 1)) * WAYS;
 }
 
 /* Returns the entry of an id; SLOTS = none. */

@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/flow/flow_hash.h"
+
 #define BUCKETS 16384U
 
 struct bucket {
@@ -40,10 +42,7 @@ void pairing_psn_clear(struct pairing_psn *t)
 /* port 0x10000: any. */
 static uint64_t pairing_hash(uint64_t hosts, uint32_t psn, uint32_t port)
 {
-	uint64_t h = (hosts ^ psn ^ (uint64_t)port << 32) * UINT64_C(0x9e3779b97f4a7c15);
-
-	h ^= h >> 29;
-	return h * UINT64_C(0xa0761d6478bd642f);
+	return flow_hash_mix(hosts ^ psn ^ (uint64_t)port << 32, FLOW_HASH_SEED);
 }
 
 static uint32_t pairing_port(unsigned int any, uint16_t sport)

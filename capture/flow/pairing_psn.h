@@ -19,7 +19,7 @@ struct pairing_psn; /* opaque */
 struct pairing_psn *pairing_psn_new(void);
 void pairing_psn_free(struct pairing_psn *t);
 
-/* Notes a request of flow `id`; `hosts`: flow_hash_hosts() of its addresses. */
+/* Notes a request of flow `id`; `hosts`: flow_hash() of its addresses. */
 void pairing_psn_add(struct pairing_psn *t, uint64_t hosts, uint32_t psn, uint16_t sport,
 		     uint32_t id);
 
