@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads big-endian fields at any address. The caller has checked the length.
+ * Reads big-endian fields at any address, and IPv4 addresses as GIDs. The caller has checked the
+ * length.
  */
 #ifndef CAPTURE_BYTES_H
 #define CAPTURE_BYTES_H
@@ -36,6 +37,14 @@ static inline uint64_t be64_at(const uint8_t *p)
 
 	memcpy(&v, p, sizeof(v));
 	return be64toh(v);
+}
+
+/* Writes an IPv4 address as ::ffff:a.b.c.d, in words, as the flow table reads it. */
+static inline void ipv4_to_gid(const uint8_t address[4], uint8_t gid[16])
+{
+	const uint64_t word[2] = {0, htobe64(UINT64_C(0xffff) << 32 | be32_at(address))};
+
+	memcpy(gid, word, sizeof(word));
 }
 
 #endif

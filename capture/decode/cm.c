@@ -172,11 +172,10 @@ bool cm_whole(const struct cm *c)
 /* IPv4 is in the last four of sixteen bytes; the others need not be zero. */
 static void cm_ip_to_gid(const uint8_t *h, bool v4, uint8_t gid[16])
 {
-	memcpy(gid, h, 16);
-	if (v4) {
-		memset(gid, 0, 10);
-		memset(gid + 10, 0xff, 2);
-	}
+	if (v4)
+		ipv4_to_gid(h + 12, gid);
+	else
+		memcpy(gid, h, 16);
 }
 
 /* | version 8 | IP version 4, reserved 4 | source port 16 | source 128 | destination 128 | */

@@ -54,9 +54,10 @@ static void lldp_copy_text(char *buf, size_t size, const uint8_t *v, uint32_t le
 static void lldp_copy_id(char *buf, size_t size, const uint8_t *v, uint32_t len,
 			 uint8_t mac_subtype)
 {
+	char mac[MAC_TEXT_MAX];
+
 	if (v[0] == mac_subtype && len == 7)
-		snprintf(buf, size, "%02x:%02x:%02x:%02x:%02x:%02x", v[1], v[2], v[3], v[4], v[5],
-			 v[6]);
+		snprintf(buf, size, "%s", packet_mac_text(v + 1, mac));
 	else
 		lldp_copy_text(buf, size, v + 1, len - 1);
 }

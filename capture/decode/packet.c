@@ -33,14 +33,6 @@ static void packet_decode_ethernet(const uint8_t *data, uint32_t at, struct pack
 static void packet_decode_ethertype(const uint8_t *data, uint32_t at, uint16_t ethertype,
 				    struct packet *p);
 
-static void packet_ipv4_to_gid(const uint8_t *h, uint8_t gid[16])
-{
-	/* Copies words, as the flow table reads them. */
-	const uint64_t word[2] = {0, htobe64(UINT64_C(0xffff) << 32 | be32_at(h))};
-
-	memcpy(gid, word, sizeof(word));
-}
-
 static void packet_set_tclass(uint8_t tclass, struct packet *p)
 {
 	p->dscp = tclass >> 2;
@@ -113,8 +105,8 @@ static void packet_decode_ipv4(const uint8_t *data, struct packet *p)
 	}
 	packet_set_tclass(h[1], p);
 	p->ttl = h[8];
-	packet_ipv4_to_gid(h + 12, p->src);
-	packet_ipv4_to_gid(h + 16, p->dst);
+	ipv4_to_gid(h + 12, p->src);
+	ipv4_to_gid(h + 16, p->dst);
 	fragment = be16_at(h + 6) & 0x3fff;
 	p->fragment = fragment != 0;
 	if (fragment & 0x1fff)

@@ -11,6 +11,7 @@
 
 #include "capture/decode/cm.h"
 #include "profiles/base/base.h"
+#include "profiles/base/words.h"
 
 enum packet_kind {
 	PACKET_OTHER,
@@ -168,12 +169,22 @@ const char *opcode_name(uint8_t opcode, char *buf, size_t size);
  * in rocecheck-capture(8). NULL on -ENOMEM. */
 json_t *packet_to_json(const struct packet *p);
 
+/* Words of enum packet_encap in JSON. */
+extern const struct qos_word packet_encap_words[];
+
 /* "good", "bad", "unverifiable". */
 const char *packet_icrc_text(const struct packet *p);
+
+/* Returns true for the GID of an IPv4 address, ::ffff:a.b.c.d. */
+bool packet_addr_is_ipv4(const uint8_t gid[16]);
 
 /* Writes dotted IPv4 if the GID is ::ffff:a.b.c.d, else IPv6 form. size >= INET6_ADDRSTRLEN.
  * Returns its length. */
 size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size);
+
+/* Writes "02:00:00:00:00:01" and returns buf. */
+#define MAC_TEXT_MAX 18
+const char *packet_mac_text(const uint8_t mac[6], char buf[MAC_TEXT_MAX]);
 
 /* Parses either form to a GID; false for other text, then gid is undefined. */
 bool packet_addr_parse(const char *text, uint8_t gid[16]);

@@ -39,11 +39,9 @@ static bool json_add_hex64(json_t *o, const char *key, uint64_t value)
 
 static bool json_add_mac(json_t *o, const char *key, const uint8_t m[6])
 {
-	char text[24];
+	char text[MAC_TEXT_MAX];
 
-	snprintf(text, sizeof(text), "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
-		 m[5]);
-	return json_add(o, key, json_string(text));
+	return json_add(o, key, json_string(packet_mac_text(m, text)));
 }
 
 static bool json_add_addr(json_t *o, const char *key, const uint8_t gid[16])
@@ -176,15 +174,25 @@ static bool json_add_pfc(json_t *o, const struct packet *p)
 	return json_add_known(o, "enable", p->kind == PACKET_PFC, p->pfc_enable);
 }
 
+const struct qos_word packet_encap_words[] = {
+	{"none", ENCAP_NONE},
+	{"rocev1", ENCAP_ROCE_V1},
+	{"rocev2-ipv4", ENCAP_ROCE_V2_IPV4},
+	{"rocev2-ipv6", ENCAP_ROCE_V2_IPV6},
+	{NULL, 0},
+};
+
 static const char *packet_encap_text(const struct packet *p)
 {
-	static const char *const roce[] = {"none", "rocev1", "rocev2-ipv4", "rocev2-ipv6"};
 	static const char *const kinds[] = {
-		[PACKET_OTHER] = "other", [PACKET_PFC] = "pfc",	  [PACKET_PAUSE] = "pause",
-		[PACKET_LLDP] = "lldp",	  [PACKET_ROCE] = "none",
+		[PACKET_OTHER] = "other",
+		[PACKET_PFC] = "pfc",
+		[PACKET_PAUSE] = "pause",
+		[PACKET_LLDP] = "lldp",
 	};
 
-	return p->kind == PACKET_ROCE ? roce[p->encap & 3] : kinds[p->kind];
+	return p->kind == PACKET_ROCE ? qos_word_text(packet_encap_words, p->encap & 3)
+				      : kinds[p->kind];
 }
 
 static bool json_add_other(json_t *o, const struct packet *p)

@@ -97,11 +97,16 @@ static size_t ipv6_text(const uint16_t word[8], char *buf)
 /* RFC 4291 2.5.5.2: prefix of an IPv4 address as a GID. */
 static const uint8_t mapped[12] = {[10] = 0xff, 0xff};
 
+bool packet_addr_is_ipv4(const uint8_t gid[16])
+{
+	return !memcmp(gid, mapped, sizeof(mapped));
+}
+
 size_t packet_addr_text(const uint8_t gid[16], char *buf, size_t size)
 {
 	uint16_t word[8];
 
-	if (size >= INET_ADDRSTRLEN && memcmp(gid, mapped, sizeof(mapped)) == 0)
+	if (size >= INET_ADDRSTRLEN && packet_addr_is_ipv4(gid))
 		return ipv4_text(gid + 12, buf);
 	for (unsigned int i = 0; i < 8; i++)
 		word[i] = be16_at(gid + 2 * i);
@@ -123,6 +128,13 @@ bool packet_addr_parse(const char *text, uint8_t gid[16])
 	return inet_pton(AF_INET, text, gid + sizeof(mapped)) == 1;
 }
 
+const char *packet_mac_text(const uint8_t mac[6], char buf[MAC_TEXT_MAX])
+{
+	snprintf(buf, MAC_TEXT_MAX, "%02x:%02x:%02x:%02x:%02x:%02x", mac[0], mac[1], mac[2], mac[3],
+		 mac[4], mac[5]);
+	return buf;
+}
+
 const char *packet_icrc_text(const struct packet *p)
 {
 	static const char *const words[] = {
@@ -132,12 +144,6 @@ const char *packet_icrc_text(const struct packet *p)
 	};
 
 	return p->icrc < ARRAY_SIZE(words) ? words[p->icrc] : "unverifiable";
-}
-
-static void text_add_mac(struct line *l, const uint8_t mac[6], int width)
-{
-	text_add(l, "%02x:%02x:%02x:%02x:%02x:%02x%*s", mac[0], mac[1], mac[2], mac[3], mac[4],
-		 mac[5], width > 17 ? width - 17 : 0, "");
 }
 
 static void text_add_op(struct line *l, const struct packet *p)
@@ -224,9 +230,6 @@ static void text_add_mac_control(struct line *l, const struct packet *p)
 {
 	unsigned int i;
 
-	text_add_mac(l, p->smac, 0);
-	text_add(l, " -> ");
-	text_add_mac(l, p->dmac, 0);
 	if (p->kind == PACKET_PAUSE) {
 		text_add(l, " PAUSE quanta %u", p->pfc_quanta[0]);
 		return;
@@ -304,7 +307,7 @@ int packet_text(const struct packet *p, char *buf, size_t size)
 	int64_t ns = (int64_t)p->time_ns;
 	uint64_t abs_ns = ns < 0 ? 0 - (uint64_t)ns : (uint64_t)ns;
 	struct line l = {buf, size, 0};
-	char time[40];
+	char time[40], src[MAC_TEXT_MAX], dst[MAC_TEXT_MAX];
 
 	if (size)
 		buf[0] = '\0';
@@ -313,13 +316,13 @@ int packet_text(const struct packet *p, char *buf, size_t size)
 	text_add(&l, "%7" PRIu64 " %13s ", p->frame, time);
 	if (p->kind == PACKET_ROCE) {
 		text_add_roce(&l, p);
-	} else if (p->kind == PACKET_PFC || p->kind == PACKET_PAUSE) {
-		text_add_mac_control(&l, p);
 	} else {
-		text_add_mac(&l, p->smac, 0);
-		text_add(&l, " -> ");
-		text_add_mac(&l, p->dmac, 0);
-		text_add(&l, p->kind == PACKET_LLDP ? " LLDP" : " not RoCE");
+		text_add(&l, "%s -> %s", packet_mac_text(p->smac, src),
+			 packet_mac_text(p->dmac, dst));
+		if (p->kind == PACKET_PFC || p->kind == PACKET_PAUSE)
+			text_add_mac_control(&l, p);
+		else
+			text_add(&l, p->kind == PACKET_LLDP ? " LLDP" : " not RoCE");
 	}
 	text_add_cm(&l, &p->cm);
 	text_add_tunnel(&l, p);

@@ -26,14 +26,6 @@ static const struct qos_word drops_words[] = {
 	{NULL, 0},
 };
 
-static const struct qos_word encap_words[] = {
-	{"none", ENCAP_NONE},
-	{"rocev1", ENCAP_ROCE_V1},
-	{"rocev2-ipv4", ENCAP_ROCE_V2_IPV4},
-	{"rocev2-ipv6", ENCAP_ROCE_V2_IPV6},
-	{NULL, 0},
-};
-
 /* By enum opcode_class. */
 static const struct qos_word service_words[] = {
 	{"rc", 0}, {"uc", 1}, {"rd_or_dc", 2}, {"ud", 3},
@@ -219,7 +211,7 @@ static int summary_peer_qpn_from_json(const json_t *json, struct flow *f, struct
 JSON_FUNCTIONS(summary_peer_qpn)
 
 static const struct json_row flow_rows[] = {
-	JSON_ROW(struct flow, encap, .kind = JSON_WORD, .words = encap_words),
+	JSON_ROW(struct flow, encap, .kind = JSON_WORD, .words = packet_encap_words),
 	JSON_ROW(struct flow, service, .kind = JSON_WORD, .need = JSON_OPTIONAL,
 		 .words = service_words),
 	JSON_ROW(struct flow, src, .kind = JSON_STRUCT, JSON_BY(summary_gid)),

@@ -51,13 +51,9 @@ void lldp_peer_set_port(struct port *p, const struct lldp_peer *peer)
 /* A packet socket also receives frames of the host's own LLDP agent. */
 static bool lldp_is_own_frame(const struct port *p, const uint8_t *frame, uint32_t len)
 {
-	char mac[18];
+	char mac[MAC_TEXT_MAX];
 
-	if (len < 12)
-		return false;
-	snprintf(mac, sizeof(mac), "%02x:%02x:%02x:%02x:%02x:%02x", frame[6], frame[7], frame[8],
-		 frame[9], frame[10], frame[11]);
-	return !strcasecmp(mac, p->mac);
+	return len >= 12 && !strcasecmp(packet_mac_text(frame + 6, mac), p->mac);
 }
 
 /* Listens on one port for one turn. */

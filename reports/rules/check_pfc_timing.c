@@ -57,15 +57,14 @@ static void timing_report_paused(struct findings *out, const struct capture_summ
 				 unsigned int prio, uint64_t span_ns)
 {
 	const struct pause_totals *t = &s->totals.pause;
-	const uint8_t *mac = t->most_smac[prio];
-	char longest[32], sum[32];
+	char longest[32], sum[32], mac[MAC_TEXT_MAX];
 
 	evidence_time(s, t->most_ns[prio], sum, sizeof(sum));
 	evidence_time(s, t->longest[prio].ns, longest, sizeof(longest));
 	finding_evidence(out, EVIDENCE_CAPTURE,
-			 "prio %u: paused by %02x:%02x:%02x:%02x:%02x:%02x for %s (%.1f %%); the "
-			 "longest of %llu pause%s: %s, frames %llu-%llu",
-			 prio, mac[0], mac[1], mac[2], mac[3], mac[4], mac[5], sum,
+			 "prio %u: paused by %s for %s (%.1f %%); the longest of %llu pause%s: "
+			 "%s, frames %llu-%llu",
+			 prio, packet_mac_text(t->most_smac[prio], mac), sum,
 			 timing_percent(t->most_ns[prio], span_ns), (count_t)t->pauses[prio],
 			 plural(t->pauses[prio]), longest, (count_t)t->longest[prio].first_frame,
 			 (count_t)t->longest[prio].last_frame);
