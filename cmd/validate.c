@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "cmd/cmd.h"
@@ -128,7 +127,6 @@ static int validate_gather(const struct fabric *f, const struct folder *dir, str
 		cmd_fail(EXIT_INCOMPLETE, &e);
 		return EXIT_OK;
 	}
-	run_clear(r);
 	return cmd_fail(cmd_exit_for(&e, err == -EINVAL ? EXIT_USAGE : EXIT_ENVIRONMENT), &e);
 }
 
@@ -182,17 +180,15 @@ static int validate_judge(const struct fabric *f, const struct run *r,
 	return code;
 }
 
-/* Opens the folder of --out, or creates a new one: others can guess the default name. */
-static int validate_open_folder(struct folder *dir)
+/* Opens the folder of --out, or creates a new one, named after the UTC time in the run's id: others
+ * can guess that name. */
+static int validate_open_folder(const struct run *r, struct folder *dir)
 {
-	time_t now = time(NULL);
 	struct err e = {0};
 	char name[64];
-	struct tm utc;
 	int err;
 
-	gmtime_r(&now, &utc);
-	strftime(name, sizeof(name), "rocecheck-run-%Y%m%dT%H%M%SZ", &utc);
+	snprintf(name, sizeof(name), "rocecheck-run-%.*s", (int)strcspn(r->id, "-"), r->id);
 	err = out_dir ? folder_make(out_dir, dir, &e) : folder_make_new(name, dir, &e);
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
 }
@@ -201,8 +197,9 @@ static int validate_online(const char *path, const struct validate_formats *c)
 {
 	int at_least = EXIT_OK, code;
 	struct folder dir = {0};
+	struct err e = {0};
 	struct fabric f;
-	struct run r = {0}; /* cleared also when it was not loaded */
+	struct run r = {0}; /* cleared also when it was not made */
 
 	code = cmd_load_inventory(path, &f);
 	if (code)
@@ -211,15 +208,18 @@ static int validate_online(const char *path, const struct validate_formats *c)
 		code = cmd_load_profile(profile_name, &f.profile);
 	if (no_traffic)
 		f.traffic_s = 0;
+	if (!code && run_init(&r, &f)) {
+		err_sys(&e, -ENOMEM, "run");
+		code = cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
 	if (!code)
-		code = validate_open_folder(&dir);
+		code = validate_open_folder(&r, &dir);
 	if (!code)
 		code = validate_gather(&f, &dir, &r, &at_least);
-	if (!code) {
+	if (!code)
 		code = validate_judge(&f, &r, c, &dir, at_least);
-		run_clear(&r);
-	}
 	folder_close(&dir);
+	run_clear(&r);
 	fabric_clear(&f);
 	return code;
 }
@@ -270,7 +270,7 @@ static int validate_offline(const char *path, const struct validate_formats *c)
 		return code;
 	validate_warn_unlisted(&r);
 	if (out_dir)
-		code = validate_open_folder(&dir);
+		code = validate_open_folder(&r, &dir);
 	if (!code)
 		code = validate_judge(&f, &r, c, out_dir ? &dir : NULL, EXIT_OK);
 	folder_close(&dir);

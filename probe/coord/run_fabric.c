@@ -385,11 +385,8 @@ int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_in
 		.r = r,
 		.fetch_grace_ms = PHASE_FETCH_GRACE_MS,
 	};
-	int err = run_init(r, f);
+	int err = fabric_open_coordinator(&c, e);
 
-	if (err)
-		return err_sys(e, err, "run");
-	err = fabric_open_coordinator(&c, e);
 	if (!err)
 		err = fabric_connect_all(&c, e);
 	if (!err && !phase_stopped(&c))

@@ -87,7 +87,7 @@ struct run {
 	char unlisted[FABRIC_NAME_MAX];
 };
 
-/* Makes an empty run for the hosts and ports of an inventory. -ENOMEM. */
+/* Makes an empty run for the hosts and ports of an inventory, which starts now. -ENOMEM. */
 int run_init(struct run *r, const struct fabric *f);
 void run_clear(struct run *r);
 
@@ -121,9 +121,9 @@ typedef void run_progress(const char *line, void *arg);
  * Runs a validation: connects to every host with the inventory's launcher and runs all phases.
  * traffic_s == 0: configuration only, no load. A host that does not answer is in r with its error;
  * the run continues without it. dir receives captures and the schedule; NULL = do not store them.
- * Fills *r, which need not be initialised and which the caller clears in any case. Returns 0 when
- * all phases ran; -errno when none could (no launcher, no host); -EINTR when it was stopped, with
- * the data so far in r.
+ * Fills *r, which is from run_init() and which the caller clears in any case. Returns 0 when all
+ * phases ran; -errno when none could (no launcher, no host); -EINTR when it was stopped, with the
+ * data so far in r.
  */
 int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e);

@@ -111,6 +111,14 @@ refused()
 	grep -qF "''" <<<"$stderr"
 }
 
+@test "the default run folder has the time of the run's id" {
+	cd "$dir"
+	run --separate-stderr "$rocecheck" validate --no-traffic "$dir/here.yaml"
+	((status == 1 || status == 4))
+	id=$(jq -r .id rocecheck-run-*/run.json)
+	[ "$(echo rocecheck-run-*)" = "rocecheck-run-${id%-*}" ]
+}
+
 @test "nothing of a former run stays in its folder" {
 	mkdir -p "$dir/run/captures"
 	touch "$dir/run/captures/a-lo.pcap" "$dir/run/captures/mine.pcap" "$dir/run/schedule-rail0.txt"
