@@ -284,6 +284,13 @@ uint64_t traffic_class_under_way(const struct traffic_class *c);
 /* Returns the number of QPs of all classes. */
 unsigned int traffic_spec_qps(const struct traffic_spec *spec);
 
+/* Returns the ACK timeout code of the classes' queue pairs on a device that is Soft-RoCE or not; 0
+ * = no timer, nothing is retransmitted by it. */
+uint8_t traffic_ack_timeout(const struct traffic_spec *spec, bool soft);
+
+/* The same for the control queue pairs, which retransmit in every mode: never 0. */
+uint8_t traffic_control_timeout(const struct traffic_spec *spec, bool soft);
+
 /* Estimates the memory of an endpoint with this spec: messages, work requests and queues. */
 uint64_t traffic_spec_bytes(const struct traffic_spec *spec);
 

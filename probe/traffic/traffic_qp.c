@@ -10,16 +10,13 @@
 
 #include "probe/traffic/traffic_worker.h"
 
-#define RETRY_COUNT    6
-#define RNR_RETRY      6
-#define MIN_RNR_TIMER  12 /* 0.64 ms */
-#define TIMEOUT_SOFT   18 /* 1.07 s: at 14, rxe retransmits without loss */
-#define TIMEOUT_DEVICE 16 /* 0.27 s */
-#define TIMEOUT_STRICT 14 /* 67 ms; off on Soft-RoCE, whose timer fires without loss: STALL_NS */
-#define HOP_LIMIT      64
-#define READS	       16
-#define INLINE_BYTES   220u
-#define CONTROL_SENDS  8
+#define RETRY_COUNT   6
+#define RNR_RETRY     6
+#define MIN_RNR_TIMER 12 /* 0.64 ms */
+#define HOP_LIMIT     64
+#define READS	      16
+#define INLINE_BYTES  220u
+#define CONTROL_SENDS 8
 
 static const enum ibv_qp_type types[TRAFFIC_TRANSPORTS] = {
 	[TRAFFIC_RC] = IBV_QPT_RC,
@@ -197,6 +194,7 @@ struct qp_conn {
 	uint32_t dest_qpn; /* of the remote */
 	const uint8_t *gid;
 	bool strict;
+	uint8_t timeout; /* ACK timeout code */
 };
 
 static struct ibv_ah_attr qp_ah_attr(const struct qp_conn *l)
@@ -238,9 +236,9 @@ static int qp_to_rtr(const struct qp_conn *l, struct err *e)
 
 static int qp_to_rts(const struct qp_conn *l, struct err *e)
 {
-	uint8_t timeout = l->t->soft ? TIMEOUT_SOFT : TIMEOUT_DEVICE;
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
+		.timeout = l->timeout,
 		.retry_cnt = l->strict ? 0 : RETRY_COUNT,
 		.rnr_retry = RNR_RETRY,
 		.sq_psn = l->self->psn,
@@ -248,9 +246,6 @@ static int qp_to_rts(const struct qp_conn *l, struct err *e)
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | needs[l->qp->qp_type].rts;
 
-	if (l->strict)
-		timeout = l->t->soft ? 0 : TIMEOUT_STRICT;
-	attr.timeout = l->t->spec.timeout ? l->t->spec.timeout : timeout;
 	return traffic_set_state(l->t, l->qp, &attr, mask, "RTS", e);
 }
 
@@ -268,6 +263,7 @@ static struct qp_conn qp_conn_of(struct qp_flow *f, struct ibv_qp *qp)
 		.dest_qpn = to_target ? f->remote.target_qpn : f->remote.qpn,
 		.gid = t->remote_gid,
 		.strict = t->spec.mode == TRAFFIC_STRICT,
+		.timeout = traffic_ack_timeout(&t->spec, t->soft),
 	};
 }
 
@@ -320,6 +316,7 @@ int traffic_connect_control(struct worker *w, struct err *e)
 		.remote = &w->control_remote,
 		.dest_qpn = w->control_remote.qpn,
 		.gid = w->t->remote_gid,
+		.timeout = traffic_control_timeout(&w->t->spec, w->t->soft),
 	};
 	int err = qp_to_rtr(&l, e);
 

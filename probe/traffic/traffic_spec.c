@@ -8,6 +8,12 @@
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/json.h"
 
+#define TIMEOUT_SOFT   18 /* 1.07 s: at 14, rxe retransmits without loss */
+#define TIMEOUT_DEVICE 16 /* 0.27 s */
+#define TIMEOUT_STRICT                                                                             \
+	14	      /* 67 ms; off on Soft-RoCE, whose timer fires without loss: qp_recovery.c */
+#define TIMEOUT_CM 17 /* rdma_cm's own at the least, twice its packet lifetime (linux cma.c) */
+
 void traffic_spec_simple(struct traffic_spec *spec, enum traffic_verb verb, uint32_t message_bytes,
 			 uint32_t duration_ms)
 {
@@ -30,6 +36,22 @@ unsigned int traffic_spec_qps(const struct traffic_spec *spec)
 	for (unsigned int i = 0; i < spec->class_count; i++)
 		n += spec->class[i].qps;
 	return n;
+}
+
+uint8_t traffic_control_timeout(const struct traffic_spec *spec, bool soft)
+{
+	if (spec->timeout)
+		return spec->timeout;
+	return soft ? TIMEOUT_SOFT : TIMEOUT_DEVICE;
+}
+
+uint8_t traffic_ack_timeout(const struct traffic_spec *spec, bool soft)
+{
+	if (!spec->timeout && spec->bringup == TRAFFIC_CM)
+		return TIMEOUT_CM;
+	if (!spec->timeout && spec->mode == TRAFFIC_STRICT)
+		return soft ? 0 : TIMEOUT_STRICT;
+	return traffic_control_timeout(spec, soft);
 }
 
 static bool spec_is_one_sided(enum traffic_verb verb)

@@ -102,6 +102,12 @@ static void say_soft(struct judge *j, unsigned int i, const struct account *a)
 			"%s: %llu retries and duplicates, and a message that waited for the whole "
 			"ACK timeout: the last packets of a stream or a response were lost",
 			judge_host(j, i), LL(e->loss.unexplained));
+	else if (!e->timeout)
+		judge_add_reason(j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
+				 "%s: %llu retries and duplicates without a gap, but the ACK timer "
+				 "of the load is off: they are of its control messages or of "
+				 "another program",
+				 judge_host(j, i), LL(e->loss.unexplained));
 	else
 		judge_add_reason(j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
 				 "%s: %llu retries and duplicates without a gap: Soft-RoCE's timer "

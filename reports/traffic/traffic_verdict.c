@@ -267,23 +267,6 @@ static void verdict_prepare_end(const struct verdict_input *in, const struct obs
 		    judge_delta(e, METRIC_GLOBAL_PAUSE_RX, 0xff);
 }
 
-#define TIMEOUT_STRICT 14
-#define TIMEOUT_SOFT   18
-#define TIMEOUT_DEVICE 16
-#define TIMEOUT_CM     17 /* rdma_cm's own at the least, twice its packet lifetime (linux cma.c) */
-
-/* The default ACK timeout code of the generator. */
-static unsigned int verdict_ack_timeout(const struct traffic_spec *spec, bool soft)
-{
-	if (spec->timeout)
-		return spec->timeout;
-	if (spec->bringup == TRAFFIC_CM)
-		return TIMEOUT_CM;
-	if (spec->mode == TRAFFIC_STRICT)
-		return TIMEOUT_STRICT;
-	return soft ? TIMEOUT_SOFT : TIMEOUT_DEVICE;
-}
-
 static void verdict_prepare(struct judge *j)
 {
 	for (unsigned int i = 0; i < j->in->end_count; i++)
@@ -293,9 +276,9 @@ static void verdict_prepare(struct judge *j)
 		struct judged_end *ends[] = {&j->end[pair->client], &j->end[pair->server]};
 
 		for (unsigned int k = 0; k < ARRAY_SIZE(ends); k++) {
-			unsigned int timeout = verdict_ack_timeout(pair->spec, ends[k]->seen->soft);
+			unsigned int timeout = traffic_ack_timeout(pair->spec, ends[k]->seen->soft);
 
-			if (!ends[k]->timeout || timeout < ends[k]->timeout)
+			if (timeout && (!ends[k]->timeout || timeout < ends[k]->timeout))
 				ends[k]->timeout = timeout;
 			ends[k]->strict |= pair->spec->mode == TRAFFIC_STRICT;
 			ends[k]->remote_gone |= verdict_program_died(pair);

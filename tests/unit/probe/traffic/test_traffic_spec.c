@@ -56,6 +56,37 @@ static void test_sense(void **state)
 	}
 }
 
+/* One answer for the queue pairs and for the verdict on their retries. */
+static void test_ack_timeout(void **state)
+{
+	static const struct {
+		enum traffic_mode mode;
+		enum traffic_bringup bringup;
+		uint8_t timeout;
+		bool soft;
+		uint8_t want, control;
+	} cases[] = {
+		{TRAFFIC_OBSERVE, TRAFFIC_RAW, 0, true, 18, 18},
+		{TRAFFIC_OBSERVE, TRAFFIC_RAW, 0, false, 16, 16},
+		{TRAFFIC_OBSERVE, TRAFFIC_RAW, 14, true, 14, 14},
+		{TRAFFIC_STRICT, TRAFFIC_RAW, 0, true, 0, 18},
+		{TRAFFIC_STRICT, TRAFFIC_RAW, 0, false, 14, 16},
+		{TRAFFIC_STRICT, TRAFFIC_RAW, 15, true, 15, 15},
+		{TRAFFIC_OBSERVE, TRAFFIC_CM, 0, true, 17, 18},
+		{TRAFFIC_OBSERVE, TRAFFIC_CM, 20, false, 20, 20},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct traffic_spec s = {.mode = cases[i].mode,
+					 .bringup = cases[i].bringup,
+					 .timeout = cases[i].timeout};
+
+		assert_int_equal(traffic_ack_timeout(&s, cases[i].soft), cases[i].want);
+		assert_int_equal(traffic_control_timeout(&s, cases[i].soft), cases[i].control);
+	}
+}
+
 static void test_words(void **state)
 {
 	(void)state;
@@ -84,6 +115,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_sense),
+		cmocka_unit_test(test_ack_timeout),
 		cmocka_unit_test(test_words),
 	};
 
