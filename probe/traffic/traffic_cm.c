@@ -14,11 +14,8 @@
 #include "probe/io/tcp_socket.h"
 #include "probe/traffic/traffic_worker.h"
 
-#define CONNECT_NS    (8000 * NS_PER_MS)
-#define RESOLVE_MS    2000
-#define MIN_RNR_TIMER 12 /* 0.64 ms */
-#define RETRY_COUNT   6
-#define READS	      16
+#define CONNECT_NS (8000 * NS_PER_MS)
+#define RESOLVE_MS 2000
 
 struct traffic_cm {
 	struct rdma_event_channel *channel;
@@ -156,7 +153,7 @@ static int cm_modify_qp(struct qp_flow *f, struct rdma_cm_id *id, enum ibv_qp_st
 	if (rdma_init_qp_attr(id, &attr, &mask))
 		return cm_fail(f->worker->t, "attributes", e);
 	if (state == IBV_QPS_RTR) {
-		attr.min_rnr_timer = MIN_RNR_TIMER;
+		attr.min_rnr_timer = TRAFFIC_MIN_RNR_TIMER;
 		mask |= IBV_QP_MIN_RNR_TIMER;
 	}
 	if (state == IBV_QPS_RTS && f->worker->t->spec.timeout)
@@ -170,13 +167,15 @@ static int cm_modify_qp(struct qp_flow *f, struct rdma_cm_id *id, enum ibv_qp_st
 static struct rdma_conn_param cm_conn_param(const struct qp_flow *f,
 					    const struct connect_id *ticket)
 {
+	const struct ibv_device_attr *limits = &f->worker->t->limits;
+
 	return (struct rdma_conn_param){
 		.private_data = ticket,
 		.private_data_len = ticket ? sizeof(*ticket) : 0,
-		.responder_resources = READS,
-		.initiator_depth = READS,
-		.retry_count = RETRY_COUNT,
-		.rnr_retry_count = RETRY_COUNT,
+		.responder_resources = traffic_read_depth(limits->max_qp_rd_atom),
+		.initiator_depth = traffic_read_depth(limits->max_qp_init_rd_atom),
+		.retry_count = TRAFFIC_RETRY_COUNT,
+		.rnr_retry_count = TRAFFIC_RETRY_COUNT,
 		.qp_num = f->qp->qp_num,
 	};
 }

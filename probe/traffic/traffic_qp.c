@@ -10,9 +10,6 @@
 
 #include "probe/traffic/traffic_worker.h"
 
-#define RETRY_COUNT   6
-#define RNR_RETRY     6
-#define MIN_RNR_TIMER 12 /* 0.64 ms */
 #define HOP_LIMIT     64
 #define READS	      16
 #define INLINE_BYTES  220u
@@ -213,7 +210,7 @@ static struct ibv_ah_attr qp_ah_attr(const struct qp_conn *l)
 	return ah;
 }
 
-static uint8_t qp_read_depth(int limit)
+uint8_t traffic_read_depth(int limit)
 {
 	return (uint8_t)(limit < READS ? limit : READS);
 }
@@ -225,8 +222,8 @@ static int qp_to_rtr(const struct qp_conn *l, struct err *e)
 		.path_mtu = traffic_mtu_code(l->t->mtu),
 		.dest_qp_num = l->dest_qpn,
 		.rq_psn = l->remote->psn,
-		.min_rnr_timer = MIN_RNR_TIMER,
-		.max_dest_rd_atomic = qp_read_depth(l->t->limits.max_qp_rd_atom),
+		.min_rnr_timer = TRAFFIC_MIN_RNR_TIMER,
+		.max_dest_rd_atomic = traffic_read_depth(l->t->limits.max_qp_rd_atom),
 		.ah_attr = qp_ah_attr(l),
 	};
 
@@ -239,10 +236,10 @@ static int qp_to_rts(const struct qp_conn *l, struct err *e)
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_RTS,
 		.timeout = l->timeout,
-		.retry_cnt = l->strict ? 0 : RETRY_COUNT,
-		.rnr_retry = RNR_RETRY,
+		.retry_cnt = l->strict ? 0 : TRAFFIC_RETRY_COUNT,
+		.rnr_retry = TRAFFIC_RETRY_COUNT,
 		.sq_psn = l->self->psn,
-		.max_rd_atomic = qp_read_depth(l->t->limits.max_qp_init_rd_atom),
+		.max_rd_atomic = traffic_read_depth(l->t->limits.max_qp_init_rd_atom),
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN | needs[l->qp->qp_type].rts;
 

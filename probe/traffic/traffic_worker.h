@@ -30,6 +30,8 @@
 #define TRAFFIC_POST_LIST_MAX 16u      /* messages of a post list; the last is signaled */
 #define TRAFFIC_GRH_BYTES     40u      /* before the payload of a UD receive */
 #define TRAFFIC_SEEN_BITS     (2 * TRAFFIC_WINDOW_MAX)
+#define TRAFFIC_RETRY_COUNT   6u  /* of ACK timeouts, and of RNR NAKs */
+#define TRAFFIC_MIN_RNR_TIMER 12u /* 0.64 ms */
 #define NS_PER_MS	      UINT64_C(1000000)
 
 enum credit_flag {
@@ -209,6 +211,8 @@ int traffic_memory_error(const struct traffic *t, int err, size_t bytes, struct 
 void traffic_pin(const struct traffic *t, unsigned int worker);
 
 uint32_t traffic_random_psn(void);
+/* Returns the outstanding READs and atomics of a queue pair, within this limit of the device. */
+uint8_t traffic_read_depth(int limit);
 /* Moves a queue pair of t to a state; step is its name in errors. */
 int traffic_set_state(struct traffic *t, struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		      const char *step, struct err *e);

@@ -197,6 +197,23 @@ static void test_ticket(void **state)
 	close_pair(&p);
 }
 
+/* A device with fewer READs than are wished is asked for what it has. */
+static void test_few_reads(void **state)
+{
+	struct traffic_class class = base;
+	struct pair p;
+
+	(void)state;
+	class.verb = TRAFFIC_READ;
+	class.count = 50;
+	p = pair_of(class, TRAFFIC_OBSERVE);
+	fake_cm_reset();
+	fake.reads = 4;
+	move(&p);
+	expect_clean(&p, "few reads");
+	close_pair(&p);
+}
+
 /* Queue pairs of raw verbs have what was set: nothing is asked. */
 static void test_raw(void **state)
 {
@@ -217,7 +234,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_tos),	  cmocka_unit_test(test_tos_of_two),
 		cmocka_unit_test(test_strangers), cmocka_unit_test(test_ticket),
-		cmocka_unit_test(test_raw),
+		cmocka_unit_test(test_few_reads), cmocka_unit_test(test_raw),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
