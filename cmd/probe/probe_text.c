@@ -7,6 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "capture/decode/packet.h"
 #include "cmd/glossary.h"
 #include "probe/coord/two_ended_sizes.h"
 #include "probe/traffic/traffic_words.h"
@@ -82,7 +83,7 @@ static void probe_print_side(const struct two_ended *t, enum two_ended_side side
 	const struct port *p = t->ends.port[side];
 	char gid[64];
 
-	gid_text(t->ends.gid[side], gid, sizeof(gid));
+	packet_addr_text(t->ends.gid[side]->raw, gid, sizeof(gid));
 	fprintf(out, "%s  %s: %s port %u on %s, %s at GID %u, MTU %u, %s%s%s, Linux %s\n",
 		two_ended_side_word(side), h->name, p->ibdev, p->ib_port, p->netdev, gid,
 		t->ends.gid[side]->index, p->active_mtu, p->rdma_driver, *p->firmware ? " " : "",

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/decode/packet.h"
+
 static const char *const match_words[] = {
 	[GID_MATCH_ROUTED] = "routed",
 	[GID_MATCH_SUBNET] = "subnet",
@@ -21,23 +23,11 @@ const char *gid_match_word(enum gid_match match)
 	return (unsigned int)match < ARRAY_SIZE(match_words) ? match_words[match] : "?";
 }
 
-static bool gid_is_ipv4(const struct gid *g)
-{
-	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
-
-	return !memcmp(g->raw, prefix, sizeof(prefix));
-}
-
-static bool gid_is_link_local(const struct gid *g)
-{
-	return g->raw[0] == 0xfe && (g->raw[1] & 0xc0) == 0x80;
-}
-
 static bool gid_has_address(const struct gid *g, const char *address)
 {
 	char text[INET6_ADDRSTRLEN];
 
-	gid_text(g, text, sizeof(text));
+	packet_addr_text(g->raw, text, sizeof(text));
 	return address[0] && !strcmp(text, address);
 }
 
@@ -67,7 +57,7 @@ static bool gid_both_in_cidr(const struct netdev_subnet *subnet, const struct gi
 
 static bool gid_same_subnet(const struct port *p, const struct gid *a, const struct gid *b)
 {
-	if (!gid_is_ipv4(a))
+	if (!packet_addr_is_ipv4(a->raw))
 		return !memcmp(a->raw, b->raw, 8);
 	for (uint32_t i = 0; i < p->pci_slot.subnet_count && i < PCI_SLOT_SUBNETS_MAX; i++)
 		if (gid_both_in_cidr(&p->pci_slot.subnet[i], a, b))
@@ -84,7 +74,7 @@ struct candidate {
 static int gid_match_of(const struct candidate *a, const struct candidate *b,
 			const struct endpoint_request request[2])
 {
-	if (gid_is_ipv4(a->gid) != gid_is_ipv4(b->gid))
+	if (packet_addr_is_ipv4(a->gid->raw) != packet_addr_is_ipv4(b->gid->raw))
 		return -1;
 	if (gid_has_address(a->gid, request[0].address) &&
 	    gid_has_address(b->gid, request[1].address))
@@ -155,7 +145,7 @@ static void select_list_gids(const struct port *p, char *buf, size_t size)
 		const struct gid *g = &p->gid[i];
 		char text[INET6_ADDRSTRLEN];
 
-		gid_text(g, text, sizeof(text));
+		packet_addr_text(g->raw, text, sizeof(text));
 		used += (size_t)snprintf(buf + used, size - used, "%s%u %s %s", used ? ", " : "",
 					 g->index,
 					 g->type < ARRAY_SIZE(types) ? types[g->type] : "?", text);

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "capture/decode/packet.h"
 #include "probe/coord/two_ended_sizes.h"
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
@@ -21,7 +22,7 @@ static json_t *facts(const struct two_ended *t, enum two_ended_side side)
 
 	if (!t->chosen)
 		return json_null();
-	gid_text(g, gid, sizeof(gid));
+	packet_addr_text(g->raw, gid, sizeof(gid));
 	return json_pack("{s:s, s:i, s:o, s:o, s:o, s:o, s:I, s:I, s:i, s:s, s:s}", "device",
 			 p->ibdev, "ib_port", p->ib_port, "rdma_driver",
 			 text_or_null(p->rdma_driver), "netdev", text_or_null(p->netdev), "driver",

@@ -26,6 +26,7 @@
 
 #include <infiniband/verbs.h>
 
+#include "capture/decode/packet.h"
 #include "dcb/kernel/dcb.h"
 #include "dcb/kernel/rdma_nl.h"
 #include "dcb/plan/platform.h"
@@ -495,51 +496,23 @@ const struct port *snapshot_port(const struct snapshot *s, const char *name)
 	return NULL;
 }
 
-static bool snapshot_gid_is_mapped(const struct gid *g)
-{
-	static const uint8_t prefix[12] = {[10] = 0xff, [11] = 0xff};
-
-	return !memcmp(g->raw, prefix, sizeof(prefix));
-}
-
-static bool snapshot_gid_is_local(const struct gid *g)
+bool gid_is_link_local(const struct gid *g)
 {
 	return g->raw[0] == 0xfe && (g->raw[1] & 0xc0) == 0x80;
 }
 
-void gid_text(const struct gid *g, char *buf, size_t size)
-{
-	const char *text = snapshot_gid_is_mapped(g)
-				   ? inet_ntop(AF_INET, g->raw + 12, buf, (socklen_t)size)
-				   : inet_ntop(AF_INET6, g->raw, buf, (socklen_t)size);
-
-	if (!text && size)
-		buf[0] = '\0';
-}
-
-/* Parses a numeric address to its raw form; false if invalid. */
-static bool snapshot_parse_gid(const char *address, struct gid *g)
-{
-	memset(g, 0, sizeof(*g));
-	if (inet_pton(AF_INET6, address, g->raw) == 1)
-		return true;
-	g->raw[10] = g->raw[11] = 0xff;
-	return inet_pton(AF_INET, address, g->raw + 12) == 1;
-}
-
 const struct gid *port_gid(const struct port *p, const char *address)
 {
-	struct gid want;
+	uint8_t want[16];
 
-	if (address[0] && !snapshot_parse_gid(address, &want))
+	if (address[0] && !packet_addr_parse(address, want))
 		return NULL;
 	for (unsigned int i = 0; i < p->gid_count; i++) {
 		const struct gid *g = &p->gid[i];
 
 		if (g->type != GID_ROCE_V2)
 			continue;
-		if (address[0] ? !memcmp(g->raw, want.raw, sizeof(want.raw))
-			       : !snapshot_gid_is_local(g))
+		if (address[0] ? !memcmp(g->raw, want, sizeof(want)) : !gid_is_link_local(g))
 			return g;
 	}
 	return NULL;

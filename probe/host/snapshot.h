@@ -122,8 +122,8 @@ const struct port *snapshot_port(const struct snapshot *s, const char *name);
  * is not link-local), or NULL. Borrowed. */
 const struct gid *port_gid(const struct port *p, const char *address);
 
-/* Writes a GID as numeric text: dotted quad if IPv4-mapped. */
-void gid_text(const struct gid *g, char *buf, size_t size);
+/* Returns true for fe80::/10. */
+bool gid_is_link_local(const struct gid *g);
 
 /* Convert without loss. from_json accepts documents of other programs: checks every type and range,
  * -EINVAL with the JSON path in e; *s is untouched on failure. */

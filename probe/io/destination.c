@@ -5,38 +5,24 @@
  */
 #include "probe/io/destination.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#include "probe/io/tcp_socket.h"
+#include "capture/decode/packet.h"
 
 /* Ranges of IP addresses: all are compared as IPv6. */
-
-static bool destination_parse_address(const char *text, struct address_range *r, unsigned int *most)
-{
-	memset(r, 0, sizeof(*r));
-	if (inet_pton(AF_INET6, text, r->address) == 1) {
-		*most = 128;
-		return true;
-	}
-	r->address[10] = r->address[11] = 0xff;
-	*most = 32;
-	return inet_pton(AF_INET, text, r->address + 12) == 1;
-}
 
 static bool destination_parse_range(char *text, struct address_range *r)
 {
 	char *slash = strchr(text, '/'), *end = NULL;
 	unsigned long bits;
-	unsigned int most;
+	unsigned int most = strchr(text, ':') ? 128 : 32;
 
 	if (slash)
 		*slash++ = '\0';
-	if (!destination_parse_address(text, r, &most))
+	if (!packet_addr_parse(text, r->address))
 		return false;
 	bits = slash ? strtoul(slash, &end, 10) : most;
 	if (slash && (slash[0] < '0' || slash[0] > '9' || *end))
@@ -127,20 +113,12 @@ int destinations_make(enum destination_owner owner, const char *address, const c
 	return 0;
 }
 
-static void destination_gid_text(const uint8_t gid[16], char text[64])
-{
-	struct sockaddr_storage address;
-
-	address_of_gid(gid, 0, &address);
-	address_text((struct sockaddr *)&address, text, 64);
-}
-
 int destinations_of_gid(enum destination_owner owner, const uint8_t gid[16],
 			struct destinations *out, struct err *e)
 {
 	char text[64];
 
-	destination_gid_text(gid, text);
+	packet_addr_text(gid, text, sizeof(text));
 	return destinations_make(owner, text, NULL, out, e);
 }
 
@@ -150,7 +128,7 @@ int destinations_check(const struct destinations *d, const uint8_t gid[16], stru
 
 	if (address_ranges_have(&d->allowed, gid))
 		return 0;
-	destination_gid_text(gid, text);
+	packet_addr_text(gid, text, sizeof(text));
 	err_set(e, -EPERM, "refusing to send to %s: traffic is allowed only to %s, %s", text,
 		owners[d->owner].bound, d->address);
 	if (owners[d->owner].start)

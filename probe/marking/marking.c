@@ -11,6 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "capture/decode/packet.h"
 #include "probe/marking/marking_priv.h"
 #include "probe/traffic/traffic_pattern.h"
 
@@ -235,14 +236,6 @@ static int marking_post_send(struct marking *x, unsigned int flow, uint32_t kind
 #define IPV4_BYTES 20
 #define PROTO_UDP  17
 
-/* Returns true if the GID holds an IPv4 address. */
-static bool marking_gid_is_ipv4(const uint8_t gid[16])
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	return !memcmp(gid, mapped, sizeof(mapped));
-}
-
 uint16_t marking_checksum(const uint8_t *p, unsigned int n)
 {
 	uint32_t sum = 0;
@@ -295,7 +288,7 @@ static int marking_parse_ipv6(const uint8_t *p, const uint8_t gid[16], struct ma
 int marking_header_parse(const uint8_t head[MARKING_HEADER_BYTES], const uint8_t gid[16],
 			 struct marking_ip *ip)
 {
-	return marking_gid_is_ipv4(gid) ? marking_parse_ipv4(head + IPV4_AT, gid, ip)
+	return packet_addr_is_ipv4(gid) ? marking_parse_ipv4(head + IPV4_AT, gid, ip)
 					: marking_parse_ipv6(head, gid, ip);
 }
 

@@ -216,6 +216,13 @@ const struct fabric_port *port_ctx_entry(const struct port_ctx *s)
 	return NULL;
 }
 
+const struct gid *port_ctx_gid(const struct port_ctx *s)
+{
+	const struct fabric_port *entry = port_ctx_entry(s);
+
+	return port_gid(s->port, entry ? entry->address : "");
+}
+
 bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct counters *delta,
 		    uint8_t reset[METRIC_COUNT])
 {

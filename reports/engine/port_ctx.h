@@ -64,6 +64,10 @@ uint64_t port_ctx_tcp_bytes(const struct port_ctx *s);
 /* Inventory entry of the port, NULL when it has none. */
 const struct fabric_port *port_ctx_entry(const struct port_ctx *s);
 
+/* The GID that traffic of the port uses: of the inventory's address, else port_gid()'s choice. NULL
+ * when it has none. */
+const struct gid *port_ctx_gid(const struct port_ctx *s);
+
 /* Counters around the load (READ_LOAD_BEFORE) or the quiet baseline (READ_QUIET_BEFORE). False when
  * one of the two readings is missing. reset may be NULL. */
 bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct counters *delta,

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "capture/decode/packet.h"
 #include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
@@ -17,25 +18,6 @@ static const char *const type_words[] = {
 	[GID_ROCE_V2] = "RoCE v2",
 	[GID_IB] = "InfiniBand",
 };
-
-static const char *gid_expected_address(const struct port_ctx *s)
-{
-	const struct fabric_port *entry = port_ctx_entry(s);
-
-	return entry ? entry->address : "";
-}
-
-static bool gid_is_link_local(const uint8_t raw[16])
-{
-	return raw[0] == 0xfe && (raw[1] & 0xc0) == 0x80;
-}
-
-static bool gid_is_ipv4(const uint8_t raw[16])
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-
-	return !memcmp(raw, mapped, sizeof(mapped));
-}
 
 static bool gid_has_v1_only(const struct port *p)
 {
@@ -52,7 +34,7 @@ static bool gid_has_v1_only(const struct port *p)
 PORT_CHECK(check_gid_version)
 {
 	const struct qos *q = &s->port->qos;
-	const struct gid *gid = port_gid(s->port, gid_expected_address(s));
+	const struct gid *gid = port_ctx_gid(s);
 	char text[64];
 
 	if (qos_has(s->want, QOS_ROCE_VERSION) && s->want->roce_version == 1) {
@@ -63,7 +45,7 @@ PORT_CHECK(check_gid_version)
 	if (qos_has(q, QOS_ROCE_VERSION))
 		evidence_field(out, s, QOS_ROCE_VERSION);
 	if (gid) {
-		gid_text(gid, text, sizeof(text));
+		packet_addr_text(gid->raw, text, sizeof(text));
 		finding_evidence(out, EVIDENCE_HOST, "GID %u is %s, RoCE v2 (sysfs)", gid->index,
 				 text);
 	}
@@ -79,8 +61,8 @@ PORT_CHECK(check_gid_version)
 
 PORT_CHECK(check_gid_address)
 {
-	const char *address = gid_expected_address(s);
-	const struct gid *gid = port_gid(s->port, address);
+	const struct fabric_port *entry = port_ctx_entry(s);
+	const struct gid *gid = port_ctx_gid(s);
 	char text[64];
 
 	finding_evidence(out, EVIDENCE_HOST, "%u GID%s, %u address%s, the first is %s",
@@ -88,11 +70,11 @@ PORT_CHECK(check_gid_address)
 			 s->port->address_count == 1 ? "" : "es",
 			 s->port->address_count ? s->port->address[0] : "none");
 	if (gid) {
-		gid_text(gid, text, sizeof(text));
+		packet_addr_text(gid->raw, text, sizeof(text));
 		finding_set(out, VERDICT_PASS, "GID %u is %s", gid->index, text);
-	} else if (address[0]) {
+	} else if (entry && entry->address[0]) {
 		finding_set(out, VERDICT_FAIL,
-			    "no RoCE v2 GID for %s, the address in the inventory", address);
+			    "no RoCE v2 GID for %s, the address in the inventory", entry->address);
 	} else {
 		finding_set(out, VERDICT_FAIL,
 			    "only link-local RoCE v2 GIDs: the port has no IP address");
@@ -118,10 +100,10 @@ static size_t gid_gather_places(const struct rule_context *c, struct gid_place *
 
 		if (!s.port || s.port->kind == PORT_IWARP)
 			continue;
-		gid = port_gid(s.port, gid_expected_address(&s));
+		gid = port_ctx_gid(&s);
 		if (!gid)
 			continue;
-		list[count++] = (struct gid_place){s, gid->index, gid_is_ipv4(gid->raw), 0};
+		list[count++] = (struct gid_place){s, gid->index, packet_addr_is_ipv4(gid->raw), 0};
 	}
 	return count;
 }
@@ -139,8 +121,8 @@ static bool gid_serves(const struct gid_place *at, const struct gid_place *wante
 {
 	const struct gid *gid = gid_at(at->s.port, wanted->index);
 
-	return gid && gid->type == GID_ROCE_V2 && gid_is_ipv4(gid->raw) == wanted->ipv4 &&
-	       !gid_is_link_local(gid->raw);
+	return gid && gid->type == GID_ROCE_V2 && packet_addr_is_ipv4(gid->raw) == wanted->ipv4 &&
+	       !gid_is_link_local(gid);
 }
 
 /* Returns the most common place; of equal ones the first. */
@@ -174,7 +156,7 @@ static void gid_report_odd(const struct rule *rule, const struct gid_place *p,
 		    family, usual->s.host->name, usual->s.name);
 	finding_evidence(out, EVIDENCE_ACROSS, "GID %u of this port is %s%s, traffic uses GID %u",
 			 usual->index, gid ? type_words[gid->type] : "empty",
-			 gid && gid_is_ipv4(gid->raw) ? " over IPv4" : "", p->index);
+			 gid && packet_addr_is_ipv4(gid->raw) ? " over IPv4" : "", p->index);
 }
 
 static void gid_report_places(const struct rule *rule, struct gid_place *list, size_t count,

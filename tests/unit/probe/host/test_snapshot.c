@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "capture/decode/packet.h"
 #include "dcb/kernel/dcb.h"
 #include "probe/host/snapshot.h"
 
@@ -317,7 +318,7 @@ static void test_lookup(void **state)
 		assert_int_equal(g ? g->index : -1, cases[i].want);
 		if (!g)
 			continue;
-		gid_text(g, text, sizeof(text));
+		packet_addr_text(g->raw, text, sizeof(text));
 		assert_string_equal(text, cases[i].text);
 	}
 	assert_ptr_equal(snapshot_port(&s, "roce0"), &s.port[0]);
