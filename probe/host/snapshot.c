@@ -503,6 +503,7 @@ bool gid_is_link_local(const struct gid *g)
 
 const struct gid *port_gid(const struct port *p, const char *address)
 {
+	const struct gid *other = NULL;
 	uint8_t want[16];
 
 	if (address[0] && !packet_addr_parse(address, want))
@@ -512,8 +513,10 @@ const struct gid *port_gid(const struct port *p, const char *address)
 
 		if (g->type != GID_ROCE_V2)
 			continue;
-		if (address[0] ? !memcmp(g->raw, want, sizeof(want)) : !gid_is_link_local(g))
+		if (address[0] ? !memcmp(g->raw, want, sizeof(want)) : packet_addr_is_ipv4(g->raw))
 			return g;
+		if (!address[0] && !other && !gid_is_link_local(g))
+			other = g;
 	}
-	return NULL;
+	return other;
 }

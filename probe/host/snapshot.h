@@ -118,8 +118,8 @@ int snapshot_rdma_ports(struct dcb *dcb, struct snapshot *s, struct err *e);
 /* Returns the port of this netdev or ibdev, or NULL. Borrowed. */
 const struct port *snapshot_port(const struct snapshot *s, const char *name);
 
-/* Returns the first RoCE v2 GID with this address (numeric text, IPv4 or IPv6; empty = first that
- * is not link-local), or NULL. Borrowed. */
+/* Returns the first RoCE v2 GID with this address (numeric text, IPv4 or IPv6; empty = first of an
+ * IPv4 address, else first that is not link-local), or NULL. Borrowed. */
 const struct gid *port_gid(const struct port *p, const char *address);
 
 /* Returns true for fe80::/10. */

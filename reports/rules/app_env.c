@@ -54,6 +54,7 @@ _Static_assert(ARRAY_SIZE(rows) <= APP_ENV_VARS_MAX, "room for every variable");
 /* Values common to all ports. */
 struct app_env_values {
 	const struct port *port[PORTS_MAX];
+	int gid_of[PORTS_MAX]; /* the index that RC-GID judges; -ENODATA: none */
 	unsigned int count;
 	int tos, sl; /* -ENODATA: unknown */
 	int gid;     /* -ENODATA: none, or not one index for all */
@@ -78,18 +79,6 @@ static bool env_is_plain(const char *name)
 {
 	return name[0] && strspn(name, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
 				       "0123456789_.-") == strlen(name);
-}
-
-/* The RoCE v2 GID of an IPv4 address, else of another global address; -ENODATA. */
-static int env_gid_index(const struct port *p)
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	const struct gid *any = port_gid(p, "");
-
-	for (unsigned int i = 0; i < p->gid_count; i++)
-		if (p->gid[i].type == GID_ROCE_V2 && !memcmp(p->gid[i].raw, mapped, sizeof(mapped)))
-			return p->gid[i].index;
-	return any ? any->index : -ENODATA;
 }
 
 /* Ports of a bond share its RDMA device. */
@@ -147,12 +136,15 @@ static void env_gather(const struct rule_context *c, struct app_env_values *f, s
 
 	while (f->count < PORTS_MAX && port_walk_next(&walk, &s)) {
 		bool first = !f->count;
+		const struct gid *gid;
 
 		if (!env_is_usable(&s, env) || env_is_listed(f, s.port))
 			continue;
+		gid = port_ctx_gid(&s);
+		f->gid_of[f->count] = gid ? gid->index : -ENODATA;
 		env_agree(&f->tos, port_ctx_roce_tos(&s), first, &f->tos_differ);
 		env_agree(&f->sl, env_service_level(&s), first, &sl_differ);
-		env_agree(&f->gid, env_gid_index(s.port), first, &gid_differ);
+		env_agree(&f->gid, f->gid_of[f->count], first, &gid_differ);
 		f->port[f->count++] = s.port;
 	}
 	env_drop_differing(&f->tos, f->tos_differ, "the traffic class", env);
@@ -161,7 +153,7 @@ static void env_gather(const struct rule_context *c, struct app_env_values *f, s
 	if (gid_differ)
 		for (unsigned int i = 0; i < f->count; i++)
 			env_note(env, "RoCE v2 GID index of %s: %d", f->port[i]->ibdev,
-				 env_gid_index(f->port[i]));
+				 f->gid_of[i]);
 }
 
 static void env_note_tos(const struct app_env_values *f, struct app_env *env)

@@ -326,6 +326,12 @@ static void test_lookup(void **state)
 	assert_ptr_equal(snapshot_port(&s, "eth0"), &s.port[1]);
 	assert_null(snapshot_port(&s, "eth1"));
 	assert_null(snapshot_port(&s, ""));
+	/* An IPv4 address is preferred, wherever it stands. */
+	s.port[0].gid[0].type = GID_ROCE_V2;
+	memcpy(s.port[0].gid[0].raw, global6, sizeof(global6));
+	assert_int_equal(port_gid(&s.port[0], "")->index, 3);
+	s.port[0].gid_count = 2;
+	assert_int_equal(port_gid(&s.port[0], "")->index, 0);
 	snapshot_clear(&s);
 }
 

@@ -68,6 +68,21 @@ static void v6_first(struct host *h)
 	}
 }
 
+/* The address in the inventory is the one that RC-GID judges. */
+static void other_address(struct host *h)
+{
+	v6_first(h);
+	h->f.fabric.host[0].port = h->f.fabric_port;
+	h->f.fabric.host[0].port_count = 2;
+	for (unsigned int i = 0; i < 2; i++) {
+		struct fabric_port *entry = &h->f.fabric.host[0].port[i];
+
+		snprintf(entry->interface, sizeof(entry->interface), "roce%u", i);
+		snprintf(entry->address, sizeof(entry->address),
+			 "2020:2020:2020:2020:2020:2020:2020:2020");
+	}
+}
+
 static void one_down(struct host *h)
 {
 	h->port[1].ib_active = false;
@@ -136,6 +151,7 @@ static const struct {
 	{two_indices, "NCCL_IB_GID_INDEX", NULL, "GID index of mlx5_1: 5"},
 	{two_indices, "NCCL_IB_TC", "106", "the GID index is left out"},
 	{v6_first, "UCX_IB_GID_INDEX", "3", NULL},
+	{other_address, "NCCL_IB_GID_INDEX", "2", NULL},
 	{one_down, "UCX_NET_DEVICES", "mlx5_0:1", "mlx5_1 is left out: its link is not up"},
 	{no_ecn, "UCX_IB_TRAFFIC_CLASS", "104", "no ECN bits"},
 	{pcp_trust, "NCCL_IB_SL", "3", NULL},
