@@ -130,12 +130,15 @@ static void agent_on_line(char *line, size_t length, void *arg)
 		agent_handle_line(a, line, length);
 }
 
-static void agent_on_eof(void *arg)
+static void agent_on_end(int err, void *arg)
 {
-	agent_stop(arg, AGENT_INPUT_CLOSED);
+	struct agent *a = arg;
+
+	a->input_err = err;
+	agent_stop(a, AGENT_INPUT_CLOSED);
 }
 
-static const struct loop_input_events input_events = {.line = agent_on_line, .end = agent_on_eof};
+static const struct loop_input_events input_events = {.line = agent_on_line, .end = agent_on_end};
 
 /* A coordinator that died has its connection closed by its kernel. One that is silent while its
  * kernel acknowledges is stopped or has no CPU. Ends its traffic. */
@@ -277,6 +280,8 @@ int agent_run(const struct agent_config *config, enum agent_stop_reason *end, st
 		err = agent_open_input(&a, &in, e);
 	if (!err)
 		agent_serve(&a);
+	if (a.input_err)
+		err = err_sys(e, a.input_err, "agent: input");
 	if (end)
 		*end = a.stop_reason;
 	agent_traffic_stop_all(&a);

@@ -136,6 +136,8 @@ static void command_on_exit(int status, int signal, void *arg)
 		err_sys(&e, -ENOMEM, "agent: output of the command");
 	else if (c->too_much)
 		err_set(&e, -EMSGSIZE, "agent: the command printed more than %u bytes", OUTPUT_MAX);
+	else if (status < 0)
+		err_sys(&e, status, "agent: output of the command");
 	else if (signal)
 		err_set(&e, -ECANCELED, "agent: signal %d killed the command", signal);
 	if (e.code)

@@ -36,6 +36,7 @@ struct agent {
 	uint64_t starved_until_ms;     /* loop_now_ms(); 0: the lease is valid */
 	bool stopped;
 	enum agent_stop_reason stop_reason; /* valid when stopped */
+	int input_err;			    /* -errno: the input could not be read */
 	pthread_mutex_t output;		    /* serializes lines: a thread sends the alive events */
 };
 

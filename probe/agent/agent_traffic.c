@@ -179,7 +179,9 @@ static void traffic_on_exit(int status, int signal, void *arg)
 		free_traffic(t);
 		return;
 	}
-	if (signal)
+	if (status < 0)
+		err_sys(&e, status, "answers of the traffic process");
+	else if (signal)
 		err_set(&e, -EPIPE, "signal %d killed the traffic process", signal);
 	else
 		err_set(&e, -EPIPE, "the traffic process ended (status %d)", status);

@@ -136,7 +136,9 @@ static void conn_on_exit(int status, int signal, void *arg)
 	const char *hint = launcher_hint(k->stderr_line);
 
 	k->stderr_line[strcspn(k->stderr_line, "\n")] = '\0';
-	if (k->stderr_line[0])
+	if (status < 0)
+		err_sys(&k->err, status, "reading the agent's answers");
+	else if (k->stderr_line[0])
 		err_set(&k->err, -ECONNRESET, "%s", k->stderr_line);
 	else if (signal)
 		err_set(&k->err, -ECONNRESET, "signal %d killed the connection's process", signal);

@@ -222,12 +222,12 @@ static void loop_on_input(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct loop_input *in = stream->data;
 
-	if (n > 0)
-		(void)line_buffer_push(&in->lines, buf->base, (size_t)n, loop_on_input_line, in);
+	if (n > 0 && line_buffer_push(&in->lines, buf->base, (size_t)n, loop_on_input_line, in))
+		n = -ENOMEM;
 	free(buf->base);
 	if (n < 0 && !in->closed) {
 		uv_read_stop(stream);
-		in->events->end(in->arg);
+		in->events->end(n == UV_EOF ? 0 : (int)n, in->arg);
 	}
 }
 
@@ -380,6 +380,7 @@ struct loop_process {
 	unsigned int open; /* open handles */
 	bool started, exited, output_ended, reported, closed, input_ended;
 	int status, signal;
+	int output_err; /* -errno: its output could not be read */
 };
 
 static void loop_on_process_closed(uv_handle_t *handle)
@@ -431,7 +432,8 @@ static void loop_report_exit(struct loop_process *p)
 	if (p->reported || p->closed)
 		return;
 	p->reported = true;
-	p->events->ended(p->status, p->signal, p->arg);
+	p->events->ended(p->output_err ? p->output_err : p->status, p->output_err ? 0 : p->signal,
+			 p->arg);
 }
 
 static void loop_on_linger(uv_timer_t *timer)
@@ -468,13 +470,18 @@ static void loop_on_stdout(uv_stream_t *stream, ssize_t n, const uv_buf_t *buf)
 {
 	struct loop_process *p = stream->data;
 
-	if (n > 0)
-		(void)line_buffer_push(&p->lines, buf->base, (size_t)n, loop_on_stdout_line, p);
+	if (n > 0 && line_buffer_push(&p->lines, buf->base, (size_t)n, loop_on_stdout_line, p))
+		n = UV_ENOMEM;
 	free(buf->base);
 	if (n >= 0 || p->closed)
 		return;
 	uv_read_stop(stream);
 	p->output_ended = true;
+	/* Other errors are the end, too: a process that exits with unread input resets the pipe. */
+	if (n == UV_ENOMEM || n == UV_ENOBUFS) {
+		p->output_err = (int)n;
+		loop_process_kill(p, SIGKILL);
+	}
 	if (p->exited)
 		loop_report_exit(p);
 }

@@ -40,10 +40,10 @@ void loop_timer_set_awake(struct loop_timer *t, uint64_t ms);
 void loop_timer_stop(struct loop_timer *t);
 void loop_timer_close(struct loop_timer *t); /* NULL is allowed */
 
-/* Reads lines from a pipe; owns fd. line NULL: a line was too long. end is called once. */
+/* Reads lines from a pipe; owns fd. line NULL: a line was too long. */
 struct loop_input_events {
 	void (*line)(char *line, size_t length, void *arg);
-	void (*end)(void *arg);
+	void (*end)(int err, void *arg); /* called once: 0 = end of input, else -errno */
 };
 int loop_input_open(struct loop *l, int fd, const struct loop_input_events *events, void *arg,
 		    struct loop_input **in, struct err *e);
@@ -53,8 +53,10 @@ void loop_input_close(struct loop_input *in); /* NULL is allowed */
 struct loop_process_events {
 	void (*line)(char *line, size_t length, void *arg); /* stdout */
 	void (*stderr_text)(const char *text, size_t length,
-			    void *arg);			  /* stderr, any piece; may be NULL */
-	void (*ended)(int status, int signal, void *arg); /* it exited and its output is read */
+			    void *arg); /* stderr, any piece; may be NULL */
+	/* It exited and its output is read. status below 0: -errno, its output could not be read,
+	 * and it was killed. */
+	void (*ended)(int status, int signal, void *arg);
 };
 int loop_spawn(struct loop *l, const char *const *argv, const struct loop_process_events *events,
 	       void *arg, struct loop_process **p, struct err *e);

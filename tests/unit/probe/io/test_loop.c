@@ -289,10 +289,11 @@ static void test_awake_timer(void **state)
 	loop_close(l);
 }
 
-static void on_input_end(void *arg)
+static void on_input_end(int err, void *arg)
 {
 	struct seen *s = arg;
 
+	assert_int_equal(err, 0);
 	s->ended++;
 }
 
