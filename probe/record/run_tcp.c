@@ -72,7 +72,8 @@ void run_tcp_text(const struct run_tcp *tcp, unsigned int number, char *buf, siz
 	char asked[TEXT_MAX];
 
 	traffic_tcp_text(&tcp->asked, asked, sizeof(asked));
-	snprintf(buf, size, "TCP %u, %s: %.1f MB arrived, %llu segments sent again", number, asked,
+	snprintf(buf, size, "TCP %u, %s: %.1f MB arrived, %llu segments retransmitted", number,
+		 asked,
 		 ((double)tcp->client.arrived_bytes + (double)tcp->server.arrived_bytes) / 1e6,
 		 (unsigned long long)tcp->client.retransmits + tcp->server.retransmits);
 }

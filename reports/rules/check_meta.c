@@ -104,7 +104,7 @@ static void meta_pair_text(const struct port_ctx *s, const struct run_pair *pair
 			 from, to, rate, (double)pair->asked_bytes_per_s / 1e6,
 			 (count_t)pair->server.checked_bytes);
 	else
-		snprintf(buf, size, "%s -> %s: %.1f MB/s, flat out, %llu bytes checked", from, to,
+		snprintf(buf, size, "%s -> %s: %.1f MB/s, unpaced, %llu bytes checked", from, to,
 			 rate, (count_t)pair->server.checked_bytes);
 }
 

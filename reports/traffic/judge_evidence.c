@@ -291,7 +291,7 @@ static void judge_pace(struct judge *j, unsigned int end, unsigned int class,
 		 j->in->pair[0].spec->class_count == 1 && !j->in->pair[0].spec->tcp_count &&
 		 asked->message_bytes >= LARGE_MESSAGE && rate < link / 100 * FLOOR_PC)
 		judge_add_reason(j, REASON_SLOW, (int)end, (int)class,
-				 "%s: %.1f MB/s flat out, the link does %.1f MB/s",
+				 "%s: %.1f MB/s unpaced, the link does %.1f MB/s",
 				 judge_host(j, end), (double)rate / 1e6, (double)link / 1e6);
 }
 

@@ -52,7 +52,7 @@ enum reason_kind {
 	REASON_IDLE_LOSS, /* the same counters grew before our traffic */
 	REASON_UNSTEADY,
 	REASON_TAIL,
-	REASON_SLOW,	 /* below the link's speed, flat out */
+	REASON_SLOW,	 /* unpaced, below the link's speed */
 	REASON_CE_IDLE,	 /* marked CE while nothing of ours was loading the way */
 	REASON_PRESSURE, /* receive buffers or PCIe were nearly full */
 	/* cannot be told */

@@ -265,12 +265,13 @@ static void test_text(void **state)
 static void test_text_tcp(void **state)
 {
 	static const char *const lines[] = {
-		"run 20261120-120000-0a1b\n      TCP background, 2 pairs: TCP 0, 4 streams, no rate "
+		"run 20261120-120000-0a1b\n      TCP background, 2 pairs: TCP 0, 4 streams, no "
+		"rate "
 		"limit, "
-		"ToS 0 (DSCP 0): 67.0 MB arrived, 24 segments sent again\n\n",
+		"ToS 0 (DSCP 0): 67.0 MB arrived, 24 segments retransmitted\n\n",
 		"run 20261120-120000-0a1b\n      TCP background, 1 pair: TCP 0, 4 streams, no rate "
 		"limit, "
-		"ToS 0 (DSCP 0): 34.0 MB arrived, 12 segments sent again\n\n",
+		"ToS 0 (DSCP 0): 34.0 MB arrived, 12 segments retransmitted\n\n",
 	};
 	static struct sample s;
 
