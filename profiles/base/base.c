@@ -117,6 +117,14 @@ uint64_t monotonic_ns(void)
 	return (uint64_t)base_clock_ns(CLOCK_MONOTONIC);
 }
 
+int64_t unix_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_REALTIME, &now);
+	return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 uint64_t monotonic_ms(void)
 {
 	return monotonic_ns() / 1000000;
