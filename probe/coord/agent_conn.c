@@ -16,6 +16,7 @@
 #include "probe/coord/launcher.h"
 #include "probe/io/tcp_socket.h"
 #include "profiles/base/json.h"
+#include "profiles/fabric.h"
 
 #define SECOND_LOOK_MS 300
 #define ANSWERED_MS    1500 /* several pings are sent within this time */
@@ -239,6 +240,28 @@ void agent_conn_open(struct agent_conn *k, struct loop *loop, const char *name,
 	if (!conn_init(k, loop, name) &&
 	    !loop_spawn(loop, argv, &process_events, k, &k->process, &k->err))
 		conn_await_hello(k, timeout_ms);
+}
+
+void agent_conn_launch(struct agent_conn *k, struct loop *loop, const struct launcher *launcher,
+		       const struct fabric *f, unsigned int host)
+{
+	struct launcher_argv argv = {0};
+	struct err e = {0};
+
+	if (launcher->make_argv(f, host, &argv, &e)) {
+		memset(k, 0, sizeof(*k));
+		k->state = CONN_LOST;
+		k->err = e;
+		return;
+	}
+	/* The launcher's own timeout comes first. */
+	agent_conn_open(k, loop, f->host[host].name, argv.argv, (f->connect_timeout_s + 5) * 1000);
+}
+
+void agent_conn_error_text(const struct agent_conn *k, char *buf, size_t size)
+{
+	snprintf(buf, size, "%.380s%s%.200s%s", k->err.text, k->err.hint[0] ? " (" : "",
+		 k->err.hint, k->err.hint[0] ? ")" : "");
 }
 
 void agent_conn_open_stream(struct agent_conn *k, struct loop *loop, const char *name, int fd,

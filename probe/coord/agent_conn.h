@@ -12,6 +12,9 @@
 
 #include "probe/io/loop.h"
 
+struct fabric;
+struct launcher;
+
 enum agent_conn_state {
 	CONN_CLOSED,
 	CONN_STARTING, /* waits for the hello */
@@ -45,10 +48,17 @@ struct agent_conn {
 void agent_conn_open(struct agent_conn *k, struct loop *loop, const char *name,
 		     const char *const *argv, unsigned int timeout_ms);
 
+/* The same for a host of an inventory, with the command of its launcher. */
+void agent_conn_launch(struct agent_conn *k, struct loop *loop, const struct launcher *launcher,
+		       const struct fabric *f, unsigned int host);
+
 /* The same over a connected socket, which it owns from now on. The connection is lost after
  * silence_ms without a line. */
 void agent_conn_open_stream(struct agent_conn *k, struct loop *loop, const char *name, int fd,
 			    unsigned int timeout_ms, unsigned int silence_ms);
+
+/* Writes why a connection was lost, with the hint. */
+void agent_conn_error_text(const struct agent_conn *k, char *buf, size_t size);
 
 /* Ends the input of the agent and frees all but the struct. */
 void agent_conn_close(struct agent_conn *k);

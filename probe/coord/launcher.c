@@ -136,6 +136,15 @@ const struct launcher *launcher_find(const char *name)
 	return NULL;
 }
 
+const struct launcher *launcher_of_fabric(const struct fabric *f, struct err *e)
+{
+	const struct launcher *found = launcher_find(f->engine[0] ? f->engine : "ssh");
+
+	if (!found)
+		err_set(e, -EINVAL, "unknown engine '%s'", f->engine);
+	return found;
+}
+
 static const struct {
 	const char *part;
 	const char *hint;

@@ -33,6 +33,10 @@ extern const unsigned int launcher_count;
 /* Returns the launcher of that name, or NULL. */
 const struct launcher *launcher_find(const char *name);
 
+/* Returns the launcher of an inventory, ssh by default; NULL and -EINVAL in e: there is none of
+ * that name. */
+const struct launcher *launcher_of_fabric(const struct fabric *f, struct err *e);
+
 /* Returns a hint for a line on a launcher's stderr, or NULL. */
 const char *launcher_hint(const char *stderr_line);
 

@@ -50,8 +50,7 @@ void phase_mark_lost(struct coordinator *c)
 
 		if (k->state != CONN_LOST || h->error[0])
 			continue;
-		snprintf(h->error, sizeof(h->error), "%.380s%s%.200s%s", k->err.text,
-			 k->err.hint[0] ? " (" : "", k->err.hint, k->err.hint[0] ? ")" : "");
+		agent_conn_error_text(k, h->error, sizeof(h->error));
 		phase_report(c, "%s: %s", h->name, h->error);
 	}
 }
@@ -91,23 +90,6 @@ static void fabric_on_heartbeat(void *arg)
 	loop_timer_set(c->heartbeat, HEARTBEAT_MS);
 }
 
-static void fabric_start_agent(struct coordinator *c, const struct launcher *engine,
-			       unsigned int host)
-{
-	unsigned int timeout_ms = (c->f->connect_timeout_s + 5) *
-				  1000; /* the launcher's own timeout comes first */
-	struct agent_conn *k = &c->conn[host];
-	struct launcher_argv argv = {0};
-	struct err e = {0};
-
-	if (engine->make_argv(c->f, host, &argv, &e)) {
-		k->state = CONN_LOST;
-		k->err = e;
-		return;
-	}
-	agent_conn_open(k, c->loop, c->r->host[host].name, argv.argv, timeout_ms);
-}
-
 /* Skips a host whose agent has another version. */
 static void fabric_check_build(struct coordinator *c, unsigned int host)
 {
@@ -139,13 +121,13 @@ static unsigned int fabric_count_ready(const struct coordinator *c)
 
 static int fabric_connect_all(struct coordinator *c, struct err *e)
 {
-	const struct launcher *engine = launcher_find(c->f->engine[0] ? c->f->engine : "ssh");
+	const struct launcher *launcher = launcher_of_fabric(c->f, e);
 
-	if (!engine)
-		return err_set(e, -EINVAL, "unknown engine '%s'", c->f->engine);
-	phase_report(c, "connecting to %u hosts (%s)", c->r->host_count, engine->name);
+	if (!launcher)
+		return e->code;
+	phase_report(c, "connecting to %u hosts (%s)", c->r->host_count, launcher->name);
 	for (unsigned int i = 0; i < c->r->host_count; i++)
-		fabric_start_agent(c, engine, i);
+		agent_conn_launch(&c->conn[i], c->loop, launcher, c->f, i);
 	phase_wait(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++)
 		fabric_check_build(c, i);

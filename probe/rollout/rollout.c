@@ -310,30 +310,6 @@ static void PRINTF_LIKE(3, 4)
 	r->priv->progress(line, r->priv->arg);
 }
 
-static void rollout_conn_reason(const struct agent_conn *k, char *buf, size_t size)
-{
-	snprintf(buf, size, "%.380s%s%.200s%s", k->err.text, k->err.hint[0] ? " (" : "",
-		 k->err.hint, k->err.hint[0] ? ")" : "");
-}
-
-static void rollout_start_agent(struct rollout *r, unsigned int h)
-{
-	struct rollout_priv *in = r->priv;
-	struct agent_conn *k = &in->host_state[h].conn;
-	struct launcher_argv argv = {0};
-	struct err e = {0};
-
-	if (in->launcher->make_argv(in->f, h, &argv, &e)) {
-		memset(k, 0, sizeof(*k));
-		k->state = CONN_LOST;
-		k->err = e;
-		return;
-	}
-	/* Longer than the timeout of the engine. */
-	agent_conn_open(k, in->loop, r->host[h].name, argv.argv,
-			(in->f->connect_timeout_s + 5) * 1000);
-}
-
 /* Exit codes of apply and rollback. */
 enum {
 	ROLLOUT_EXIT_OK = 0,
@@ -486,7 +462,7 @@ static bool rollout_read_answer(const struct rollout_host_state *w, struct answe
 	memset(a, 0, sizeof(*a));
 	a->output = json_object_get(w->conn.reply, "output");
 	if (!json_is_integer(status)) {
-		rollout_conn_reason(&w->conn, a->reason, sizeof(a->reason));
+		agent_conn_error_text(&w->conn, a->reason, sizeof(a->reason));
 		return false;
 	}
 	a->status = (int)json_integer_value(status);
@@ -633,7 +609,7 @@ static void rollout_reconnect(struct rollout *r, unsigned int h)
 		rollout_ask(r, h, STEP_ASK, "transactions", NULL, ANSWER_MS);
 	} else if (now_ms < w->give_up_ms) {
 		w->step = STEP_RECONNECT;
-		rollout_start_agent(r, h);
+		agent_conn_launch(&w->conn, r->priv->loop, r->priv->launcher, r->priv->f, h);
 	} else {
 		rollout_give_up(r, h);
 	}
@@ -658,7 +634,7 @@ static void rollout_advance(struct rollout *r, unsigned int h)
 		return;
 	}
 	if (w->conn.state != CONN_READY) {
-		rollout_conn_reason(&w->conn, why, sizeof(why));
+		agent_conn_error_text(&w->conn, why, sizeof(why));
 		agent_conn_close(&w->conn);
 		rollout_await_outcome(r, h, why);
 		return;
@@ -690,9 +666,9 @@ static int rollout_open_priv(struct rollout *r, struct err *e)
 
 	if (err)
 		return err;
-	in->launcher = launcher_find(f->engine[0] ? f->engine : "ssh");
+	in->launcher = launcher_of_fabric(f, e);
 	if (!in->launcher)
-		return err_set(e, -EINVAL, "unknown engine '%s'", f->engine);
+		return e->code;
 	in->host_state = calloc(f->host_count + 1, sizeof(*in->host_state));
 	r->host = calloc(f->host_count + 1, sizeof(*r->host));
 	r->entry = calloc(f->host_count + 1, sizeof(*r->entry));
@@ -782,7 +758,7 @@ static void rollout_check_build(struct rollout *r, unsigned int h)
 	char reason[ROLLOUT_REASON_MAX];
 
 	if (k->state != CONN_READY) {
-		rollout_conn_reason(k, reason, sizeof(reason));
+		agent_conn_error_text(k, reason, sizeof(reason));
 		rollout_reject(r, h, "%s",
 			       agent_conn_busy(k) ? "interrupted before the host answered"
 						  : reason);
@@ -798,9 +774,11 @@ static void rollout_check_build(struct rollout *r, unsigned int h)
 
 void rollout_connect(struct rollout *r)
 {
+	struct rollout_priv *in = r->priv;
+
 	for (unsigned int h = 0; h < r->host_count; h++)
-		rollout_start_agent(r, h);
-	loop_run_until(r->priv->loop, rollout_none_busy, r);
+		agent_conn_launch(&in->host_state[h].conn, in->loop, in->launcher, in->f, h);
+	loop_run_until(in->loop, rollout_none_busy, r);
 	for (unsigned int h = 0; h < r->host_count; h++)
 		rollout_check_build(r, h);
 }
