@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "capture/decode/packet.h"
+#include "probe/io/destination.h"
 
 static const char *const match_words[] = {
 	[GID_MATCH_ROUTED] = "routed",
@@ -35,24 +36,12 @@ static bool gid_has_address(const struct gid *g, const char *address)
 static bool gid_both_in_cidr(const struct netdev_subnet *subnet, const struct gid *a,
 			     const struct gid *b)
 {
-	char text[sizeof(subnet->cidr)];
-	uint32_t net, x, y, mask;
-	char *slash;
-	int length;
+	struct address_ranges net;
+	struct err ignored; /* the text is of the remote host */
 
-	memcpy(text, subnet->cidr, sizeof(text));
-	text[sizeof(text) - 1] = '\0';
-	slash = strchr(text, '/');
-	length = slash ? atoi(slash + 1) : 0;
-	if (!slash || length < 1 || length > 32)
-		return false;
-	*slash = '\0';
-	if (inet_pton(AF_INET, text, &net) != 1)
-		return false;
-	mask = htonl(length == 32 ? UINT32_MAX : ~(UINT32_MAX >> length));
-	memcpy(&x, a->raw + 12, sizeof(x));
-	memcpy(&y, b->raw + 12, sizeof(y));
-	return (x & mask) == (net & mask) && (y & mask) == (net & mask);
+	/* Not the whole of IPv4, which is no subnet. */
+	return !address_ranges_parse(subnet->cidr, &net, &ignored) && net.range[0].bits > 96 &&
+	       address_ranges_have(&net, a->raw) && address_ranges_have(&net, b->raw);
 }
 
 static bool gid_same_subnet(const struct port *p, const struct gid *a, const struct gid *b)
