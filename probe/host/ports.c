@@ -19,7 +19,7 @@ static bool port_is_chosen(const struct port *p, const char *name)
 		return false;
 	if (name)
 		return !strcmp(p->netdev, name) || !strcmp(p->ibdev, name);
-	return p->kind != PORT_ETHERNET && p->kind != PORT_IWARP;
+	return port_is_roce(p);
 }
 
 static int read_port(struct dcb *dcb, enum lldp_agent agent, struct port *p, struct err *e)
@@ -88,43 +88,6 @@ static bool port_is_upper(const struct chosen *chosen, const struct port *p)
 	return false;
 }
 
-/* Keeps the selected ports in *s, with lower ports in place of a bond. */
-static int keep_ports(struct dcb *dcb, const struct chosen *chosen, const char *name,
-		      struct snapshot *s, struct err *e)
-{
-	const char *also[SYSFS_NETDEVS_MAX];
-	struct snapshot all = {0};
-	unsigned int kept = 0;
-	int err;
-
-	for (unsigned int i = 0; i < chosen->ports.count; i++)
-		also[i] = chosen->ports.netdev[i];
-	err = snapshot_read_ports(dcb, also, chosen->ports.count, &all, e);
-	for (unsigned int i = 0; !err && i < all.port_count; i++) {
-		struct port *p = &all.port[i];
-		const struct port *upper = port_find_upper(chosen, p);
-
-		if (port_is_upper(chosen, p) || (!upper && !port_is_chosen(p, name)))
-			continue;
-		if (upper && !p->ibdev[0]) {
-			memcpy(p->ibdev, upper->ibdev, sizeof(p->ibdev));
-			p->ib_port = upper->ib_port;
-			qos_copy_field(&p->qos, &upper->qos, QOS_IB_MTU);
-		}
-		if (kept != i)
-			all.port[kept] = *p;
-		kept++;
-	}
-	if (err) {
-		snapshot_clear(&all);
-		return err;
-	}
-	all.port_count = kept;
-	snapshot_clear(s);
-	*s = all;
-	return 0;
-}
-
 /* Copies the RDMA attributes of the upper device to a lower port. */
 static void port_copy_rdma(struct port *p, const struct port *upper)
 {
@@ -146,29 +109,35 @@ static void port_copy_rdma(struct port *p, const struct port *upper)
 	qos_copy_field(&p->qos, &upper->qos, QOS_ROCE_VERSION);
 }
 
-int ports_resolve_lower(struct dcb *dcb, struct snapshot *s, struct err *e)
+/* Reads the ports again, with lower ports in place of a bond. With settings: all of them, for a
+ * report; else the selected ones, for a plan. */
+static int ports_merge(struct dcb *dcb, const struct chosen *chosen, const char *name,
+		       bool settings, struct snapshot *s, struct err *e)
 {
-	struct chosen chosen = {0};
 	const char *also[SYSFS_NETDEVS_MAX];
 	struct snapshot all = {0};
 	unsigned int kept = 0;
-	int err = ports_choose(dcb, s, NULL, &chosen, e);
+	int err;
 
-	if (err || !chosen.spread)
-		return err;
-	for (unsigned int i = 0; i < chosen.ports.count; i++)
-		also[i] = chosen.ports.netdev[i];
-	err = snapshot_read(dcb, also, chosen.ports.count, &all, e);
+	for (unsigned int i = 0; i < chosen->ports.count; i++)
+		also[i] = chosen->ports.netdev[i];
+	err = (settings ? snapshot_read : snapshot_read_ports)(dcb, also, chosen->ports.count, &all,
+							       e);
 	if (err)
 		return err;
 	for (unsigned int i = 0; i < all.port_count; i++) {
 		struct port *p = &all.port[i];
-		const struct port *upper = port_find_upper(&chosen, p);
+		const struct port *upper = port_find_upper(chosen, p);
 
-		if (port_is_upper(&chosen, p))
+		if (port_is_upper(chosen, p) || (!settings && !upper && !port_is_chosen(p, name)))
 			continue;
-		if (upper && !p->ibdev[0])
+		if (upper && !p->ibdev[0] && settings) {
 			port_copy_rdma(p, upper);
+		} else if (upper && !p->ibdev[0]) {
+			memcpy(p->ibdev, upper->ibdev, sizeof(p->ibdev));
+			p->ib_port = upper->ib_port;
+			qos_copy_field(&p->qos, &upper->qos, QOS_IB_MTU);
+		}
 		if (kept != i)
 			all.port[kept] = *p;
 		kept++;
@@ -177,6 +146,14 @@ int ports_resolve_lower(struct dcb *dcb, struct snapshot *s, struct err *e)
 	snapshot_clear(s);
 	*s = all;
 	return 0;
+}
+
+int ports_resolve_lower(struct dcb *dcb, struct snapshot *s, struct err *e)
+{
+	struct chosen chosen = {0};
+	int err = ports_choose(dcb, s, NULL, &chosen, e);
+
+	return err || !chosen.spread ? err : ports_merge(dcb, &chosen, NULL, true, s, e);
 }
 
 bool ports_profile_selects(struct dcb *dcb, const struct profile *profile, const char *netdev)
@@ -217,7 +194,7 @@ int ports_read(struct dcb *dcb, const char *name, enum lldp_agent agent, struct 
 	if (!err)
 		err = ports_choose(dcb, s, name, &chosen, e);
 	if (!err && chosen.spread)
-		err = keep_ports(dcb, &chosen, name, s, e);
+		err = ports_merge(dcb, &chosen, name, false, s, e);
 	for (unsigned int i = 0; !err && i < s->port_count; i++) {
 		if (!chosen.spread && !port_is_chosen(&s->port[i], name))
 			continue;

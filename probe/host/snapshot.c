@@ -496,6 +496,11 @@ const struct port *snapshot_port(const struct snapshot *s, const char *name)
 	return NULL;
 }
 
+bool port_is_roce(const struct port *p)
+{
+	return p->kind != PORT_ETHERNET && p->kind != PORT_IWARP;
+}
+
 bool gid_is_link_local(const struct gid *g)
 {
 	return g->raw[0] == 0xfe && (g->raw[1] & 0xc0) == 0x80;

@@ -122,6 +122,9 @@ const struct port *snapshot_port(const struct snapshot *s, const char *name);
  * IPv4 address, else first that is not link-local), or NULL. Borrowed. */
 const struct gid *port_gid(const struct port *p, const char *address);
 
+/* Returns true for the port of an RDMA device that does RoCE. */
+bool port_is_roce(const struct port *p);
+
 /* Returns true for fe80::/10. */
 bool gid_is_link_local(const struct gid *g);
 

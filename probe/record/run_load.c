@@ -18,11 +18,6 @@
 #define SNAPSHOTS_MAX 65536
 #define RUN_BYTES_MAX (UINT64_C(2) << 30) /* 65536 ports of some 30 KiB */
 
-static bool run_port_is_roce(const struct port *p)
-{
-	return p->netdev[0] && p->kind != PORT_IWARP && p->kind != PORT_ETHERNET;
-}
-
 /* Ports of a host without inventory: those that do RoCE, a rail each. */
 static int run_add_ports(struct run_host *h)
 {
@@ -33,7 +28,7 @@ static int run_add_ports(struct run_host *h)
 		const struct port *p = &h->before.port[i];
 		struct run_port *out = &h->port[h->port_count];
 
-		if (!run_port_is_roce(p))
+		if (!p->netdev[0] || !port_is_roce(p))
 			continue;
 		snprintf(out->netdev, sizeof(out->netdev), "%s", p->netdev);
 		out->rail = h->port_count++;

@@ -94,7 +94,7 @@ static bool env_is_usable(const struct port_ctx *s, struct app_env *env)
 {
 	const struct port *p = s->port;
 
-	if (!p || !p->ibdev[0] || p->kind == PORT_ETHERNET || p->kind == PORT_IWARP)
+	if (!p || !p->ibdev[0] || !port_is_roce(p))
 		return false;
 	if (!env_is_plain(p->ibdev)) {
 		env_note(env, "a device is left out: its name is not safe in a shell");
