@@ -320,7 +320,7 @@ static int layout_prepare_requester(struct qp_flow *f, struct err *e)
 		bool last = i % x->post_list == x->post_list - 1;
 
 		x->sge[i] = (struct ibv_sge){
-			.addr = (uintptr_t)(x->slot + (size_t)(i % f->slots) * f->stride),
+			.addr = (uintptr_t)(x->slot + qp_flow_offset(f, i)),
 			.length = class_bytes(f->class),
 			.lkey = f->worker->mr->lkey,
 		};
@@ -428,8 +428,7 @@ void qp_flow_set_remote(struct qp_flow *f)
 	uint64_t step_ns = c->rate_bytes_per_s ? throttle_step_ns(c) : 0, late_ns = step_ns;
 
 	for (uint32_t i = 0; f->tx.on && i < f->window; i++)
-		layout_set_remote(f, &f->tx.wr[i],
-				  f->remote.addr + (uint64_t)(i % f->slots) * f->stride);
+		layout_set_remote(f, &f->tx.wr[i], f->remote.addr + qp_flow_offset(f, i));
 	if (step_ns && f->worker->t->soft)
 		late_ns = throttle_late_ns(c, true);
 	/* Staggers the start of the flows. */

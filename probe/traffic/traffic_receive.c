@@ -78,7 +78,7 @@ void qp_flow_check(struct qp_flow *f, uint64_t n, const uint8_t *p)
 
 static void receive_check_slot(struct qp_flow *f, uint64_t n)
 {
-	qp_flow_check(f, n, f->rx.slot + (size_t)(n % f->slots) * f->stride);
+	qp_flow_check(f, n, f->rx.slot + qp_flow_offset(f, n));
 }
 
 /* Accounts one message; the caller has increased `arrived`. */
@@ -138,7 +138,8 @@ static void receive_forget_seen(struct qp_responder *x, uint64_t upto)
 static void receive_unordered(struct qp_flow *f, const struct ibv_wc *wc)
 {
 	struct qp_responder *x = &f->rx;
-	uint32_t at = (uint32_t)wc->wr_id, head = f->class->transport == TRAFFIC_UD ? 40 : 0;
+	uint32_t at = (uint32_t)wc->wr_id,
+		 head = f->class->transport == TRAFFIC_UD ? TRAFFIC_GRH_BYTES : 0;
 	const uint8_t *p = traffic_verb_sends(f->class->verb)
 				   ? (const uint8_t *)(uintptr_t)x->sge[at].addr + head
 				   : NULL;
@@ -222,7 +223,7 @@ void qp_flow_set_due(struct qp_flow *f)
 {
 	uint64_t n = f->rx.arrived;
 
-	f->rx.due = f->rx.slot + (size_t)(n % f->slots) * f->stride + f->class->message_bytes - 1;
+	f->rx.due = f->rx.slot + qp_flow_offset(f, n) + f->class->message_bytes - 1;
 	f->rx.due_stamp = class_stamp(f->class, n);
 }
 
@@ -230,7 +231,7 @@ void qp_flow_set_due(struct qp_flow *f)
  * reused before the reply is answered. */
 void qp_flow_poll(struct qp_flow *f)
 {
-	const uint8_t *p = f->rx.slot + (size_t)(f->rx.arrived % f->slots) * f->stride;
+	const uint8_t *p = f->rx.slot + qp_flow_offset(f, f->rx.arrived);
 	struct worker *w = f->worker;
 	uint64_t since_ns;
 

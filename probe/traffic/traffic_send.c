@@ -26,7 +26,7 @@ static void send_fill(struct qp_flow *f, uint64_t n)
 {
 	const struct traffic_class *c = f->class;
 	uint32_t slot = (uint32_t)(n % f->slots);
-	uint8_t *p = f->tx.slot + (size_t)slot * f->stride;
+	uint8_t *p = f->tx.slot + qp_flow_offset(f, n);
 	struct pattern_id id = {f->worker->t->spec.seed, n, slot, PATTERN_DATA, f->index};
 
 	if (c->verb == TRAFFIC_READ || c->verb == TRAFFIC_ATOMIC)
@@ -39,7 +39,7 @@ static void send_fill(struct qp_flow *f, uint64_t n)
 
 static void send_stamp(struct qp_flow *f, uint64_t n)
 {
-	uint8_t *p = f->tx.slot + (size_t)(n % f->slots) * f->stride;
+	uint8_t *p = f->tx.slot + qp_flow_offset(f, n);
 
 	p[f->class->message_bytes - 1] = class_stamp(f->class, n);
 }
@@ -255,7 +255,7 @@ static void send_check_atomic(struct qp_flow *f, uint64_t n)
 {
 	uint64_t got;
 
-	memcpy(&got, f->tx.slot + (size_t)(n % f->slots) * f->stride, sizeof(got));
+	memcpy(&got, f->tx.slot + qp_flow_offset(f, n), sizeof(got));
 	f->result->checked_bytes += sizeof(got);
 	if (got != f->tx.returned && f->tx.returned != RETURNED_UNKNOWN)
 		qp_flow_mismatch(f, n, "returned an unexpected counter value", got);
@@ -285,7 +285,7 @@ void qp_flow_completed(struct qp_flow *f, uint32_t at)
 		return;
 	if (f->class->verb == TRAFFIC_READ)
 		for (uint64_t i = from; i < x->completed; i++)
-			qp_flow_check(f, i, f->tx.slot + (size_t)(i % f->slots) * f->stride);
+			qp_flow_check(f, i, f->tx.slot + qp_flow_offset(f, i));
 	else if (f->class->verb == TRAFFIC_ATOMIC)
 		for (uint64_t i = from; i < x->completed; i++)
 			send_check_atomic(f, i);

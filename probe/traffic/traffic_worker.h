@@ -308,6 +308,12 @@ void qp_flow_send_credit(struct qp_flow *f);
 /* Counts the messages known to be missing, when the worker ends. */
 void qp_flow_count_gaps(struct qp_flow *f);
 
+/* Returns the offset of message n in the slots: it is in slot n % slots. */
+static inline size_t qp_flow_offset(const struct qp_flow *f, uint64_t n)
+{
+	return (size_t)(n % f->slots) * f->stride;
+}
+
 /* Returns true if the next message has arrived; for tight polling loops. */
 static inline bool qp_flow_has_arrived(const struct qp_flow *f)
 {
