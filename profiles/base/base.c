@@ -135,11 +135,6 @@ uint64_t boottime_ms(void)
 	return (uint64_t)base_clock_ns(CLOCK_BOOTTIME) / 1000000;
 }
 
-int64_t unix_ns(void)
-{
-	return base_clock_ns(CLOCK_REALTIME);
-}
-
 void utc_text(time_t when, char text[UTC_TEXT_MAX])
 {
 	struct tm tm;
