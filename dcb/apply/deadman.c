@@ -25,6 +25,7 @@
 
 #include "dcb/apply/decide.h"
 #include "dcb/apply/tx.h"
+#include "dcb/kernel/sysfs.h"
 #include "profiles/base/process.h"
 
 #define READY_MS  10000
@@ -67,19 +68,6 @@ struct watcher {
 	bool unsure;   /* a refused confirmation may still reach the disk */
 };
 
-/* Writes one line to a file of the cgroup tree. */
-static int deadman_write_line(const char *path, const char *text)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC), err = 0;
-
-	if (fd < 0)
-		return -errno;
-	if (write(fd, text, strlen(text)) < 0)
-		err = -errno;
-	close(fd);
-	return err;
-}
-
 /* cgroup v2, systemd's v2 mount beside v1, and systemd's v1 hierarchy. */
 static const char *const cgroup_roots[] = {"/sys/fs/cgroup", "/sys/fs/cgroup/unified",
 					   "/sys/fs/cgroup/systemd"};
@@ -91,7 +79,7 @@ static int deadman_enter_cgroup(const char *root, const char *name)
 
 	snprintf(pid, sizeof(pid), "%d", (int)getpid());
 	snprintf(path, sizeof(path), "%s/%s%scgroup.procs", root, name, name[0] ? "/" : "");
-	return deadman_write_line(path, pid);
+	return sysfs_write(AT_FDCWD, path, pid);
 }
 
 /* Moves to a top-level cgroup: cgroups that end with the login are below user.slice. */
