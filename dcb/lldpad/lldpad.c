@@ -19,7 +19,8 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#define SOCKET_NAME  "/com/intel/lldpad"
+#include "dcb/lldpad/lldpad_process.h"
+
 #define TIMEOUT_MS   2000
 #define CMD_GET_TLV  0x01
 #define CMD_SET_TLV  0x02
@@ -58,7 +59,7 @@ int lldpad_open(pid_t pid, uid_t uid, struct lldpad **l, struct err *e)
 {
 	const struct timeval wait = {.tv_sec = TIMEOUT_MS / 1000};
 	struct sockaddr_un to = {.sun_family = AF_UNIX}, from = {.sun_family = AF_UNIX};
-	socklen_t to_len = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(SOCKET_NAME);
+	socklen_t to_len = offsetof(struct sockaddr_un, sun_path) + 1 + strlen(LLDPAD_SOCKET);
 	struct lldpad *made = calloc(1, sizeof(*made));
 	int err = 0, on = 1;
 
@@ -66,7 +67,7 @@ int lldpad_open(pid_t pid, uid_t uid, struct lldpad **l, struct err *e)
 		return err_sys(e, -ENOMEM, "lldpad");
 	made->pid = pid;
 	made->uid = uid;
-	memcpy(to.sun_path + 1, SOCKET_NAME, strlen(SOCKET_NAME));
+	memcpy(to.sun_path + 1, LLDPAD_SOCKET, strlen(LLDPAD_SOCKET));
 	made->fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	/* Autobind (unix(7)): lldpad needs an address to answer to. */
 	if (made->fd < 0 || setsockopt(made->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ||

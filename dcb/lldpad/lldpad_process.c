@@ -19,8 +19,6 @@
 #include "profiles/base/process.h"
 #include "profiles/base/small_file.h"
 
-#define SOCKET_NAME "/com/intel/lldpad"
-
 /* The creator of the socket. */
 struct holder {
 	bool held, uid_known;
@@ -29,7 +27,7 @@ struct holder {
 
 static int lldpad_parse_holder(uint16_t type, const uint8_t *payload, size_t size, void *arg)
 {
-	static const char name[] = "\0" SOCKET_NAME;
+	static const char name[] = "\0" LLDPAD_SOCKET;
 	struct holder *found = arg, one = {0};
 	const uint8_t *at;
 	struct unix_diag_msg m;
@@ -87,7 +85,7 @@ static bool lldpad_name_is_listed(const char *proc)
 		int end = 0;
 
 		found = sscanf(line, "%*[^:]: %*s %*s %*s %x %*s %*u %n", &type, &end) == 1 &&
-			end && type == SOCK_DGRAM && !strcmp(line + end, "@" SOCKET_NAME "\n");
+			end && type == SOCK_DGRAM && !strcmp(line + end, "@" LLDPAD_SOCKET "\n");
 	}
 	if (f)
 		fclose(f);

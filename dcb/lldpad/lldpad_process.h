@@ -8,6 +8,8 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
+#define LLDPAD_SOCKET "/com/intel/lldpad" /* abstract */
+
 /*
  * Returns the pid of a running lldpad of this network namespace, 0 without one. proc: NULL = /proc.
  * Checks its socket without connecting: a datagram would start an lldpad by systemd's socket
