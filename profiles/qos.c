@@ -151,6 +151,25 @@ bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id
 	return !memcmp(qos_member(a, f), qos_member(b, f), qos_member_size(f));
 }
 
+uint64_t qos_unequal(const struct qos *a, const struct qos *b, uint64_t mask)
+{
+	uint64_t fields = 0;
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (mask & QOS_BIT(id) && !qos_field_equal(a, b, id))
+			fields |= QOS_BIT(id);
+	return fields;
+}
+
+unsigned int qos_dscp_count(const struct qos *q)
+{
+	unsigned int count = 0;
+
+	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
+		count += q->dscp_prio[dscp] != QOS_UNMAPPED;
+	return count;
+}
+
 static bool qos_dscp_satisfied(const struct qos *want, const struct qos *have)
 {
 	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)

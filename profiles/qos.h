@@ -263,6 +263,12 @@ void qos_copy_field(struct qos *dst, const struct qos *src, enum qos_field_id id
 /* True when both have the field with equal values. */
 bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id id);
 
+/* Returns the fields of a mask that are not equal: different, or unknown on one side or both. */
+uint64_t qos_unequal(const struct qos *a, const struct qos *b, uint64_t mask);
+
+/* Counts the DSCPs that have a priority. */
+unsigned int qos_dscp_count(const struct qos *q);
+
 /* Fields that `want` has and in which `have` differs or is unknown: a bitmap of QOS_BIT().
  * Compares the meaning: want.ib_mtu is a minimum; `have` may map more DSCPs and have more APP
  * entries; bandwidths of TCs other than ETS are ignored; the flags of want.dcbx_mode must be set,

@@ -29,9 +29,8 @@ static uint64_t tx_scope(const struct tx *tx, unsigned int port)
 	if (fields & QOS_BIT(QOS_ROCE_ENABLE))
 		along |= driver_quirk_find(p->driver)->roce_resets;
 	/* In a done transaction other fields may have been changed by another program since. */
-	for (int id = 0; p->has_after && id < QOS_FIELD_COUNT; id++)
-		if (qos_field_equal(&p->before, &p->after, id))
-			along &= ~QOS_BIT(id);
+	if (p->has_after)
+		along = qos_unequal(&p->before, &p->after, along);
 	return fields | along;
 }
 
@@ -50,12 +49,7 @@ static int tx_read_now(struct dcb *dcb, const struct tx_port *p, struct qos *now
 /* Fields of mask with a known former value that differ from it now, or cannot be read any more. */
 static uint64_t tx_differing(const struct tx_port *p, uint64_t mask, const struct qos *now)
 {
-	uint64_t diff = 0;
-
-	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (mask & p->before.has & QOS_BIT(id) && !qos_field_equal(&p->before, now, id))
-			diff |= QOS_BIT(id);
-	return diff;
+	return qos_unequal(&p->before, now, mask & p->before.has);
 }
 
 /* Writes one object if it differs. */

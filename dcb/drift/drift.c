@@ -58,35 +58,19 @@ bool drift_decode_notice(uint16_t type, const uint8_t *payload, size_t size, str
 
 uint64_t drift_fields(const struct drift_want *want, const struct qos *now)
 {
-	uint64_t drift = 0;
-
-	if (!want->exact)
-		return qos_diff(&want->qos, now);
-	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (qos_has(&want->qos, id) && !qos_field_equal(&want->qos, now, id))
-			drift |= QOS_BIT(id);
-	return drift;
+	return want->exact ? qos_unequal(&want->qos, now, want->qos.has)
+			   : qos_diff(&want->qos, now);
 }
 
 uint64_t drift_changed_fields(const struct qos *before, const struct qos *now)
 {
-	uint64_t changes = 0;
-
-	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (qos_has(before, id) != qos_has(now, id) ||
-		    (qos_has(before, id) && !qos_field_equal(before, now, id)))
-			changes |= QOS_BIT(id);
-	return changes;
+	return qos_unequal(before, now, before->has | now->has);
 }
 
 /* A former state has complete tables: clears the current ones, so that no other entry stays. */
 static void drift_clear_tables(const struct qos *wanted, uint64_t drift, struct qos *have)
 {
-	bool any = false;
-
-	for (unsigned int d = 0; d < QOS_DSCPS; d++)
-		any |= wanted->dscp_prio[d] != QOS_UNMAPPED;
-	if (drift & QOS_BIT(QOS_DSCP_PRIO) && any)
+	if (drift & QOS_BIT(QOS_DSCP_PRIO) && qos_dscp_count(wanted))
 		memset(have->dscp_prio, QOS_UNMAPPED, sizeof(have->dscp_prio));
 	if (drift & QOS_BIT(QOS_APP))
 		have->app_count = 0;

@@ -6,6 +6,7 @@
 #ifndef DCB_BACKEND_H
 #define DCB_BACKEND_H
 
+#include "dcb/kernel/congestion.h"
 #include "dcb/kernel/dcb.h"
 
 struct dcb_backend {
@@ -61,6 +62,9 @@ uint64_t dcb_object_fields(enum qos_field_id field);
 
 /* Returns the fields of dcbnl; on some drivers a write of one changes others. */
 uint64_t dcb_dcbnl_fields(void);
+
+/* Returns the port for congestion.h; its names are borrowed from `port`. */
+struct congestion_port dcb_congestion_port(struct dcb *dcb, const struct dcb_port *port);
 
 /* dcb_write() for former values: each field of mask must read back with exactly the same value. */
 int dcb_restore(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,

@@ -13,9 +13,9 @@
 /* A port in the trees of its drivers. */
 struct congestion_port {
 	int sysfs, debugfs, configfs; /* open folders; -1: not mounted or not readable */
-	/* ibdev may be empty; bus is ethtool's, "0000:65:00.0". */
-	const char *ifname, *ibdev, *bus;
+	const char *ifname, *ibdev;   /* ibdev may be empty */
 	unsigned int ib_port;
+	char bus[64]; /* the address of ethtool, "0000:65:00.0": a name in debugfs; may be empty */
 };
 
 /* Returns the fields that such files hold: a bitmap of QOS_BIT(). */

@@ -121,24 +121,13 @@ int dcb_read_port(struct dcb *dcb, const struct dcb_port *port, struct qos *q, b
 	return 0;
 }
 
-/* Returns the fields of mask with another readback. */
-static uint64_t dcb_restore_diff(const struct qos *q, const struct qos *now, uint64_t mask)
-{
-	uint64_t diff = 0;
-
-	for (int id = 0; id < QOS_FIELD_COUNT; id++)
-		if (mask & QOS_BIT(id) && !qos_field_equal(q, now, id))
-			diff |= QOS_BIT(id);
-	return diff;
-}
-
 /* Returns the fields of mask that do not satisfy q, as qos_diff() has it; the APP table must be
  * equal. */
 static uint64_t dcb_wanted_diff(const struct qos *q, const struct qos *now, uint64_t mask)
 {
 	uint64_t tables = QOS_BIT(QOS_DSCP_PRIO) | QOS_BIT(QOS_APP);
 
-	return (qos_diff(q, now) & mask) | dcb_restore_diff(q, now, mask & tables);
+	return (qos_diff(q, now) & mask) | qos_unequal(q, now, mask & tables);
 }
 
 static int dcb_report_diff(const struct dcb_port *port, const struct qos *q, const struct qos *now,
@@ -193,7 +182,7 @@ int dcb_write(struct dcb *dcb, const struct dcb_port *port, const struct qos *q,
 int dcb_restore(struct dcb *dcb, const struct dcb_port *port, const struct qos *q, uint64_t mask,
 		struct err *e)
 {
-	return dcb_write_verified(dcb, port, q, mask, dcb_restore_diff, e);
+	return dcb_write_verified(dcb, port, q, mask, qos_unequal, e);
 }
 
 int dcb_pfc_counters(struct dcb *dcb, const char *ifname, uint64_t requests[QOS_PRIOS],

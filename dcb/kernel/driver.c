@@ -47,6 +47,7 @@ const struct driver_quirk driver_quirks[] = {
 		.dscps_of_firmware = true,
 		.app_replaces = true,
 		.dcbx_zero_frees = true,
+		.has_enable_roce = true,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 mellanox/mlx5/core/en_dcbnl.c",
 	},
@@ -59,6 +60,7 @@ const struct driver_quirk driver_quirks[] = {
 		.zeros_unknown = ETS_FIELDS | PFC_FIELDS,
 		.limits = LIMIT_NO_SHARE_0 | LIMIT_NO_CBS | LIMIT_NO_VENDOR | LIMIT_PFC_AFTER_ETS |
 			  LIMIT_SHARES_MOST_100 | LIMIT_NEVER_WILLING,
+		.has_enable_roce = true,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 broadcom/bnxt/bnxt_dcb.c",
 	},
@@ -74,6 +76,7 @@ const struct driver_quirk driver_quirks[] = {
 			  LIMIT_ONE_LOSSLESS | LIMIT_DSCP_IS_CLASS | LIMIT_DSCP_ONLY |
 			  LIMIT_NO_DELAY,
 		.not_in_bond = true,
+		.has_enable_roce = true,
 		.tier = PLAN_TIER_SOURCE,
 		.seen = "linux 7.2 intel/ice/ice_dcb_nl.c",
 	},
@@ -335,8 +338,8 @@ static bool driver_apps_at_most_32(const struct qos *now, const struct qos *then
 	unsigned int count = qos_has(then, QOS_APP) ? then->app_count : 0;
 
 	(void)now;
-	for (unsigned int d = 0; qos_has(then, QOS_DSCP_PRIO) && d < QOS_DSCPS; d++)
-		count += then->dscp_prio[d] != QOS_UNMAPPED;
+	if (qos_has(then, QOS_DSCP_PRIO))
+		count += qos_dscp_count(then);
 	return count <= 32;
 }
 

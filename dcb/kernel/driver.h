@@ -52,6 +52,7 @@ struct driver_quirk {
 	uint32_t limits;	   /* enum driver_limit */
 	bool dscps_of_firmware;	   /* a DSCP without an entry has the firmware's priority, not 0 */
 	bool app_replaces;	   /* setting an APP entry deletes the old one of the same key */
+	bool has_enable_roce;	   /* has the devlink parameter of rdma.enable_roce */
 	bool not_in_bond;	   /* refuses DCB in a bond */
 	bool dcbx_zero_frees;	   /* only SDCBX(0) returns DCBX to the firmware */
 	enum plan_tier tier;

@@ -6,7 +6,7 @@
  */
 #include <errno.h>
 #include <stddef.h>
-#include <string.h>
+#include <stdio.h>
 
 #include "dcb/kernel/backend.h"
 #include "dcb/kernel/congestion.h"
@@ -65,33 +65,30 @@ static int kernel_read_dcbnl(struct dcb *dcb, const struct dcb_port *port, struc
 /* Asks only drivers that have the parameter, to save a request. */
 static void kernel_read_roce(struct dcb *dcb, const struct dcb_port *port, struct qos *q)
 {
-	static const char *const drivers[] = {"mlx5_core", "ice", "bnxt_en"};
-	const char *driver = kernel_port_quirk(dcb, port)->driver;
 	struct devlink_roce roce;
 
-	for (unsigned int i = 0; driver && i < ARRAY_SIZE(drivers); i++) {
-		if (strcmp(driver, drivers[i]) || devlink_roce_read(dcb, port->ifname, &roce, NULL))
-			continue;
-		q->roce_enable = roce.on;
-		q->has |= BIT(ROCE_ENABLE);
-	}
+	if (!kernel_port_quirk(dcb, port)->has_enable_roce ||
+	    devlink_roce_read(dcb, port->ifname, &roce, NULL))
+		return;
+	q->roce_enable = roce.on;
+	q->has |= BIT(ROCE_ENABLE);
 }
 
-/* Returns the port for congestion.h; info holds the bus address, a name in debugfs. */
-static struct congestion_port kernel_congestion_port(struct dcb *dcb, const struct dcb_port *port,
-						     struct dcb_driver_info *info)
+struct congestion_port dcb_congestion_port(struct dcb *dcb, const struct dcb_port *port)
 {
-	if (dcb_driver(dcb, port->ifname, info, NULL))
-		info->bus[0] = '\0';
-	return (struct congestion_port){
+	struct congestion_port files = {
 		.sysfs = dcb->sysfs_fd,
 		.debugfs = dcb->debugfs_fd,
 		.configfs = dcb->configfs_fd,
 		.ifname = port->ifname,
 		.ibdev = port->ibdev ? port->ibdev : "",
-		.bus = info->bus,
 		.ib_port = port->ib_port,
 	};
+	struct dcb_driver_info info;
+
+	if (!dcb_driver(dcb, port->ifname, &info, NULL))
+		snprintf(files.bus, sizeof(files.bus), "%s", info.bus);
+	return files;
 }
 
 /* Adds at least these fields: each kernel interface is read as a whole. The link comes first: it
@@ -99,7 +96,6 @@ static struct congestion_port kernel_congestion_port(struct dcb *dcb, const stru
 static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64_t fields,
 			    struct qos *q, bool *has_dcb, struct err *e)
 {
-	struct dcb_driver_info info;
 	struct congestion_port files;
 	int err = 0;
 
@@ -120,7 +116,7 @@ static int kernel_read_some(struct dcb *dcb, const struct dcb_port *port, uint64
 	if (fields & BIT(ROCE_ENABLE))
 		kernel_read_roce(dcb, port, q);
 	if (fields & CC_FIELDS) {
-		files = kernel_congestion_port(dcb, port, &info);
+		files = dcb_congestion_port(dcb, port);
 		congestion_read(&files, q);
 	}
 	return 0;
@@ -285,8 +281,7 @@ static int kernel_write_rdma_cm(struct dcb *dcb, const struct dcb_port *port, co
 static int kernel_write_congestion(struct dcb *dcb, const struct dcb_port *port,
 				   const struct qos *q, uint64_t mask, struct err *e)
 {
-	struct dcb_driver_info info;
-	const struct congestion_port files = kernel_congestion_port(dcb, port, &info);
+	const struct congestion_port files = dcb_congestion_port(dcb, port);
 
 	return congestion_write(&files, q, mask, e);
 }

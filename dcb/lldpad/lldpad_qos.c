@@ -240,10 +240,7 @@ void lldpad_finish(struct qos *q)
 {
 	lldpad_clear_shares(q->tc_tsa, q->tc_tx_bw);
 	lldpad_clear_shares(q->reco_tsa, q->reco_bw);
-	q->trust = QOS_TRUST_PCP;
-	for (unsigned int d = 0; d < QOS_DSCPS; d++)
-		if (q->dscp_prio[d] != QOS_UNMAPPED)
-			q->trust = QOS_TRUST_DSCP;
+	q->trust = qos_dscp_count(q) ? QOS_TRUST_DSCP : QOS_TRUST_PCP;
 }
 
 static void lldpad_pairs_text(const uint8_t v[QOS_TCS], bool tsa, char *text)
@@ -368,9 +365,5 @@ unsigned int lldpad_apps(const struct qos *from, const struct qos *to, struct ll
 
 unsigned int lldpad_app_count(const struct qos *q)
 {
-	unsigned int n = q->app_count;
-
-	for (unsigned int d = 0; d < QOS_DSCPS; d++)
-		n += q->dscp_prio[d] != QOS_UNMAPPED;
-	return n;
+	return q->app_count + qos_dscp_count(q);
 }

@@ -66,14 +66,6 @@ static int plan_target_app(const struct context *c, struct qos *to)
 	return err;
 }
 
-static bool plan_any_dscp(const struct qos *q)
-{
-	for (unsigned int d = 0; d < QOS_DSCPS; d++)
-		if (q->dscp_prio[d] != QOS_UNMAPPED)
-			return true;
-	return false;
-}
-
 static uint8_t plan_highest_tc(const uint8_t *v, unsigned int count)
 {
 	uint8_t max = 0;
@@ -128,9 +120,9 @@ static bool plan_rule_trust(const struct context *c, struct plan_step *s)
 	struct qos map = {0};
 
 	plan_target_dscp(c, &map);
-	if (c->want->trust == QOS_TRUST_DSCP && !plan_any_dscp(&map))
+	if (c->want->trust == QOS_TRUST_DSCP && !qos_dscp_count(&map))
 		plan_step_refuse(s, "DSCP trust needs app.dscp entries, and there are none");
-	if (c->want->trust == QOS_TRUST_PCP && plan_any_dscp(&map))
+	if (c->want->trust == QOS_TRUST_PCP && qos_dscp_count(&map))
 		plan_step_refuse(s, "app.dscp entries switch the port to DSCP trust");
 	return true;
 }
@@ -241,7 +233,7 @@ static struct qos plan_outcome(const struct context *c)
 	/* Trust follows from the entries. */
 	if (qos_has(c->want, QOS_DSCP_PRIO) || qos_has(c->have, QOS_DSCP_PRIO)) {
 		then.has |= QOS_BIT(QOS_TRUST);
-		then.trust = plan_any_dscp(&then) ? QOS_TRUST_DSCP : QOS_TRUST_PCP;
+		then.trust = qos_dscp_count(&then) ? QOS_TRUST_DSCP : QOS_TRUST_PCP;
 	}
 	return then;
 }
@@ -250,8 +242,8 @@ static struct qos plan_outcome(const struct context *c)
  * the last deleted, the firmware's agent is switched, or the driver is reloaded. */
 static uint64_t plan_reset_fields(const struct context *c, const struct qos *then)
 {
-	bool before = qos_has(c->have, QOS_DSCP_PRIO) && plan_any_dscp(c->have);
-	uint64_t resets = before != plan_any_dscp(then) ? c->quirk->dscp_flip_resets : 0;
+	bool before = qos_has(c->have, QOS_DSCP_PRIO) && qos_dscp_count(c->have);
+	uint64_t resets = before == !qos_dscp_count(then) ? c->quirk->dscp_flip_resets : 0;
 
 	if (qos_diff(c->want, c->have) & c->have->has & QOS_BIT(QOS_FIRMWARE_AGENT))
 		resets |= c->quirk->agent_resets;
@@ -263,13 +255,9 @@ static uint64_t plan_reset_fields(const struct context *c, const struct qos *the
 /* The first entry switches all 64 DSCPs to DSCP trust. */
 static uint8_t plan_unmapped_dscps(const struct context *c, const struct qos *then)
 {
-	uint8_t count = 0;
+	unsigned int mapped = qos_dscp_count(then);
 
-	if (!c->quirk->dscps_of_firmware || !plan_any_dscp(then))
-		return 0;
-	for (unsigned int d = 0; d < QOS_DSCPS; d++)
-		count += then->dscp_prio[d] == QOS_UNMAPPED;
-	return count;
+	return c->quirk->dscps_of_firmware && mapped ? (uint8_t)(QOS_DSCPS - mapped) : 0;
 }
 
 static void plan_step_make(const struct context *c, enum qos_field_id id, int line,
@@ -305,7 +293,7 @@ void plan_make(const struct qos *want, const int line[QOS_FIELD_COUNT], const st
 	plan->firmware_owned = have->dcbx_mode & QOS_DCBX_LLD_MANAGED &&
 			       qos_has(have, QOS_DCBX_MODE) && !plan_frees_dcbx(want, have);
 	/* PCP trust needs all DSCP entries deleted. */
-	if (plan_wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && plan_any_dscp(have))
+	if (plan_wants_pcp(want) && qos_has(have, QOS_DSCP_PRIO) && qos_dscp_count(have))
 		diff |= QOS_BIT(QOS_DSCP_PRIO);
 	again = plan_reset_fields(&c, &then);
 	plan->side_effects = again & have->has & ~want->has;

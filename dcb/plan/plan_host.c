@@ -39,21 +39,15 @@ static void plan_check_pcp_apps(const struct dcb *dcb, const struct qos *have, s
 }
 
 /* Fields in driver files: hidden, or not writable by rocecheck. */
-static void plan_check_files(const struct dcb *dcb, const struct plan *plan, struct plan_step *s)
+static void plan_check_files(struct dcb *dcb, const struct plan *plan, struct plan_step *s)
 {
-	const struct congestion_port port = {
-		.sysfs = dcb->sysfs_fd,
-		.debugfs = dcb->debugfs_fd,
-		.configfs = dcb->configfs_fd,
-		.ifname = plan->ifname,
-		.ibdev = plan->ibdev,
-		.bus = "",
-		.ib_port = plan->ib_port,
-	};
+	const struct dcb_port names = {plan->ifname, plan->ibdev, plan->ib_port, LLDP_AGENT_NONE};
+	struct congestion_port port;
 	const char *why;
 
 	if (!(congestion_fields() & QOS_BIT(s->field)))
 		return;
+	port = dcb_congestion_port(dcb, &names);
 	if (congestion_set_elsewhere(&port, &s->to, s->field, s->reason, sizeof(s->reason))) {
 		s->cannot = true;
 		return;

@@ -52,6 +52,39 @@ static void test_json_round_trip(void **state)
 	json_decref(json);
 }
 
+/* A field is unequal when it differs, or is unknown on one side or both. */
+static void test_unequal(void **state)
+{
+	const uint64_t all = QOS_BIT(QOS_FIELD_COUNT) - 1;
+	struct qos q, other, none = {.has = 0};
+
+	(void)state;
+	sample_qos(&q);
+	assert_true(q.has == all);
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		other = q;
+		other.has &= ~QOS_BIT(id);
+		assert_true(qos_unequal(&q, &other, all) == QOS_BIT(id));
+		assert_true(qos_unequal(&other, &q, all & ~QOS_BIT(id)) == 0);
+		other = q;
+		memset(qos_slot(&other, &qos_fields[id]), 1, 1);
+		if (memcmp(&other, &q, sizeof(q)))
+			assert_true(qos_unequal(&other, &q, all) == QOS_BIT(id));
+	}
+	assert_true(qos_unequal(&none, &none, all) == all);
+}
+
+static void test_dscp_count(void **state)
+{
+	struct qos q;
+
+	(void)state;
+	memset(q.dscp_prio, QOS_UNMAPPED, sizeof(q.dscp_prio));
+	assert_int_equal(qos_dscp_count(&q), 0);
+	q.dscp_prio[0] = q.dscp_prio[63] = 0;
+	assert_int_equal(qos_dscp_count(&q), 2);
+}
+
 /* A field that is unknown is null alone, absent from the object, "?" as text, and equal to nothing.
  */
 static void test_unknown(void **state)
@@ -403,6 +436,8 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_rows_are_complete),
 		cmocka_unit_test(test_json_round_trip),
+		cmocka_unit_test(test_unequal),
+		cmocka_unit_test(test_dscp_count),
 		cmocka_unit_test(test_unknown),
 		cmocka_unit_test(test_copy_each_field),
 		cmocka_unit_test(test_diff_each_field),

@@ -392,7 +392,8 @@ static void test_names(void **state)
 		struct congestion_port n = port;
 		struct qos q = {0};
 
-		n.ifname = n.ibdev = n.bus = bad[i];
+		n.ifname = n.ibdev = bad[i];
+		snprintf(n.bus, sizeof(n.bus), "%s", bad[i] ? bad[i] : "");
 		congestion_read(&n, &q);
 		assert_int_equal(q.has, 0);
 	}
