@@ -20,7 +20,6 @@
 #include "dcb/apply/decide.h"
 #include "dcb/apply/plan_apply.h"
 #include "dcb/drift/drift.h"
-#include "dcb/drift/drift_baseline.h"
 #include "dcb/drift/writers.h"
 #include "dcb/lldpad/lldp_agent.h"
 #include "probe/host/ports.h"
@@ -322,7 +321,7 @@ static int watch_run_repair(struct watch *w, const struct plan *plan, char tx_id
 			     &(struct apply_options){.at = state_at, .wait_link_s = 60}, tx_id,
 			     &outcome, e);
 
-	if (tx_id[0] && baseline_mark_repair(&state_at, tx_id, err ? NULL : e) && !err)
+	if (tx_id[0] && drift_mark_repair(&state_at, tx_id, err ? NULL : e) && !err)
 		err = e->code;
 	return err;
 }
@@ -423,7 +422,7 @@ static bool watch_want_state(struct watch *w, struct watched *p, bool first)
 {
 	char since[JOURNAL_ID_MAX] = "";
 	struct qos q;
-	int err = baseline_find(&state_at, p->ifname, &q, since, NULL);
+	int err = drift_baseline_find(&state_at, p->ifname, &q, since, NULL);
 
 	if (err)
 		q = p->now;
@@ -517,7 +516,7 @@ static void watch_check_carrier(struct watched *p)
  * transaction the current state becomes the baseline. */
 static void watch_update_wants(struct watch *w)
 {
-	uint64_t stamp = w->profile ? 0 : baseline_stamp(&state_at);
+	uint64_t stamp = w->profile ? 0 : drift_baseline_stamp(&state_at);
 
 	if (stamp == w->stamp)
 		return;
@@ -624,7 +623,7 @@ static int watch_refresh(struct watch *w, bool first, struct err *e)
 	if (!first)
 		watch_update_wants(w);
 	else if (!w->profile)
-		w->stamp = baseline_stamp(&state_at);
+		w->stamp = drift_baseline_stamp(&state_at);
 	for (unsigned int i = 0; !err && i < s.port_count; i++)
 		if (interface || !w->profile ||
 		    ports_profile_selects(w->dcb, w->profile, s.port[i].netdev))

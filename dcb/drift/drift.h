@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Drift: decodes kernel notifications, compares a port with its baseline, plans a repair without
- * flaps or resets, and limits the number of repairs. All pure.
+ * flaps or resets, and limits the number of repairs. The baseline is the state after the last
+ * confirmed transaction; only reading it and marking a repair touch files.
  */
 #ifndef DCB_DRIFT_H
 #define DCB_DRIFT_H
 
+#include "dcb/apply/journal.h"
 #include "dcb/kernel/nl.h"
 #include "dcb/plan/plan.h"
 
@@ -64,5 +66,16 @@ bool drift_budget_consume(struct drift_budget *b, uint64_t now_ms);
 
 /* Uncounts the last repair: it was not tried, because another transaction runs or waits. */
 void drift_budget_return(struct drift_budget *b);
+
+/* Reads the state of ifname after the newest confirmed transaction, and its id. -ENOENT without
+ * one; -EACCES when this user cannot read the journals. */
+int drift_baseline_find(const struct state_at *at, const char *ifname, struct qos *q,
+			char id[JOURNAL_ID_MAX], struct err *e);
+
+/* Returns a number that changes with every change of a journal; 0 without any. */
+uint64_t drift_baseline_stamp(const struct state_at *at);
+
+/* Marks a transaction as a repair, which is no new baseline. */
+int drift_mark_repair(const struct state_at *at, const char *id, struct err *e);
 
 #endif

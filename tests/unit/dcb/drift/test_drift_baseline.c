@@ -13,7 +13,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/drift/drift_baseline.h"
+#include "dcb/drift/drift.h"
 #include "tests/unit/fixture/journal_scene.h"
 
 static char dir[32];
@@ -58,7 +58,7 @@ static uint32_t mtu_of(const char *ifname)
 	char id[JOURNAL_ID_MAX];
 	struct qos q;
 
-	return baseline_find(AT(dir), ifname, &q, id, NULL) ? 0 : q.mtu;
+	return drift_baseline_find(AT(dir), ifname, &q, id, NULL) ? 0 : q.mtu;
 }
 
 static void test_newest_that_stands(void **state)
@@ -91,9 +91,9 @@ static void test_repair_is_none(void **state)
 	(void)state;
 	add("p0", 9000, TX_DONE, id);
 	add("p0", 1500, TX_DONE, id);
-	assert_int_equal(baseline_mark_repair(AT(dir), id, NULL), 0);
+	assert_int_equal(drift_mark_repair(AT(dir), id, NULL), 0);
 	assert_int_equal(mtu_of("p0"), 9000);
-	assert_int_equal(baseline_mark_repair(AT(dir), "20200101-000000-00", NULL), -ENOENT);
+	assert_int_equal(drift_mark_repair(AT(dir), "20200101-000000-00", NULL), -ENOENT);
 }
 
 static void test_broken_journal(void **state)
@@ -118,15 +118,15 @@ static void test_stamp(void **state)
 	uint64_t one, two;
 
 	(void)state;
-	assert_true(baseline_stamp(AT(dir)) == 0);
+	assert_true(drift_baseline_stamp(AT(dir)) == 0);
 	add("p0", 9000, TX_DONE, id);
-	one = baseline_stamp(AT(dir));
-	assert_true(one != 0 && one == baseline_stamp(AT(dir)));
+	one = drift_baseline_stamp(AT(dir));
+	assert_true(one != 0 && one == drift_baseline_stamp(AT(dir)));
 	end_tx(dir, id, TX_UNDONE);
-	two = baseline_stamp(AT(dir));
+	two = drift_baseline_stamp(AT(dir));
 	assert_true(two != one);
 	add("p0", 9000, TX_DONE, id);
-	assert_true(baseline_stamp(AT(dir)) != two);
+	assert_true(drift_baseline_stamp(AT(dir)) != two);
 }
 
 int main(void)
