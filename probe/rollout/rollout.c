@@ -427,10 +427,8 @@ static void rollout_apply(struct rollout *r, unsigned int h)
 	const struct rollout_options *how = r->priv->options;
 	const struct rollout_host *host = &r->host[h];
 	unsigned int ports = host->facts.disrupted, links_ms = how->wait_link_s * 1000 * ports;
-	/* "unproven" is for older agents, which refuse such a driver without it. */
-	json_t *fields = json_pack("{s:O, s:i, s:i, s:b, s:b}", "plan", host->plan,
-				   "confirm_within_s", (int)how->confirm_within_s, "wait_link_s",
-				   (int)how->wait_link_s, "unproven", host->facts.unproven,
+	json_t *fields = json_pack("{s:O, s:i, s:i, s:b}", "plan", host->plan, "confirm_within_s",
+				   (int)how->confirm_within_s, "wait_link_s", (int)how->wait_link_s,
 				   "disruption", how->disruption);
 
 	if (how->settle_ms != ROLLOUT_SETTLE_AUTO) {
