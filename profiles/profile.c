@@ -396,22 +396,18 @@ static unsigned int profile_find_dirs(char (*dirs)[256], unsigned int max)
 	return count;
 }
 
-static bool is_profile_file(const char *name)
+static int profile_select_file(const struct dirent *entry)
 {
-	size_t length = strlen(name);
+	size_t length = strlen(entry->d_name);
 
-	return name[0] != '.' && length > 5 && !strcmp(name + length - 5, ".yaml");
-}
-
-static int select_profile(const struct dirent *entry)
-{
-	return is_profile_file(entry->d_name);
+	return entry->d_name[0] != '.' && length > 5 &&
+	       !strcmp(entry->d_name + length - 5, ".yaml");
 }
 
 static void profile_append_names(const char *dir, char *text, size_t size)
 {
 	struct dirent **list;
-	int count = scandir(dir, &list, select_profile, alphasort);
+	int count = scandir(dir, &list, profile_select_file, alphasort);
 	size_t used = strlen(text);
 
 	for (int i = 0; i < count; i++) {
