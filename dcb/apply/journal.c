@@ -62,6 +62,11 @@ uint64_t tx_planned(const struct tx *tx, unsigned int port)
 	return fields;
 }
 
+bool tx_stands(const struct tx *tx)
+{
+	return tx->state == TX_DONE && (!tx->confirm_within_s || tx->confirmed);
+}
+
 bool tx_waits(const struct tx *tx)
 {
 	return tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && !tx->other_boot;

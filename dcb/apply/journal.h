@@ -83,6 +83,9 @@ struct dcb_port tx_port_names(const struct tx_port *p);
 /* Returns the fields that the transaction writes on a port. */
 uint64_t tx_planned(const struct tx *tx, unsigned int port);
 
+/* Returns true when it is done and needs no confirmation any more. */
+bool tx_stands(const struct tx *tx);
+
 /* Returns true when it is done in this boot and waits for its confirmation. */
 bool tx_waits(const struct tx *tx);
 

@@ -12,7 +12,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "dcb/apply/decide.h"
+#include "dcb/apply/journal.h"
 #include "dcb/kernel/sysfs.h"
 #include "profiles/base/json.h"
 #include "profiles/profile_json.h"
@@ -322,13 +322,6 @@ static int saved_keep_confirmed(const struct state *s, const struct folder *tx, 
 	return is_old ? saved_drop_staged(s, tx, staged, e) : saved_keep(s, tx, staged, e);
 }
 
-static bool saved_tx_stands(const struct tx *tx)
-{
-	struct tx_view v = tx_view(tx, false, 0);
-
-	return tx_decide(&v, TX_BOOT) == TX_KEEP;
-}
-
 int saved_commit_confirmed(const struct state_at *at, struct err *e)
 {
 	char(*ids)[JOURNAL_ID_MAX] = NULL;
@@ -344,7 +337,7 @@ int saved_commit_confirmed(const struct state_at *at, struct err *e)
 
 		if (journal_read(&s, ids[i], &tx, NULL))
 			continue;
-		if (saved_tx_stands(&tx))
+		if (tx_stands(&tx))
 			err = saved_each_staged(&s, ids[i], saved_keep_confirmed, e);
 		tx_clear(&tx);
 	}

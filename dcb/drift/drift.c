@@ -161,18 +161,11 @@ static const struct tx_port *drift_port_of(const struct tx *tx, const char *ifna
 	return NULL;
 }
 
-/* A transaction that waits for its confirmation is no baseline: it may be undone at any moment. */
-static bool drift_tx_stands(const struct tx *tx)
-{
-	return !tx->confirm_within_s || tx->confirmed;
-}
-
 static const struct tx_port *drift_find_in_tx(const struct state *s, const char *id,
 					      const char *ifname, struct tx *tx)
 {
-	/* Skips unreadable journals. */
-	if (drift_is_repair(s, id) || journal_read(s, id, tx, NULL) || tx->state != TX_DONE ||
-	    !drift_tx_stands(tx))
+	/* Skips unreadable journals, and a transaction that may be undone at any moment. */
+	if (drift_is_repair(s, id) || journal_read(s, id, tx, NULL) || !tx_stands(tx))
 		return NULL;
 	return drift_port_of(tx, ifname);
 }
