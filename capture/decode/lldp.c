@@ -31,16 +31,6 @@ struct reading {
 	uint32_t chassis_hash; /* 0 = no chassis ID */
 };
 
-/* FNV-1a; never 0. */
-static uint32_t lldp_hash_id(const uint8_t *v, uint32_t len)
-{
-	uint32_t h = 2166136261U;
-
-	while (len--)
-		h = (h ^ *v++) * 16777619U;
-	return h ? h : 1;
-}
-
 static void lldp_copy_text(char *buf, size_t size, const uint8_t *v, uint32_t len)
 {
 	size_t i;
@@ -65,7 +55,7 @@ static void lldp_copy_id(char *buf, size_t size, const uint8_t *v, uint32_t len,
 static void lldp_read_chassis(struct reading *r, const uint8_t *v, uint32_t len)
 {
 	lldp_copy_id(r->peer->chassis, sizeof(r->peer->chassis), v, len, ID_MAC_OF_CHASSIS);
-	r->chassis_hash = lldp_hash_id(v, len);
+	r->chassis_hash = (uint32_t)fnv1a(FNV1A_START, v, len) | 1; /* never 0 */
 }
 
 static void lldp_read_port(struct reading *r, const uint8_t *v, uint32_t len)

@@ -89,17 +89,11 @@ void input_close(struct input *s)
 	free(s);
 }
 
-/* True without any byte: a compressed file has no known size. */
-static bool input_is_empty(const struct input *s)
-{
-	return s->decompress ? !decompress_consumed(s->decompress) : !s->size;
-}
-
 static int input_set_no_capture(const struct input *s, const char *why, struct err *e)
 {
 	if (decompress_error(s->decompress))
 		why = decompress_error(s->decompress);
-	else if (input_is_empty(s))
+	else if (s->decompress ? !decompress_consumed(s->decompress) : !s->size)
 		why = "the file is empty";
 	err_set(e, -EINVAL, "%s: not a capture file: %s", s->name, why);
 	err_hint(e, "expected pcap or pcapng, plain or compressed by gzip or zstd");

@@ -31,11 +31,6 @@ struct recorder {
 	uint8_t frame[PCAP_SNAPLEN_MAX];
 };
 
-static bool recorder_rotates(const struct record_plan *p)
-{
-	return p->max_bytes || p->max_ns || p->max_frames;
-}
-
 int recorder_name(const struct record_plan *plan, unsigned int n, char *buf, size_t size)
 {
 	const char *base = strrchr(plan->path, '/');
@@ -43,7 +38,7 @@ int recorder_name(const struct record_plan *plan, unsigned int n, char *buf, siz
 	int stem = dot ? (int)(dot - plan->path) : (int)strlen(plan->path);
 	int len;
 
-	if (recorder_rotates(plan))
+	if (plan->max_bytes || plan->max_ns || plan->max_frames)
 		len = snprintf(buf, size, "%.*s-%05u%s", stem, plan->path, n, plan->path + stem);
 	else
 		len = snprintf(buf, size, "%s", plan->path);

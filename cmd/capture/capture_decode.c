@@ -91,14 +91,6 @@ static void decode_print_summary(const struct capture_totals *t, const struct re
 	       t->lldp, t->other, good, bad, unverifiable, t->truncated, t->malformed);
 }
 
-static void decode_print_columns(void)
-{
-	char line[256];
-
-	packet_text_header(line, sizeof(line));
-	puts(line);
-}
-
 /* Other frames are shown when they are malformed or when --verdict is given. */
 static bool decode_is_shown(const struct packet *p, const struct capture_filter *f)
 {
@@ -124,9 +116,9 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 			continue;
 		if (!globals->json)
 			decode_print_line(r, p, ev, first_ns);
-		else if (!decode_print_json(r, p, ev) && !ferror(stdout)) /* main() reports it */
-			return err_sys(e, -ENOMEM, "JSON");
-		if (ferror(stdout))
+		else if (!decode_print_json(r, p, ev) && !ferror(stdout))
+			got = err_sys(e, -ENOMEM, "JSON");
+		if (got < 0 || ferror(stdout)) /* main() reports the latter */
 			break;
 		if (++lines == limit)
 			break;
@@ -138,6 +130,7 @@ static int decode_all(struct reader *r, const struct capture_filter *f, struct e
 static int run_decode(int argc, char **argv)
 {
 	struct capture_filter filter = {0};
+	char columns[256];
 	struct reader r;
 	struct err e = {0};
 	int err;
@@ -149,8 +142,10 @@ static int run_decode(int argc, char **argv)
 	err = capture_file_open(argv[0], &r);
 	if (err)
 		return err;
-	if (!globals->json)
-		decode_print_columns();
+	if (!globals->json) {
+		packet_text_header(columns, sizeof(columns));
+		puts(columns);
+	}
 	err = decode_all(&r, &filter, &e);
 	if (!globals->json)
 		decode_print_summary(flow_table_totals(r.flows), &r);

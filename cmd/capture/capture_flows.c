@@ -14,11 +14,6 @@
 
 #define FLOWS_SCHEMA "rocecheck.flows/1"
 
-static double flow_seconds(const struct flow *f)
-{
-	return f->last_ns > f->first_ns ? (double)(f->last_ns - f->first_ns) / 1e9 : 0;
-}
-
 static void flow_print_line(const struct flow *f, enum capture_drops drops)
 {
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], text[512];
@@ -29,7 +24,8 @@ static void flow_print_line(const struct flow *f, enum capture_drops drops)
 	printf("%-15s %-15s 0x%06x %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64
 	       " %10.6f %9" PRIu64 "-%-9" PRIu64 " %s\n",
 	       src, dst, f->dest_qpn, f->packets, f->requests, f->responses, f->payload_bytes,
-	       flow_seconds(f), f->first_frame, f->last_frame, text);
+	       (double)saturating_sub(f->last_ns, f->first_ns) / 1e9, f->first_frame, f->last_frame,
+	       text);
 }
 
 static int flows_print_text(const struct capture_summary *s)

@@ -17,11 +17,6 @@ struct rdma_watch {
 	unsigned int count;
 };
 
-static bool rdma_is_named(const struct port *p, const char *name)
-{
-	return !strcmp(p->netdev, name) || !strcmp(p->ibdev, name);
-}
-
 static bool rdma_has_packets(const struct counters *c)
 {
 	return counters_has(c, METRIC_RDMA_RX_PACKETS, 0) ||
@@ -38,8 +33,8 @@ static void rdma_keep_watched(struct rdma_watch *w, const char *name)
 	for (unsigned int i = 0; i < w->s.port_count; i++) {
 		struct port *p = &w->s.port[i];
 
-		if (rdma_is_named(p, name) && !rdma_read_counters(w, p, &p->counters) &&
-		    rdma_has_packets(&p->counters))
+		if ((!strcmp(p->netdev, name) || !strcmp(p->ibdev, name)) &&
+		    !rdma_read_counters(w, p, &p->counters) && rdma_has_packets(&p->counters))
 			w->s.port[w->count++] = *p;
 	}
 }

@@ -219,7 +219,7 @@ static void stats_append_number(struct text_buffer *l, uint64_t value, size_t wi
 	}
 	for (uint64_t rest = value / 10; rest; rest /= 10)
 		digits++;
-	stats_append_spaces(l, digits < width ? width - digits : 0);
+	stats_append_spaces(l, saturating_sub(width, digits));
 	l->len += digits;
 	for (char *d = l->text + l->len; digits--; value /= 10)
 		*--d = (char)('0' + value % 10);
@@ -243,7 +243,7 @@ static void stats_append_icrc(struct text_buffer *l, const struct flow *f)
 	stats_append_number(l, f->icrc_bad, 0);
 	stats_append_char(l, '/');
 	stats_append_number(l, f->icrc_unverifiable, 0);
-	stats_append_spaces(l, begin + 15 > l->len ? begin + 15 - l->len : 0);
+	stats_append_spaces(l, saturating_sub(begin + 15, l->len));
 }
 
 /* "26,48" */
@@ -412,8 +412,8 @@ static void stats_print_text(struct reader *r)
 }
 
 /* Returns the last result of reader_next(). */
-static int stats_read_by(struct reader *r, const struct capture_filter *f, struct stats_by *rows,
-			 struct progress *progress, struct err *e)
+static int stats_read(struct reader *r, const struct capture_filter *f, struct stats_by *rows,
+		      struct progress *progress, struct err *e)
 {
 	const struct packet *p;
 	int got;
@@ -422,21 +422,13 @@ static int stats_read_by(struct reader *r, const struct capture_filter *f, struc
 		struct flow_events ev = flow_table_events(r->flows);
 
 		progress_step(progress, r);
+		if (!rows->by)
+			continue;
 		if (r->frames == 1) /* as in decode, times are from the first frame on */
 			breakdown_begin(&rows->breakdown, p->time_ns);
 		if (capture_filter_match(f, p, ev) && stats_by_add(rows, p, ev))
 			return err_sys(e, -ENOMEM, "capture");
 	}
-	return got;
-}
-
-static int stats_read_all(struct reader *r, struct progress *progress, struct err *e)
-{
-	const struct packet *p;
-	int got;
-
-	while ((got = reader_next(r, -1, &p, e)) > 0)
-		progress_step(progress, r);
 	return got;
 }
 
@@ -479,8 +471,7 @@ static int run_stats(int argc, char **argv)
 	code = capture_file_open(argv[0], &r);
 	if (code)
 		return code;
-	got = by ? stats_read_by(&r, &filter, &rows, &progress, &e)
-		 : stats_read_all(&r, &progress, &e);
+	got = stats_read(&r, &filter, &rows, &progress, &e);
 	progress_end(&progress);
 	code = by ? stats_by_print(&rows) : stats_print_summary(&r);
 	breakdown_hosts_clear(&rows.hosts);

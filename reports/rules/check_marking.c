@@ -211,23 +211,27 @@ PORT_CHECK(check_qos_ecn_cleared)
 		finding_set(out, VERDICT_PASS, "ECN bits arrive as they were sent");
 }
 
-/* Returns the payload that rocecheck's traffic delivered, and a sender with another DSCP. */
-static uint64_t marking_delivered_bytes(const struct port_ctx *s, const struct run_pair **stray)
+/* False when no pair sent to this port. Sums the payload that rocecheck's traffic delivered; stray:
+ * a sender with another DSCP. */
+static bool marking_received(const struct port_ctx *s, uint64_t *bytes,
+			     const struct run_pair **stray)
 {
 	int tos = profile_roce_tos(s->profile);
 	const struct run_pair *pair;
-	uint64_t bytes = 0;
+	bool received = false;
 	unsigned int i = 0;
 
+	*bytes = 0;
 	*stray = NULL;
 	while ((pair = port_ctx_pair(s, &i))) {
 		if (!port_ctx_is_server(s, pair) || !pair->ran)
 			continue;
-		bytes += pair->server.bytes;
+		received = true;
+		*bytes += pair->server.bytes;
 		if (tos >= 0 && pair->client_tos >> 2 != tos >> 2)
 			*stray = pair;
 	}
-	return bytes;
+	return received;
 }
 
 static void marking_report_stray(const struct port_ctx *s, const struct run_pair *stray,
@@ -262,18 +266,6 @@ static void marking_subtract_tcp(const struct port_ctx *s, struct counters *delt
 	}
 }
 
-/* True when the port is the server of a pair that ran. */
-static bool marking_port_received(const struct port_ctx *s)
-{
-	const struct run_pair *pair;
-	unsigned int i = 0;
-
-	while ((pair = port_ctx_pair(s, &i)))
-		if (port_ctx_is_server(s, pair) && pair->ran)
-			return true;
-	return false;
-}
-
 PORT_CHECK(check_qos_arrival)
 {
 	unsigned int wanted = (unsigned int)s->roce_prio, other;
@@ -281,7 +273,7 @@ PORT_CHECK(check_qos_arrival)
 	struct counters delta, whole;
 	uint64_t ours, there, elsewhere;
 
-	if (!marking_port_received(s)) {
+	if (!marking_received(s, &ours, &stray)) {
 		finding_set(out, VERDICT_SKIP, "no traffic was sent to this port");
 		return;
 	}
@@ -296,7 +288,6 @@ PORT_CHECK(check_qos_arrival)
 	}
 	evidence_counter(out, s, &whole, METRIC_PRIO_RX_BYTES, wanted);
 	evidence_counter(out, s, &whole, METRIC_PRIO_RX_BYTES, other);
-	ours = marking_delivered_bytes(s, &stray);
 	there = delta.value[METRIC_PRIO_RX_BYTES][wanted];
 	elsewhere = delta.value[METRIC_PRIO_RX_BYTES][other];
 	finding_evidence(out, EVIDENCE_TRAFFIC, "%llu bytes were delivered to this port",

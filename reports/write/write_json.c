@@ -59,15 +59,6 @@ static json_t *finding_json(const struct report *r, const struct finding_order *
 			 caused, "blocks", finding_blocks(f, r->allow, r->allow_count));
 }
 
-static json_t *findings_json(const struct report *r, const struct finding_order *o)
-{
-	json_t *list = json_array();
-
-	for (size_t i = 0; i < o->count; i++)
-		list = json_list_add(list, finding_json(r, o, &r->findings->list[o->at[i]]));
-	return list;
-}
-
 static json_t *counts_json(const struct findings *f)
 {
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "fail",
@@ -98,15 +89,6 @@ static json_t *hosts_json(const struct run *run)
 	return list;
 }
 
-static json_t *allow_json(const struct report *r)
-{
-	json_t *list = json_array();
-
-	for (unsigned int i = 0; i < r->allow_count; i++)
-		list = json_list_add(list, text_to_json(r->allow[i]));
-	return list;
-}
-
 /* null: one host without a profile. */
 static json_t *profile_json(const struct report *r)
 {
@@ -120,6 +102,13 @@ static json_t *profile_json(const struct report *r)
 
 static json_t *report_json(const struct report *r, const struct finding_order *o)
 {
+	json_t *allowed = json_array(), *findings = json_array();
+
+	for (unsigned int i = 0; i < r->allow_count; i++)
+		allowed = json_list_add(allowed, text_to_json(r->allow[i]));
+	for (size_t i = 0; i < o->count; i++)
+		findings = json_list_add(findings,
+					 finding_json(r, o, &r->findings->list[o->at[i]]));
 	return json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:o, s:s, s:i, "
 			 "s:o, s:o, s:o, s:o}",
 			 "schema", "rocecheck.report/1", "tool", "name", "rocecheck", "version",
@@ -128,8 +117,8 @@ static json_t *report_json(const struct report *r, const struct finding_order *o
 			 (json_int_t)r->run->started_unix_ns, "ended_unix_ns",
 			 (json_int_t)r->run->ended_unix_ns, "traffic", r->run->traffic, "profile",
 			 profile_json(r), "verdict", report_verdict(r), "exit_code", r->exit_code,
-			 "allow_inconclusive", allow_json(r), "counts", counts_json(r->findings),
-			 "hosts", hosts_json(r->run), "findings", findings_json(r, o));
+			 "allow_inconclusive", allowed, "counts", counts_json(r->findings), "hosts",
+			 hosts_json(r->run), "findings", findings);
 }
 
 int write_json(const struct report *r, FILE *out, struct err *e)

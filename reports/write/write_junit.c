@@ -236,18 +236,6 @@ static void junit_write_document(struct junit *s)
 		junit_check(s, xmlTextWriterEndDocument(s->xml));
 }
 
-static int junit_sort(struct junit *s)
-{
-	s->count = s->r->findings->count;
-	s->sorted = calloc(s->count + 1, sizeof(const struct finding *));
-	if (!s->sorted)
-		return -ENOMEM;
-	for (size_t i = 0; i < s->count; i++)
-		s->sorted[i] = &s->r->findings->list[i];
-	qsort(s->sorted, s->count, sizeof(const struct finding *), junit_suite_compare);
-	return 0;
-}
-
 /* Silences libxml2: its results report the same errors. */
 static void junit_ignore_error(void *context, const char *format, ...)
 {
@@ -257,10 +245,13 @@ static void junit_ignore_error(void *context, const char *format, ...)
 
 static int junit_make(struct junit *s, xmlBufferPtr buffer)
 {
-	int err = junit_sort(s);
-
-	if (err)
-		return err;
+	s->count = s->r->findings->count;
+	s->sorted = calloc(s->count + 1, sizeof(const struct finding *));
+	if (!s->sorted)
+		return -ENOMEM;
+	for (size_t i = 0; i < s->count; i++)
+		s->sorted[i] = &s->r->findings->list[i];
+	qsort(s->sorted, s->count, sizeof(const struct finding *), junit_suite_compare);
 	s->xml = buffer ? xmlNewTextWriterMemory(buffer, 0) : NULL;
 	if (!s->xml)
 		return -ENOMEM;

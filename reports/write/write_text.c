@@ -275,16 +275,6 @@ static void write_root_cause(const struct page *p, size_t place)
 	write_consequences(p, place);
 }
 
-static void write_violations(const struct page *p)
-{
-	for (size_t i = 0; i < p->order.count; i++) {
-		const struct finding *f = &p->f->list[p->order.at[i]];
-
-		if (finding_violated(f) && f->caused_by < 0)
-			write_root_cause(p, i);
-	}
-}
-
 /* Findings of one port by verdict, and those that make the report INCOMPLETE. */
 struct tally {
 	size_t by[VERDICT_FAIL + 1];
@@ -465,15 +455,6 @@ static void write_skips(const struct page *p)
 	}
 }
 
-static void write_skip_count(const struct page *p)
-{
-	size_t n = verdict_count(p->f, VERDICT_SKIP);
-
-	if (n)
-		fprintf(p->out, "\n%zu check%s skipped: not applicable here (-v lists them).\n", n,
-			plural(n));
-}
-
 static void write_passes(const struct page *p)
 {
 	for (size_t i = 0; i < p->order.count; i++) {
@@ -537,17 +518,25 @@ static void write_legend(const struct page *p)
 
 static void write_page(const struct page *p)
 {
+	size_t skipped = verdict_count(p->f, VERDICT_SKIP);
+
 	write_verdict(p);
-	write_violations(p);
+	for (size_t i = 0; i < p->order.count; i++) {
+		const struct finding *f = &p->f->list[p->order.at[i]];
+
+		if (finding_violated(f) && f->caused_by < 0)
+			write_root_cause(p, i);
+	}
 	if (!p->r->capture)
 		write_port_table(p);
 	write_list(p, VERDICT_INCONCLUSIVE, "Inconclusive (no evidence):");
-	if (!p->r->verbose)
-		write_skip_count(p);
-	else if (p->r->alone)
+	if (p->r->verbose && p->r->alone)
 		write_skips(p);
-	else
+	else if (p->r->verbose)
 		write_list(p, VERDICT_SKIP, "Skipped (not applicable here):");
+	else if (skipped)
+		fprintf(p->out, "\n%zu check%s skipped: not applicable here (-v lists them).\n",
+			skipped, plural(skipped));
 	if (p->r->verbose) {
 		fputc('\n', p->out);
 		write_passes(p);
