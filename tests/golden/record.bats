@@ -224,7 +224,7 @@ agent_decodes() {
 	[ ! -e "/proc/$child" ]
 	ask '{"id":3,"op":"capture_read","handle":0,"offset":0}' 3 | jq -e '.eof == false'
 	if ask '{"id":4,"op":"capture_stop","handle":0}' 4 >"$tmp/again"; then return 1; fi
-	grep -q 'stopped before' "$tmp/again"
+	grep -q 'already stopped' "$tmp/again"
 	ask '{"id":5,"op":"quit"}' 5
 	wait "$pid"
 }
