@@ -75,7 +75,7 @@ uint64_t capture_sum(const struct capture_summary *s, size_t counter, unsigned i
 
 uint64_t flow_never_came(const struct flow *f)
 {
-	return f->missed_psns < f->psn_missing ? f->psn_missing - f->missed_psns : 0;
+	return saturating_sub(f->psn_missing, f->missed_psns);
 }
 
 unsigned int capture_sums(const struct capture_summary *s, flow_kind_count *count, size_t kinds,
@@ -98,36 +98,57 @@ unsigned int capture_sums(const struct capture_summary *s, flow_kind_count *coun
 	return flows;
 }
 
+const struct flow *flow_next_most(const struct capture_summary *s, flow_kind_count *count,
+				  size_t kind, const struct flow *last)
+{
+	uint64_t below = last ? count(last, kind) : UINT64_MAX, most = 0;
+	const struct flow *next = NULL;
+
+	for (unsigned int i = 0; i < s->flow_count; i++) {
+		const struct flow *f = &s->flow[i];
+		uint64_t value = count(f, kind);
+
+		if (value > most && (value < below || (value == below && f > last))) {
+			next = f;
+			most = value;
+		}
+	}
+	return next;
+}
+
 enum capture_drops capture_drops_of(const struct capture_summary *s, uint64_t *dropped)
 {
 	*dropped = s->totals.mirror.missing + (s->drops == DROPS_SOME ? s->dropped : 0);
 	return s->totals.mirror.missing ? DROPS_SOME : s->drops;
 }
 
-struct addr_pair {
-	uint8_t src[16], dst[16];
-};
-
-static int evidence_cmp_addr_pair(const void *a, const void *b)
+struct flow_key flow_key_make(const uint8_t src[16], const uint8_t dst[16], uint32_t dest_qpn)
 {
-	return memcmp(a, b, sizeof(struct addr_pair));
+	struct flow_key k = {.dest_qpn = dest_qpn};
+
+	memcpy(k.src, src, 16);
+	memcpy(k.dst, dst, 16);
+	return k;
+}
+
+int flow_key_compare(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct flow_key));
 }
 
 struct direction_counts capture_count_directions(const struct capture_summary *s,
 						 struct findings *out)
 {
-	struct addr_pair *directions = calloc(s->flow_count + 1, sizeof(*directions)), back;
+	struct flow_key *directions = calloc(s->flow_count + 1, sizeof(*directions)), back;
 	struct direction_counts o = {0};
 
 	if (!directions) {
 		out->err = -ENOMEM;
 		return o;
 	}
-	for (unsigned int i = 0; i < s->flow_count; i++) {
-		memcpy(directions[i].src, s->flow[i].src, 16);
-		memcpy(directions[i].dst, s->flow[i].dst, 16);
-	}
-	qsort(directions, s->flow_count, sizeof(*directions), evidence_cmp_addr_pair);
+	for (unsigned int i = 0; i < s->flow_count; i++)
+		directions[i] = flow_key_make(s->flow[i].src, s->flow[i].dst, 0);
+	qsort(directions, s->flow_count, sizeof(*directions), flow_key_compare);
 	for (unsigned int i = 0; i < s->flow_count; i++) {
 		const struct flow *f = &s->flow[i];
 		bool back_too;
@@ -135,10 +156,9 @@ struct direction_counts capture_count_directions(const struct capture_summary *s
 		o.answering += f->responses != 0;
 		if (!f->requests)
 			continue;
-		memcpy(back.src, f->dst, 16);
-		memcpy(back.dst, f->src, 16);
+		back = flow_key_make(f->dst, f->src, 0);
 		back_too = f->paired || bsearch(&back, directions, s->flow_count,
-						sizeof(*directions), evidence_cmp_addr_pair);
+						sizeof(*directions), flow_key_compare);
 		if (!flow_is_acknowledged(f)) {
 			o.unacknowledged++;
 			o.silent += !back_too;
@@ -288,13 +308,12 @@ void evidence_frames(struct findings *out, const struct sample_set *w)
 void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,
 		   size_t kind, const struct noun *what)
 {
-	const struct flow *worst = &s->flow[0];
+	const struct flow *worst = flow_next_most(s, count, kind, NULL);
 	uint64_t value;
 	char flow[160];
 
-	for (unsigned int i = 1; i < s->flow_count; i++)
-		if (count(&s->flow[i], kind) > count(worst, kind))
-			worst = &s->flow[i];
+	if (!worst)
+		return;
 	value = count(worst, kind);
 	evidence_flow_frames(worst, flow, sizeof(flow));
 	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: %llu %s of %llu packet%s", flow,

@@ -40,9 +40,23 @@ typedef uint64_t flow_kind_count(const struct flow *f, size_t kind);
 unsigned int capture_sums(const struct capture_summary *s, flow_kind_count *count, size_t kinds,
 			  uint64_t sum[]);
 
+/* Returns the flow that follows `last` when sorted by a kind, most first; the first for NULL. NULL
+ * when none is left that has any. */
+const struct flow *flow_next_most(const struct capture_summary *s, flow_kind_count *count,
+				  size_t kind, const struct flow *last);
+
 /* Losses between wire and file: by the capture's own drop counter, and by gaps in the sequence
  * numbers of a mirror. */
 enum capture_drops capture_drops_of(const struct capture_summary *s, uint64_t *dropped);
+
+/* Addresses and QP of a flow, to sort and to search. */
+struct flow_key {
+	uint8_t src[16], dst[16];
+	uint32_t dest_qpn;
+};
+
+struct flow_key flow_key_make(const uint8_t src[16], const uint8_t dst[16], uint32_t dest_qpn);
+int flow_key_compare(const void *a, const void *b);
 
 /* Counts of flows. RC requests are acknowledged; unanswered: no packet in the reverse direction
  * between the two addresses. UC and UD requests (unacknowledged) need none (silent). answering:
@@ -82,7 +96,7 @@ void evidence_flow_frames(const struct flow *f, char *buf, size_t size);
 /* Adds the first frames of each flow. */
 void evidence_frames(struct findings *out, const struct sample_set *w);
 
-/* Adds the flow with the highest count of a kind. s has a flow. */
+/* Adds the flow with the highest count of a kind, if any has one. */
 void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,
 		   size_t kind, const struct noun *what);
 

@@ -157,29 +157,16 @@ FABRIC_CHECK(check_cap_ran_out)
 					 (count_t)t->first_ran_out[i].last_frame);
 }
 
-/* True when a held flow comes after `last` in descending order of time; NULL: the first. */
-static bool timing_held_behind(const struct flow *f, const struct flow *last)
-{
-	return f->held_ns &&
-	       (!last || f->held_ns < last->held_ns || (f->held_ns == last->held_ns && f > last));
-}
-
 /* Adds the flows held longest, in descending order. */
 static void timing_report_held(struct findings *out, const struct capture_summary *s)
 {
-	const struct flow *last = NULL;
+	const struct flow *f = NULL;
 	char flow[160], time[32];
 
 	for (unsigned int n = 0; n < 4; n++) {
-		const struct flow *f = NULL;
-
-		for (unsigned int i = 0; i < s->flow_count; i++)
-			if (timing_held_behind(&s->flow[i], last) &&
-			    (!f || s->flow[i].held_ns > f->held_ns))
-				f = &s->flow[i];
+		f = flow_next_most(s, flow_counter, offsetof(struct flow, held_ns), f);
 		if (!f)
 			return;
-		last = f;
 		evidence_flow(f, flow, sizeof(flow));
 		evidence_time(s, f->held_ns, time, sizeof(time));
 		finding_evidence(out, EVIDENCE_CAPTURE, "%s: held %llu time%s, %s in all", flow,
@@ -214,27 +201,6 @@ FABRIC_CHECK(check_cap_held)
 	}
 }
 
-/* Key of a flow, for lookup. */
-struct flow_key {
-	uint8_t src[16], dst[16];
-	uint32_t dest_qpn;
-};
-
-static int timing_cmp_key(const void *a, const void *b)
-{
-	return memcmp(a, b, sizeof(struct flow_key));
-}
-
-static struct flow_key timing_flow_key(const uint8_t src[16], const uint8_t dst[16],
-				       uint32_t dest_qpn)
-{
-	struct flow_key k = {.dest_qpn = dest_qpn};
-
-	memcpy(k.src, src, 16);
-	memcpy(k.dst, dst, 16);
-	return k;
-}
-
 /* Returns the flow with most marks and no CNP in the reverse direction, if both were captured.
  * -ENOMEM goes to out. */
 static const struct flow *timing_unanswered_marks(const struct capture_summary *s,
@@ -250,15 +216,15 @@ static const struct flow *timing_unanswered_marks(const struct capture_summary *
 	}
 	for (unsigned int i = 0; i < s->flow_count; i++)
 		if (s->flow[i].cnp)
-			notified[n++] = timing_flow_key(s->flow[i].src, s->flow[i].dst,
-							s->flow[i].dest_qpn);
-	qsort(notified, n, sizeof(*notified), timing_cmp_key);
+			notified[n++] = flow_key_make(s->flow[i].src, s->flow[i].dst,
+						      s->flow[i].dest_qpn);
+	qsort(notified, n, sizeof(*notified), flow_key_compare);
 	for (unsigned int i = 0; i < s->flow_count; i++) {
 		const struct flow *f = &s->flow[i];
-		struct flow_key back = timing_flow_key(f->dst, f->src, f->reverse_qpn);
+		struct flow_key back = flow_key_make(f->dst, f->src, f->reverse_qpn);
 
 		if (f->paired && f->ecn[3] >= MARKS_MANY && (!worst || f->ecn[3] > worst->ecn[3]) &&
-		    !bsearch(&back, notified, n, sizeof(*notified), timing_cmp_key))
+		    !bsearch(&back, notified, n, sizeof(*notified), flow_key_compare))
 			worst = f;
 	}
 	free(notified);

@@ -25,28 +25,10 @@ static void capture_write_loss(const struct findings *f, const char *label, cons
 		}
 }
 
-static uint64_t capture_count_losses(const struct flow *f)
+static uint64_t capture_count_losses(const struct flow *f, size_t kind)
 {
+	(void)kind;
 	return f->lost_psns + f->losses_after + f->icrc_bad + f->timeouts + f->naks_other;
-}
-
-/* The flow that follows `last` when sorted by losses, most first; NULL: the first, or none left. */
-static const struct flow *capture_next_worst(const struct capture_summary *s,
-					     const struct flow *last)
-{
-	uint64_t below = last ? capture_count_losses(last) : UINT64_MAX, most = 0;
-	const struct flow *next = NULL;
-
-	for (unsigned int i = 0; i < s->flow_count; i++) {
-		const struct flow *f = &s->flow[i];
-		uint64_t losses = capture_count_losses(f);
-
-		if (losses > most && (losses < below || (losses == below && f > last))) {
-			next = f;
-			most = losses;
-		}
-	}
-	return next;
 }
 
 static void capture_cut_symptoms(char *text)
@@ -60,13 +42,15 @@ static void capture_cut_symptoms(char *text)
 
 static void capture_write_worst(const struct capture_summary *s, FILE *out)
 {
-	const struct flow *f = capture_next_worst(s, NULL);
-	unsigned int count = 0;
+	uint64_t sum;
+	unsigned int count = capture_sums(s, capture_count_losses, 1, &sum);
+	const struct flow *f = NULL;
 	char flow[160], text[512];
 
-	for (unsigned int i = 0; i < s->flow_count; i++)
-		count += capture_count_losses(&s->flow[i]) != 0;
-	for (unsigned int i = 0; f && i < WORST_SHOWN; i++, f = capture_next_worst(s, f)) {
+	for (unsigned int i = 0; i < WORST_SHOWN; i++) {
+		f = flow_next_most(s, capture_count_losses, 0, f);
+		if (!f)
+			return;
 		evidence_flow(f, flow, sizeof(flow));
 		flow_verdict_text(f, s->drops, text, sizeof(text) - sizeof(", ..."));
 		capture_cut_symptoms(text);
