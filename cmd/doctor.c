@@ -140,12 +140,6 @@ static int doctor_list_ports(struct run_host *h)
 	return 0;
 }
 
-static void doctor_input_clear(struct doctor_input *p)
-{
-	free(p->host.port);
-	snapshot_clear(&p->host.before);
-}
-
 static int doctor_input_load(struct doctor_input *p)
 {
 	struct run_host *h = &p->host;
@@ -234,7 +228,8 @@ static int run_doctor(int argc, char **argv)
 		app_env_make(&p.fabric, &p.run, &env);
 		code = env_only ? doctor_print_env(&env) : doctor_judge(&p, &env);
 	}
-	doctor_input_clear(&p);
+	free(p.host.port);
+	snapshot_clear(&p.host.before);
 	return code;
 }
 

@@ -119,19 +119,14 @@ static json_t *command_output_json(const struct agent_command *c)
 	return doc ? doc : json_null();
 }
 
-/* Replaces invalid UTF-8, such as a truncated first character, by question marks. */
-static json_t *command_stderr_json(struct agent_command *c)
-{
-	text_sanitize(c->stderr_text, TEXT_BLOCK);
-	return json_string(c->stderr_text);
-}
-
 static void command_on_exit(int status, int signal, void *arg)
 {
 	struct agent_command *c = arg;
 	struct err e = {0};
 
 	loop_process_close(c->process);
+	/* Replaces invalid UTF-8, such as a truncated first character, by question marks. */
+	text_sanitize(c->stderr_text, TEXT_BLOCK);
 	if (ferror(c->stream) || fflush(c->stream))
 		err_sys(&e, -ENOMEM, "agent: output of the command");
 	else if (c->too_much)
@@ -144,8 +139,8 @@ static void command_on_exit(int status, int signal, void *arg)
 		agent_reply_error(c->agent, c->id, &e);
 	else
 		agent_reply(c->agent, c->id,
-			    json_pack("{s:i, s:o, s:o}", "exit", status, "output",
-				      command_output_json(c), "said", command_stderr_json(c)));
+			    json_pack("{s:i, s:o, s:s}", "exit", status, "output",
+				      command_output_json(c), "said", c->stderr_text));
 	free_command(c);
 }
 

@@ -370,18 +370,11 @@ int agent_traffic_connect(struct agent *a, uint64_t id, const json_t *request, j
 	return err ? err : traffic_request(t, id, json, STEP_CONNECTING, ANSWER_MS, e);
 }
 
-static uint64_t traffic_ms_until(uint64_t start_ns)
-{
-	uint64_t now_ns = monotonic_ns();
-
-	return start_ns > now_ns ? (start_ns - now_ns) / 1000000 : 0;
-}
-
 int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_t **reply,
 		      struct err *e)
 {
 	struct agent_traffic *t;
-	uint64_t progress_ms, start_ns = 0, wait_ms;
+	uint64_t progress_ms, start_ns = 0, now_ns = monotonic_ns(), wait_ms;
 	json_t *line;
 	int err = traffic_find(a, request, STEP_CONNECTED, &t, e);
 
@@ -393,7 +386,7 @@ int agent_traffic_run(struct agent *a, uint64_t id, const json_t *request, json_
 		err = json_get_uint_or(request, "start_ns", 0, 0, JSON_UINT_MAX, &start_ns, e);
 	if (err)
 		return err;
-	wait_ms = traffic_ms_until(start_ns);
+	wait_ms = start_ns > now_ns ? (start_ns - now_ns) / 1000000 : 0;
 	if (wait_ms > START_MAX_MS)
 		return err_set(e, -EINVAL, "'start_ns': more than %u s in the future",
 			       START_MAX_MS / 1000);

@@ -231,12 +231,6 @@ static int select_err_no_match(const struct snapshot *snapshot[2],
 	return -ENOENT;
 }
 
-static bool select_same_ports(const struct endpoints *ends, const struct candidate *a,
-			      const struct candidate *b)
-{
-	return ends->port[0] == a->port && ends->port[1] == b->port;
-}
-
 int endpoints_select(const struct snapshot *snapshot[2], const struct endpoint_request request[2],
 		     struct endpoints *out, struct err *e)
 {
@@ -254,7 +248,8 @@ int endpoints_select(const struct snapshot *snapshot[2], const struct endpoint_r
 			if (match < 0 || (found && match < (int)best.match))
 				continue;
 			if (found && match == (int)best.match) {
-				several = several || !select_same_ports(&best, &a, &b);
+				several = several || best.port[0] != a.port ||
+					  best.port[1] != b.port;
 				continue;
 			}
 			best = (struct endpoints){

@@ -43,15 +43,6 @@ static unsigned int capture_most_ports(const struct coordinator *c)
 	return most < PORTS_MAX ? most : PORTS_MAX;
 }
 
-static void capture_mark_off(struct coordinator *c)
-{
-	for (unsigned int i = 0; i < c->r->host_count; i++) {
-		for (unsigned int p = 0; p < c->r->host[i].port_count; p++)
-			snprintf(c->r->host[i].port[p].capture_error, 160,
-				 "capture is off in the inventory");
-	}
-}
-
 static uint64_t capture_max_bytes(const struct coordinator *c)
 {
 	return c->f->capture == CAPTURE_FULL ? FULL_MAX_BYTES : HEADERS_MAX_BYTES;
@@ -71,7 +62,11 @@ static void capture_start_port(struct coordinator *c, unsigned int host, unsigne
 void phase_capture_start(struct coordinator *c)
 {
 	if (c->f->capture == CAPTURE_OFF) {
-		capture_mark_off(c);
+		for (unsigned int i = 0; i < c->r->host_count; i++)
+			for (unsigned int p = 0; p < c->r->host[i].port_count; p++)
+				snprintf(c->r->host[i].port[p].capture_error,
+					 sizeof(c->r->host[i].port[p].capture_error),
+					 "capture is off in the inventory");
 		return;
 	}
 	for (unsigned int p = 0; p < capture_most_ports(c) && !phase_stopped(c); p++) {

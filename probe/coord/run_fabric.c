@@ -110,18 +110,10 @@ static void fabric_check_build(struct coordinator *c, unsigned int host)
 	agent_conn_close(k);
 }
 
-static unsigned int fabric_count_ready(const struct coordinator *c)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < c->r->host_count; i++)
-		n += phase_ready(c, i);
-	return n;
-}
-
 static int fabric_connect_all(struct coordinator *c, struct err *e)
 {
 	const struct launcher *launcher = launcher_of_fabric(c->f, e);
+	bool ready = false;
 
 	if (!launcher)
 		return e->code;
@@ -129,10 +121,12 @@ static int fabric_connect_all(struct coordinator *c, struct err *e)
 	for (unsigned int i = 0; i < c->r->host_count; i++)
 		agent_conn_launch(&c->conn[i], c->loop, launcher, c->f, i);
 	phase_wait(c);
-	for (unsigned int i = 0; i < c->r->host_count; i++)
+	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		fabric_check_build(c, i);
+		ready = ready || phase_ready(c, i);
+	}
 	fabric_on_heartbeat(c);
-	if (!fabric_count_ready(c) && !phase_stopped(c))
+	if (!ready && !phase_stopped(c))
 		return err_set(e, -EHOSTUNREACH, "cannot reach any of %u hosts", c->r->host_count);
 	return 0;
 }
@@ -309,14 +303,6 @@ static void fabric_quit_all(struct coordinator *c)
 		agent_conn_close(&c->conn[i]); /* end of input also stops a busy agent */
 }
 
-/* Removes files of an earlier run from the folder. */
-static int fabric_empty_folder(struct coordinator *c, struct err *e)
-{
-	int err = phase_capture_remove(c, e);
-
-	return err ? err : phase_traffic_remove(c, e);
-}
-
 static int fabric_open_coordinator(struct coordinator *c, struct err *e)
 {
 	int err = loop_open(&c->loop, e);
@@ -329,7 +315,8 @@ static int fabric_open_coordinator(struct coordinator *c, struct err *e)
 	    loop_timer_open(c->loop, fabric_on_heartbeat, c, &c->heartbeat))
 		return err_sys(e, -ENOMEM, "run");
 	memset(c->capture, -1, (c->r->host_count + 1) * sizeof(*c->capture));
-	return c->dir ? fabric_empty_folder(c, e) : 0;
+	err = c->dir ? phase_capture_remove(c, e) : 0; /* files of an earlier run */
+	return err || !c->dir ? err : phase_traffic_remove(c, e);
 }
 
 static void fabric_close_coordinator(struct coordinator *c)

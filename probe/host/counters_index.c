@@ -13,15 +13,6 @@
 
 #define NAMES_MAX (1u << 20)
 
-static uint32_t index_hash(const char *name, size_t len)
-{
-	uint32_t h = 2166136261u;
-
-	for (size_t i = 0; i < len; i++)
-		h = (h ^ (uint8_t)name[i]) * 16777619u;
-	return h;
-}
-
 int counters_index_init(struct counters_index *index, unsigned int n)
 {
 	uint32_t slots = 16;
@@ -48,7 +39,7 @@ void counters_index_clear(struct counters_index *index)
 static struct counters_slot *index_find_slot(const struct counters_index *index, const char *name,
 					     size_t len)
 {
-	uint32_t i = index_hash(name, len) & index->mask;
+	uint32_t i = (uint32_t)fnv1a(FNV1A_START, name, len) & index->mask;
 
 	for (;; i = (i + 1) & index->mask) {
 		struct counters_slot *slot = &index->slot[i];

@@ -110,12 +110,6 @@ static void users_parse_qp_attr(const struct nl_attr *a, struct qp *qp)
 	}
 }
 
-/* QPs 0 and 1 are for management, on every device. IBTA vol 1, 3.9. */
-static bool users_qp_is_mgmt(const struct qp *qp)
-{
-	return !qp->pid && qp->type <= 1;
-}
-
 void port_users_add_qps(struct port_users *use, unsigned int ib_port, const uint8_t *payload,
 			size_t size, const char *proc)
 {
@@ -132,7 +126,8 @@ void port_users_add_qps(struct port_users *use, unsigned int ib_port, const uint
 
 			while (nl_attr_next(&at, entry.data + entry.size, &a))
 				users_parse_qp_attr(&a, &qp);
-			if (!users_qp_is_mgmt(&qp) && (!qp.port || qp.port == ib_port))
+			/* QPs 0 and 1 are for management, on every device. IBTA vol 1, 3.9. */
+			if ((qp.pid || qp.type > 1) && (!qp.port || qp.port == ib_port))
 				users_add_qp(use, (pid_t)qp.pid, qp.module, proc);
 		}
 	}

@@ -400,15 +400,6 @@ static int snapshot_add_netdev(struct snapshot *s, const char *name, struct err 
 	return 0;
 }
 
-/* Verbs report the IB MTU; struct qos holds it beside the netdev's MTU, to compare both. */
-static void snapshot_set_ib_mtu(struct port *p)
-{
-	if (!p->active_mtu)
-		return;
-	p->qos.ib_mtu = p->active_mtu;
-	p->qos.has |= QOS_BIT(QOS_IB_MTU);
-}
-
 /* Reads settings, addresses and counters. */
 static int snapshot_read_state(struct dcb *dcb, struct port *p, struct err *e)
 {
@@ -424,17 +415,10 @@ static int snapshot_read_state(struct dcb *dcb, struct port *p, struct err *e)
 	return err == -ENODEV && p->ibdev[0] ? 0 : err;
 }
 
-static void snapshot_read_clash(struct dcb *dcb, struct port *p)
-{
-	struct err e = {0};
-
-	if (dcb_check(dcb, p->netdev, p->ibdev, p->ib_port, &e) == -ENOTUNIQ)
-		snprintf(p->clash, sizeof(p->clash), "%.95s", e.text);
-}
-
 static int snapshot_read_port(struct dcb *dcb, struct port *p, bool state, struct err *e)
 {
 	int err = p->netdev[0] ? snapshot_read_netdev(dcb, p, e) : 0;
+	struct err clash = {0};
 
 	if (!err && state)
 		err = snapshot_read_state(dcb, p, e);
@@ -442,9 +426,14 @@ static int snapshot_read_port(struct dcb *dcb, struct port *p, bool state, struc
 		p->netdev[0] = '\0'; /* disappeared meanwhile: treated as absent */
 		err = state ? snapshot_read_state(dcb, p, e) : 0;
 	}
-	snapshot_set_ib_mtu(p);
-	if (!err && state && p->dcb)
-		snapshot_read_clash(dcb, p);
+	/* Verbs report the IB MTU; struct qos holds it beside the netdev's MTU, to compare both. */
+	if (p->active_mtu) {
+		p->qos.ib_mtu = p->active_mtu;
+		p->qos.has |= QOS_BIT(QOS_IB_MTU);
+	}
+	if (!err && state && p->dcb &&
+	    dcb_check(dcb, p->netdev, p->ibdev, p->ib_port, &clash) == -ENOTUNIQ)
+		snprintf(p->clash, sizeof(p->clash), "%.95s", clash.text);
 	return err;
 }
 

@@ -21,11 +21,6 @@
 #define STALL_NS	(1500 * NS_PER_MS) /* Soft-RoCE: no reply at all for this long */
 #define STALL_BEFORE_NS (2000 * NS_PER_MS) /* before the worker's own stall timeout */
 
-static bool recovery_is_last(const struct qp_flow *f, const struct ibv_wc *wc)
-{
-	return (uint32_t)wc->wr_id == ((f->tx.posted - 1) & (f->window - 1));
-}
-
 /* Flushes outstanding requests. A request or its response may have been lost: an atomic may have
  * been executed. */
 static void recovery_drain(struct qp_flow *f)
@@ -91,7 +86,7 @@ bool qp_flow_lost(struct qp_flow *f, const struct ibv_wc *wc)
 			return false;
 		recovery_begin_drain(f, wc);
 	}
-	if (recovery_is_last(f, wc))
+	if ((uint32_t)wc->wr_id == ((f->tx.posted - 1) & (f->window - 1))) /* the last one */
 		recovery_drained(f);
 	return true;
 }
@@ -159,15 +154,6 @@ void qp_flow_read_reset(struct qp_flow *f, const struct credit_slot *in)
 		recovery_read_answer(f, in);
 }
 
-/* Acts as if the ACK timer had fired. */
-static void recovery_end_stall(struct qp_flow *f)
-{
-	const struct ibv_wc wc = {.status = IBV_WC_RETRY_EXC_ERR};
-
-	recovery_begin_drain(f, &wc);
-	recovery_kill_qp(f);
-}
-
 /* Returns the time a reply may take behind one post list of every flow (all flows, or those with
  * outstanding messages). Flows of other workers share the path and count as well. */
 static uint64_t recovery_stall_ns(const struct worker *w, bool each)
@@ -204,8 +190,13 @@ static bool recovery_is_stalled(const struct qp_flow *f)
 
 void qp_flow_check_recovery(struct qp_flow *f)
 {
-	if (f->state == QP_FLOW_DRAINING && f->worker->now_ns - f->since_ns > DRAIN_NS)
+	const struct ibv_wc wc = {.status = IBV_WC_RETRY_EXC_ERR};
+
+	if (f->state == QP_FLOW_DRAINING && f->worker->now_ns - f->since_ns > DRAIN_NS) {
 		recovery_drained(f);
-	else if (f->state == QP_FLOW_LIVE && recovery_is_stalled(f))
-		recovery_end_stall(f);
+	} else if (f->state == QP_FLOW_LIVE && recovery_is_stalled(f)) {
+		/* Acts as if the ACK timer had fired. */
+		recovery_begin_drain(f, &wc);
+		recovery_kill_qp(f);
+	}
 }

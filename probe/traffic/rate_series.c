@@ -58,39 +58,21 @@ static void series_skip_to(struct rate_series *v, uint64_t index)
 	v->whole = index;
 }
 
-static uint64_t series_elapsed_ns(const struct rate_series *v, uint64_t now_ns)
+void rate_series_add(struct rate_series *v, uint64_t now_ns, uint64_t bytes)
 {
-	uint64_t ns = now_ns > v->start_ns ? now_ns - v->start_ns : 0;
+	uint64_t ns = now_ns > v->start_ns ? now_ns - v->start_ns : 0, slot;
 
-	return ns < RUN_NS_MAX ? ns : RUN_NS_MAX;
-}
-
-/* Advances to now; opens slots. */
-static void series_advance(struct rate_series *v, uint64_t now_ns)
-{
-	uint64_t ns = series_elapsed_ns(v, now_ns);
-
+	if (ns > RUN_NS_MAX)
+		ns = RUN_NS_MAX;
 	if (v->start_ns + ns > v->end_ns)
 		v->end_ns = v->start_ns + ns;
 	series_skip_to(v, ns / RATE_INTERVAL_NS);
-}
-
-static void series_begin_slot(struct rate_series *v, uint64_t slot)
-{
-	if (slot + 1 > v->slots)
-		v->slots = (uint32_t)slot + 1;
-}
-
-void rate_series_add(struct rate_series *v, uint64_t now_ns, uint64_t bytes)
-{
-	uint64_t slot;
-
-	series_advance(v, now_ns);
 	v->under_way += bytes;
 	while (v->whole * RATE_INTERVAL_NS / v->width_ns >= RATE_SERIES_SLOTS)
 		series_widen(v);
 	slot = v->whole * RATE_INTERVAL_NS / v->width_ns;
-	series_begin_slot(v, slot);
+	if (slot + 1 > v->slots)
+		v->slots = (uint32_t)slot + 1;
 	v->bytes[slot] += bytes;
 }
 

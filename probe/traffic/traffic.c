@@ -360,25 +360,21 @@ static void traffic_add_class(struct traffic_class_result *to, struct traffic_cl
 	(void)rate_series_merge(&to->goodput, &from->goodput); /* all start at the same time */
 }
 
-static void traffic_add_total(struct traffic_result *total,
-			      const struct traffic_class_result *class)
-{
-	total->messages += class->messages + class->arrived;
-	total->bytes += class->bytes + class->arrived_bytes;
-	total->checked_bytes += class->checked_bytes;
-	total->mismatches += class->mismatches;
-}
-
 static void traffic_gather_report(struct traffic *t, struct traffic_report *r)
 {
 	uint64_t first = UINT64_MAX, last = 0, now = monotonic_ns();
 
 	for (unsigned int c = 0; c < r->class_count; c++) {
-		rate_series_init(&r->class[c].goodput, t->start_ns);
-		rate_series_stop(&r->class[c].goodput, now);
+		struct traffic_class_result *sum = &r->class[c];
+
+		rate_series_init(&sum->goodput, t->start_ns);
+		rate_series_stop(&sum->goodput, now);
 		for (unsigned int i = 0; i < t->spec.threads; i++)
-			traffic_add_class(&r->class[c], &t -> worker[i].result[c], now);
-		traffic_add_total(&r->total, &r->class[c]);
+			traffic_add_class(sum, &t->worker[i].result[c], now);
+		r->total.messages += sum->messages + sum->arrived;
+		r->total.bytes += sum->bytes + sum->arrived_bytes;
+		r->total.checked_bytes += sum->checked_bytes;
+		r->total.mismatches += sum->mismatches;
 	}
 	for (unsigned int i = 0; i < t->spec.threads; i++) {
 		const struct worker *w = &t->worker[i];

@@ -93,13 +93,6 @@ static struct ibv_qp *qp_create(struct worker *w, enum ibv_qp_type type, uint32_
 	return ibv_create_qp(w->t->pd, &init);
 }
 
-/* Small messages are sent inline if the device supports it. */
-static void qp_set_inline(struct qp_flow *f)
-{
-	for (uint32_t i = 0; i < f->window; i++)
-		f->tx.wr[i].send_flags |= IBV_SEND_INLINE;
-}
-
 static int qp_open(struct qp_flow *f, int access, struct err *e)
 {
 	const struct traffic_class *c = f->class;
@@ -110,9 +103,10 @@ static int qp_open(struct qp_flow *f, int access, struct err *e)
 
 	if (bytes)
 		f->qp = qp_create(f->worker, types[c->transport], sends, f->rx.receives, bytes);
-	if (f->qp)
-		qp_set_inline(f);
-	else
+	/* Small messages are sent inline if the device supports it. */
+	for (uint32_t i = 0; f->qp && i < f->window; i++)
+		f->tx.wr[i].send_flags |= IBV_SEND_INLINE;
+	if (!f->qp)
 		f->qp = qp_create(f->worker, types[c->transport], sends, f->rx.receives, 0);
 	if (!f->qp)
 		return err_sys(e, -errno, "%s: queue pair %u", t->spec.ibdev, f->index);
@@ -264,25 +258,19 @@ static struct qp_conn qp_conn_of(struct qp_flow *f, struct ibv_qp *qp)
 	};
 }
 
-static int qp_create_ah(struct qp_flow *f, const struct qp_conn *l, struct err *e)
-{
-	struct ibv_ah_attr ah = qp_ah_attr(l);
-
-	f->tx.ah = ibv_create_ah(f->worker->t->pd, &ah);
-	return f->tx.ah ? 0 : err_sys(e, -errno, "%s: address handle", f->worker->t->spec.ibdev);
-}
-
 /* Connects, starting in INIT. */
 static int qp_connect(struct qp_flow *f, struct ibv_qp *qp, struct err *e)
 {
 	struct qp_conn l = qp_conn_of(f, qp);
+	struct ibv_ah_attr ah = qp_ah_attr(&l);
 	int err = qp_to_rtr(&l, e);
 
 	if (!err)
 		err = qp_to_rts(&l, e);
-	if (!err && qp->qp_type == IBV_QPT_UD && !f->tx.ah)
-		err = qp_create_ah(f, &l, e);
-	return err;
+	if (err || qp->qp_type != IBV_QPT_UD || f->tx.ah)
+		return err;
+	f->tx.ah = ibv_create_ah(l.t->pd, &ah);
+	return f->tx.ah ? 0 : err_sys(e, -errno, "%s: address handle", l.t->spec.ibdev);
 }
 
 int qp_flow_connect(struct qp_flow *f, struct err *e)

@@ -37,13 +37,6 @@ static void send_fill(struct qp_flow *f, uint64_t n)
 		pattern_fill_header(p, class_body(c), &id);
 }
 
-static void send_stamp(struct qp_flow *f, uint64_t n)
-{
-	uint8_t *p = f->tx.slot + qp_flow_offset(f, n);
-
-	p[f->class->message_bytes - 1] = class_stamp(f->class, n);
-}
-
 static void send_fill_list(struct qp_flow *f, uint64_t from, uint32_t n)
 {
 	bool filled = f->class->check != TRAFFIC_CHECK_NONE || class_is_unreliable(f->class);
@@ -53,7 +46,8 @@ static void send_fill_list(struct qp_flow *f, uint64_t from, uint32_t n)
 	for (uint64_t i = from; i < from + n && filled; i++)
 		send_fill(f, i);
 	for (uint64_t i = from; i < from + n && class_polls(f->class); i++)
-		send_stamp(f, i);
+		f->tx.slot[qp_flow_offset(f, i) + f->class->message_bytes - 1] =
+			class_stamp(f->class, i);
 	for (uint64_t i = from; i < from + n && numbered; i++)
 		f->tx.wr[i & (f->window - 1)].imm_data = htobe32((uint32_t)i);
 }

@@ -62,13 +62,6 @@ static bool worker_flows_are_over(const struct worker *w)
 	return true;
 }
 
-static void worker_check_end(struct worker *w)
-{
-	if (!worker_flows_are_over(w))
-		return;
-	w->over = !w->dirty && !w->control_under_way;
-}
-
 /* Sets the flag once, in the credit slots of all flows. */
 static void worker_flag_all(struct worker *w, enum credit_flag flag)
 {
@@ -199,8 +192,8 @@ bool worker_turn(struct worker *w)
 	worker_check_time(w);
 	if (n <= 0)
 		worker_check_progress(w);
-	if (!w->over)
-		worker_check_end(w);
+	if (!w->over && worker_flows_are_over(w))
+		w->over = !w->dirty && !w->control_under_way;
 	return n > 0;
 }
 
