@@ -192,11 +192,6 @@ int probe_class_parse(const char *text, struct traffic_class *class, struct err 
 	return option_parse_list(&class_option, text, class, e);
 }
 
-int probe_tcp_parse(const char *text, struct traffic_tcp *tcp, struct err *e)
-{
-	return option_parse_list(&tcp_option, text, tcp, e);
-}
-
 #define SIZE_DEFAULT  65536u
 #define SIZE_COUNT    1024u /* count mode: one packet at an Ethernet MTU of 1500 */
 #define DURATION_MS   10000u
@@ -411,7 +406,7 @@ static int option_make_tcp(const struct probe_options *c, struct traffic_spec *s
 	spec->tcp_count = c->tcp.count;
 	for (unsigned int i = 0; i < spec->tcp_count && !err; i++) {
 		spec->tcp[i] = defaults;
-		err = probe_tcp_parse(c->tcp.item[i], &spec->tcp[i], e);
+		err = option_parse_list(&tcp_option, c->tcp.item[i], &spec->tcp[i], e);
 	}
 	return err;
 }

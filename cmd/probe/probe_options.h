@@ -13,9 +13,6 @@
  * -ERANGE name the option and the accepted values. */
 int probe_class_parse(const char *text, struct traffic_class *class, struct err *e);
 
-/* Parses --tcp "tos=32,streams=4,rate=2G" over the defaults in *tcp; errors as above. */
-int probe_tcp_parse(const char *text, struct traffic_tcp *tcp, struct err *e);
-
 /* Values of the options; before parsing, their defaults. probe_client_opts points into it. */
 struct probe_options {
 	const char *device, *remote_device;

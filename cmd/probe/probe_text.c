@@ -27,7 +27,8 @@ void probe_bytes_text(uint64_t bytes, char *buf, size_t size)
 	snprintf(buf, size, i ? "%.2f %s" : "%.0f %s", value, units[i]);
 }
 
-void probe_size_text(uint64_t bytes, char *buf, size_t size)
+/* "64 KiB": binary units, for message sizes. */
+static void probe_size_text(uint64_t bytes, char *buf, size_t size)
 {
 	if (bytes && !(bytes % (1u << 20)))
 		snprintf(buf, size, "%" PRIu64 " MiB", bytes >> 20);
@@ -37,7 +38,8 @@ void probe_size_text(uint64_t bytes, char *buf, size_t size)
 		snprintf(buf, size, "%" PRIu64 " B", bytes);
 }
 
-void probe_time_text(uint64_t ns, char *buf, size_t size)
+/* "12.3 us" */
+static void probe_time_text(uint64_t ns, char *buf, size_t size)
 {
 	if (ns < 10000000)
 		snprintf(buf, size, "%.1f us", (double)ns / 1e3);

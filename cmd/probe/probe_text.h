@@ -12,12 +12,8 @@
 /* "RC WRITE, 4 QPs, 64 KiB, no rate limit, ToS 104 (DSCP 26), check: sampled" */
 void probe_class_text(const struct traffic_class *c, char *buf, size_t size);
 
-/* "1.5 MB", "64 KiB": decimal units for traffic, binary units for message sizes. */
+/* "1.5 MB": decimal units, for traffic. */
 void probe_bytes_text(uint64_t bytes, char *buf, size_t size);
-void probe_size_text(uint64_t bytes, char *buf, size_t size);
-
-/* "12.3 us" */
-void probe_time_text(uint64_t ns, char *buf, size_t size);
 
 /* Prints the record without the verdict. */
 void probe_print(const struct two_ended *t, FILE *out);

@@ -244,7 +244,8 @@ static const char *const source_words[] = {
 	[COUNTER_NETDEV] = "netdev", [COUNTER_IP] = "ip",
 };
 
-void counter_def_text(const struct counter_def *def, int prio, char *buf, size_t size)
+/* Writes "ethtool rx_prio%u_pause": source and name of a row; prio >= 0 replaces "%u". */
+static void counters_def_text(const struct counter_def *def, int prio, char *buf, size_t size)
 {
 	const char *mark = prio < 0 ? NULL : strstr(def->name, "%u");
 
@@ -263,7 +264,7 @@ void counters_source_text(const struct counters *c, enum metric m, unsigned int 
 	else if (counter_defs[c->def[m]].source == COUNTER_DCBNL)
 		snprintf(buf, size, "dcbnl %s[%u]", counter_defs[c->def[m]].name, prio);
 	else
-		counter_def_text(&counter_defs[c->def[m]], (int)prio, buf, size);
+		counters_def_text(&counter_defs[c->def[m]], (int)prio, buf, size);
 }
 
 /* JSON: one key a metric, null where it was not measured, and under "sources" the kernel's own name
@@ -300,7 +301,7 @@ json_t *counters_to_json(const struct counters *c)
 					  counters_metric_to_json(c, m));
 		if (err || !c->has[m] || c->def[m] >= counter_def_count)
 			continue;
-		counter_def_text(&counter_defs[c->def[m]], -1, text, sizeof(text));
+		counters_def_text(&counter_defs[c->def[m]], -1, text, sizeof(text));
 		err = json_object_set_new(sources, metric_table[m].name, json_string(text));
 	}
 	if (json_object_set_new(json, "sources", sources) || err) {
@@ -348,7 +349,7 @@ static uint16_t counters_def_find(enum metric m, const char *source)
 	for (unsigned int row = 0; source && row < counter_def_count; row++) {
 		if (counter_defs[row].metric != m)
 			continue;
-		counter_def_text(&counter_defs[row], -1, text, sizeof(text));
+		counters_def_text(&counter_defs[row], -1, text, sizeof(text));
 		if (!strcmp(text, source))
 			return (uint16_t)row;
 	}

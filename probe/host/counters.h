@@ -138,9 +138,6 @@ extern const unsigned int counter_def_count;
 
 #define COUNTER_NONE 0xffff
 
-/* Writes "ethtool rx_prio%u_pause": source and name of a row; prio >= 0 replaces "%u". */
-void counter_def_text(const struct counter_def *def, int prio, char *buf, size_t size);
-
 /* One reading of one port. No pointers. Port metrics use index 0 of the second dimension. */
 struct counters {
 	uint64_t when_ns;	    /* monotonic_ns() of that host */
