@@ -236,7 +236,7 @@ static int run_doctor(int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.args = "[PROFILE]",
-	.help = "check this host for RoCE, and print the environment for applications",
+	.help = "check this host for RoCE, or print the environment for applications",
 	.opts = doctor_opts,
 	.run = run_doctor,
 };

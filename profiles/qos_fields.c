@@ -195,13 +195,13 @@ const struct qos_field qos_fields[QOS_FIELD_COUNT] = {
 	[QOS_DSCP_PRIO] = {
 		.key = "app.dscp", .kind = QOS_KIND_DSCP_MAP,
 		.offset = AT(dscp_prio),
-		.min = 0, .max = 7, .unit = "", .source = "dcbnl APP",
+		.min = 0, .max = 7, .unit = "", .source = "DCB APP table",
 		.help = "priority of each DSCP (unlisted: see app.dscp_default)",
 	},
 	[QOS_APP] = {
 		.key = "app.entries", .kind = QOS_KIND_APP,
 		.offset = AT(app), .words = qos_app_words,
-		.min = 0, .max = 7, .unit = "", .source = "dcbnl APP",
+		.min = 0, .max = 7, .unit = "", .source = "DCB APP table",
 		.help = "priority by EtherType, TCP or UDP port; app.udp etc. are short forms",
 	},
 	[QOS_APP_TRUST] = {

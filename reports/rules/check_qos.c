@@ -47,8 +47,8 @@ static void qos_find_map_faults(const struct port_ctx *s, struct map_faults *f,
 		f->prio_set |= (uint8_t)(1 << want[dscp]);
 		qos_prio_word(have[dscp], word, sizeof(word));
 		finding_evidence(out, EVIDENCE_HOST,
-				 "DSCP %u maps to priority %s, wanted %u (dcbnl APP)", dscp, word,
-				 want[dscp]);
+				 "DSCP %u maps to priority %s, wanted %u (DCB APP table)", dscp,
+				 word, want[dscp]);
 	}
 }
 
@@ -103,6 +103,7 @@ PORT_CHECK(check_qos_lossy)
 PORT_CHECK(check_qos_cm_tos)
 {
 	int tos = profile_roce_tos(s->profile), dscp, prio;
+	char word[16] = "unknown";
 
 	if (!port_ctx_knows(s, out, QOS_CM_TOS) || tos < 0)
 		return;
@@ -113,12 +114,15 @@ PORT_CHECK(check_qos_cm_tos)
 		finding_set(out, VERDICT_PASS, "rdma_cm connections get DSCP %d", dscp);
 		return;
 	}
-	if (prio >= 0)
+	if (prio >= 0) {
+		snprintf(word, sizeof(word), "%d", prio);
 		finding_evidence(out, EVIDENCE_HOST, "DSCP %d maps to priority %d here (dcbnl)",
 				 dscp, prio);
+	}
 	/* Another DSCP with the right priority is not dropped on this host. */
 	finding_set(out, prio == s->roce_prio ? VERDICT_WARN : VERDICT_FAIL,
-		    "rdma_cm connections get DSCP %d, the profile wants %d", dscp, tos >> 2);
+		    "rdma_cm connections get DSCP %d (priority %s), wanted DSCP %d (priority %d)",
+		    dscp, word, tos >> 2, s->roce_prio);
 }
 
 PORT_CHECK(check_qos_untagged)
@@ -191,7 +195,7 @@ PORT_CHECK(check_qos_holes)
 		return;
 	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++)
 		bare += q->dscp_prio[dscp] == QOS_UNMAPPED;
-	finding_evidence(out, EVIDENCE_HOST, "%u of %d DSCPs have an entry (dcbnl APP)",
+	finding_evidence(out, EVIDENCE_HOST, "%u of %d DSCPs have an entry (DCB APP table)",
 			 QOS_DSCPS - bare, QOS_DSCPS);
 	if (quirk->driver)
 		finding_evidence(out, EVIDENCE_HOST, "driver %s, behaviour known from: %s",

@@ -12,10 +12,11 @@
 #include "profiles/base/text.h"
 #include "reports/engine/finding_sort.h"
 #include "reports/engine/findings.h"
-#include "reports/rules/app_env.h"
 #include "reports/write/writer.h"
 
-#define SUBJECTS_SHOWN	   6 /* ports named in one line */
+#define COLUMNS_MAX	   100
+#define GAP_COLUMN_MAX	   24 /* of the gap that ends a label, "advice       " */
+#define SUBJECTS_SHOWN	   6  /* ports named in one line */
 #define RULES_A_LINE	   7
 #define CONSEQUENCES_SHOWN 8 /* of one root cause */
 
@@ -110,16 +111,26 @@ static unsigned int text_port_count(const struct run *run)
 	return n;
 }
 
+static void write_profile(const struct page *p, const struct profile *profile)
+{
+	fputs(", profile ", p->out);
+	text_print(p->out, profile->name, TEXT_FIELD);
+	fprintf(p->out, " (intent: %s)", profile_intent_word(profile->intent));
+}
+
 static void write_run(const struct page *p)
 {
 	unsigned int ports = text_port_count(p->r->run);
 	const struct profile *profile = &p->r->fabric->profile;
 
-	text_print(p->out, p->r->fabric->name[0] ? p->r->fabric->name : "fabric", TEXT_FIELD);
-	fputs(", profile ", p->out);
-	text_print(p->out, profile->name, TEXT_FIELD);
-	fprintf(p->out, " (%s), %u host%s, %u port%s, run ", profile_intent_word(profile->intent),
-		p->r->run->host_count, plural(p->r->run->host_count), ports, plural(ports));
+	fputs("fabric", p->out);
+	if (p->r->fabric->name[0]) {
+		fputc(' ', p->out);
+		text_print(p->out, p->r->fabric->name, TEXT_FIELD);
+	}
+	write_profile(p, profile);
+	fprintf(p->out, ", %u host%s, %u port%s, run ", p->r->run->host_count,
+		plural(p->r->run->host_count), ports, plural(ports));
 	text_print(p->out, p->r->run->id, TEXT_FIELD);
 	write_untested(p);
 	fputc('\n', p->out);
@@ -137,20 +148,25 @@ static void write_host(const struct page *p)
 	text_print(p->out, s->kernel[0] ? s->kernel : "unknown", TEXT_FIELD);
 	fputs(", rdma-core ", p->out);
 	text_print(p->out, s->rdma_core[0] ? s->rdma_core : "unknown", TEXT_FIELD);
-	fputs(profile->name[0] ? ", profile " : ", no profile", p->out);
-	text_print(p->out, profile->name, TEXT_FIELD);
 	if (profile->name[0])
-		fprintf(p->out, " (%s)", profile_intent_word(profile->intent));
+		write_profile(p, profile);
+	else
+		fputs(", no profile", p->out);
 	fputc('\n', p->out);
 }
 
+/* The verdict of the exit code; with warnings alone WARN, as in the table of ports. */
 static void write_verdict(const struct page *p)
 {
 	static const enum verdict as[] = {
 		[0] = VERDICT_PASS, [1] = VERDICT_FAIL, [4] = VERDICT_INCONCLUSIVE};
 	unsigned int code = (unsigned int)p->r->exit_code;
 
-	write_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL, report_verdict(p->r));
+	if (!code && verdict_count(p->f, VERDICT_WARN))
+		write_coloured(p, VERDICT_WARN, verdict_word(VERDICT_WARN));
+	else
+		write_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL,
+			       report_verdict(p->r));
 	fputs("  ", p->out);
 	if (p->r->capture) {
 		write_capture(p->r, p->out);
@@ -197,7 +213,7 @@ static void write_heading(const struct page *p, const struct finding *f)
 	fputc('\n', p->out);
 }
 
-/* The kinds of evidence of a finding, each once: "[HK]". */
+/* The kinds of evidence of a finding, each once: " [H][K]". */
 static void write_evidence_kinds(const struct page *p, const struct finding *f)
 {
 	char kinds[8] = "";
@@ -209,8 +225,8 @@ static void write_evidence_kinds(const struct page *p, const struct finding *f)
 		kinds[used++] = f->evidence[i].kind;
 		kinds[used] = '\0';
 	}
-	if (used)
-		fprintf(p->out, " [%s]", kinds);
+	for (size_t i = 0; i < used; i++)
+		fprintf(p->out, "%s[%c]", i ? "" : " ", kinds[i]);
 }
 
 /* The consequences of the root cause at this place; they follow it in the order. */
@@ -225,9 +241,11 @@ static void write_consequences(const struct page *p, size_t place)
 			break;
 		if (n++ >= CONSEQUENCES_SHOWN)
 			continue;
-		fprintf(p->out, "      -> %s %s (", f->rule->id, f->rule->title);
+		fputs("      -> ", p->out);
+		write_coloured(p, text_verdict(f), text_verdict_word(text_verdict(f)));
+		fprintf(p->out, " %s ", f->rule->id);
 		write_host_port(p, f);
-		fputs("): ", p->out);
+		fputs(": ", p->out);
 		text_print(p->out, f->text, TEXT_FIELD);
 		write_evidence_kinds(p, f);
 		fputc('\n', p->out);
@@ -236,21 +254,34 @@ static void write_consequences(const struct page *p, size_t place)
 		fprintf(p->out, "      -> and %zu more\n", n - CONSEQUENCES_SHOWN);
 }
 
-/* The advice, with the real names for IFACE and PROFILE where they are known. */
+/* The advice, with the real names for IFACE and PROFILE where they are known, the port for apply,
+ * and in a report on many hosts the host. */
 static void write_advice(const struct page *p, const struct finding *f)
 {
-	static const char builtin[] = "builtin:";
+	static const char builtin[] = "builtin:", apply[] = "rocecheck apply PROFILE";
 	const char *profile = p->r->fabric->profile.path, *c = f->rule->advice;
 
 	if (!strncmp(profile, builtin, strlen(builtin)))
 		profile += strlen(builtin);
 	fputs("      advice       ", p->out);
+	if (!p->r->alone && f->host[0]) {
+		fputs("on ", p->out);
+		text_print(p->out, f->host, TEXT_FIELD);
+		fputs(": ", p->out);
+	}
 	while (*c) {
-		bool iface = f->port[0] && !strncmp(c, "IFACE", strlen("IFACE"));
-
-		if (iface || (profile[0] && !strncmp(c, "PROFILE", strlen("PROFILE")))) {
-			text_print(p->out, iface ? f->port : profile, TEXT_FIELD);
-			c += iface ? strlen("IFACE") : strlen("PROFILE");
+		if (f->port[0] && !strncmp(c, "IFACE", strlen("IFACE"))) {
+			text_print(p->out, f->port, TEXT_FIELD);
+			c += strlen("IFACE");
+		} else if (f->port[0] && profile[0] && !strncmp(c, apply, strlen(apply))) {
+			fputs("rocecheck apply ", p->out);
+			text_print(p->out, profile, TEXT_FIELD);
+			fputs(" -i ", p->out);
+			text_print(p->out, f->port, TEXT_FIELD);
+			c += strlen(apply);
+		} else if (profile[0] && !strncmp(c, "PROFILE", strlen("PROFILE"))) {
+			text_print(p->out, profile, TEXT_FIELD);
+			c += strlen("PROFILE");
 		} else {
 			fputc(*c++, p->out);
 		}
@@ -275,25 +306,41 @@ static void write_root_cause(const struct page *p, size_t place)
 	write_consequences(p, place);
 }
 
-/* Findings of one port by verdict, and those that make the report INCOMPLETE. */
+/* Findings of one row by verdict, and those that make the report INCOMPLETE. */
 struct tally {
 	size_t by[VERDICT_FAIL + 1];
 	size_t blocking;
+	const struct finding *root; /* root cause of a FAIL */
+	bool own;		    /* a FAIL has its root cause on this host */
 };
 
-static struct tally text_tally_port(const struct page *p, const char *host, const char *port)
+static void text_tally_add(const struct page *p, const struct finding *f, struct tally *t)
 {
-	struct tally t = {{0}, 0};
+	enum verdict v = text_verdict(f);
+	const struct finding *root = f->caused_by < 0 ? f : &p->f->list[f->caused_by];
+
+	t->by[v]++;
+	t->blocking += finding_is_incomplete(f) ||
+		       finding_blocks(f, p->r->allow, p->r->allow_count);
+	if (v != VERDICT_FAIL)
+		return;
+	t->root = root;
+	t->own = t->own || !strcmp(root->host, f->host);
+}
+
+/* Findings of a port, with those of its host if the host has no row. Without a port: those of the
+ * host; without a host: those of the fabric. */
+static struct tally text_tally(const struct page *p, const char *host, const char *port,
+			       bool with_host)
+{
+	struct tally t = {.blocking = 0};
 	size_t end, at = finding_order_host(&p->hosts, p->f, host, &end);
 
 	for (; at < end; at++) {
 		const struct finding *f = &p->f->list[p->hosts.at[at]];
 
-		if (f->port[0] && strcmp(f->port, port))
-			continue;
-		t.by[text_verdict(f)]++;
-		t.blocking += finding_is_incomplete(f) ||
-			      finding_blocks(f, p->r->allow, p->r->allow_count);
+		if (f->port[0] ? !strcmp(f->port, port) : with_host)
+			text_tally_add(p, f, &t);
 	}
 	return t;
 }
@@ -307,40 +354,67 @@ static enum verdict text_worst_verdict(const struct tally *t)
 	return t->by[VERDICT_WARN] ? VERDICT_WARN : VERDICT_PASS;
 }
 
-static void write_port_row(const struct page *p, const struct run_host *h, const char *name)
+static void write_row(const struct page *p, const char *host, const char *port,
+		      const struct port *read, const struct tally *t)
 {
-	const struct port *port = h->has_before && name[0] ? snapshot_port(&h->before, name) : NULL;
-	struct tally t = text_tally_port(p, h->name, name);
-	char *host = text_copy(h->name, TEXT_FIELD), *netdev = text_copy(name, TEXT_FIELD);
-	char *ibdev = text_copy(port && port->ibdev[0] ? port->ibdev : "-", TEXT_FIELD);
+	char *h = text_copy(host, TEXT_FIELD), *n = text_copy(port, TEXT_FIELD);
+	char *ibdev = text_copy(read && read->ibdev[0] ? read->ibdev : "-", TEXT_FIELD);
+	enum verdict worst = text_worst_verdict(t);
 	char mtu[16] = "-";
 
-	if (port && port->active_mtu)
-		snprintf(mtu, sizeof(mtu), "%u", port->active_mtu);
-	fprintf(p->out, "%-16s %-15s %-12s %6s %5zu %5zu %5zu %5zu  ", host ? host : "?",
-		netdev && netdev[0] ? netdev : "-", ibdev ? ibdev : "?", mtu, t.by[VERDICT_PASS],
-		t.by[VERDICT_WARN], t.by[VERDICT_FAIL], t.by[VERDICT_INCONCLUSIVE]);
-	write_coloured(p, text_worst_verdict(&t), text_verdict_word(text_worst_verdict(&t)));
+	if (read && read->active_mtu)
+		snprintf(mtu, sizeof(mtu), "%u", read->active_mtu);
+	fprintf(p->out, "%-16s %-15s %-12s %6s %5zu %5zu %5zu %7zu  ", h ? h : "?",
+		n && n[0] ? n : "-", ibdev ? ibdev : "?", mtu, t->by[VERDICT_PASS],
+		t->by[VERDICT_WARN], t->by[VERDICT_FAIL], t->by[VERDICT_INCONCLUSIVE]);
+	write_coloured(p, worst, text_verdict_word(worst));
+	if (worst == VERDICT_FAIL && !t->own && t->root->host[0]) {
+		fputs(", caused by ", p->out);
+		text_print(p->out, t->root->host, TEXT_FIELD);
+	}
 	fputc('\n', p->out);
-	free(host);
-	free(netdev);
+	free(h);
+	free(n);
 	free(ibdev);
+}
+
+static void write_port_row(const struct page *p, const struct run_host *h, const char *name,
+			   bool with_host)
+{
+	const struct port *port = h->has_before && name[0] ? snapshot_port(&h->before, name) : NULL;
+	struct tally t = text_tally(p, h->name, name, with_host);
+
+	write_row(p, h->name, name, port, &t);
+}
+
+/* A row per port. A host of several ports has a row for the checks that belong to none of them. */
+static void write_host_rows(const struct page *p, const struct run_host *h)
+{
+	unsigned int ports = h->port_count ? h->port_count : h->before.port_count;
+
+	for (unsigned int i = 0; i < ports; i++)
+		write_port_row(p, h, h->port_count ? h->port[i].netdev : h->before.port[i].netdev,
+			       ports == 1);
+	if (ports != 1) {
+		struct tally t = text_tally(p, h->name, "", true);
+
+		write_row(p, h->name, ports ? "(host)" : "", NULL, &t);
+	}
 }
 
 static void write_port_table(const struct page *p)
 {
-	fprintf(p->out, "\n%-16s %-15s %-12s %6s %5s %5s %5s %5s  %s\n", "HOST", "PORT", "DEVICE",
-		"IB MTU", "PASS", "WARN", "FAIL", "OPEN", "VERDICT");
-	for (unsigned int i = 0; i < p->r->run->host_count; i++) {
-		const struct run_host *h = &p->r->run->host[i];
+	struct tally fabric = text_tally(p, "", "", true);
 
-		for (unsigned int k = 0; k < h->port_count; k++)
-			write_port_row(p, h, h->port[k].netdev);
-		for (unsigned int k = 0; !h->port_count && k < h->before.port_count; k++)
-			write_port_row(p, h, h->before.port[k].netdev);
-		if (!h->port_count && !h->before.port_count)
-			write_port_row(p, h, "");
-	}
+	fprintf(p->out, "\n%-16s %-15s %-12s %6s %5s %5s %5s %7s  %s\n", "HOST", "PORT", "DEVICE",
+		"IB MTU", "PASS", "WARN", "FAIL", "INCONCL", "VERDICT");
+	for (unsigned int i = 0; i < p->r->run->host_count; i++)
+		write_host_rows(p, &p->r->run->host[i]);
+	for (int v = VERDICT_PASS; v <= VERDICT_FAIL; v++)
+		if (v != VERDICT_SKIP && fabric.by[v]) {
+			write_row(p, "all hosts", "", NULL, &fabric);
+			return;
+		}
 }
 
 static bool text_same_finding(const struct finding *a, const struct finding *b)
@@ -377,10 +451,13 @@ static size_t write_group(const struct page *p, size_t place)
 	fputs(": ", p->out);
 	text_print(p->out, first->text, TEXT_FIELD);
 	if (finding_blocks(first, p->r->allow, p->r->allow_count))
-		fputs(" [blocks exit 0]", p->out);
+		fputs(" [must be checked for exit 0]", p->out);
 	else if (text_is_allowed(p->r, first))
 		fputs(" [allowed by --allow-inconclusive]", p->out);
 	fputc('\n', p->out);
+	if (first->verdict == VERDICT_INCONCLUSIVE && first->rule->obtain &&
+	    finding_blocks(first, p->r->allow, p->r->allow_count))
+		fprintf(p->out, "      next step    %s\n", first->rule->obtain);
 	return count ? count : 1;
 }
 
@@ -480,16 +557,23 @@ static void write_root_cause_count(const struct page *p, enum verdict v)
 static void write_totals(const struct page *p)
 {
 	size_t by[VERDICT_FAIL + 1] = {0};
+	long start;
 
 	for (size_t i = 0; i < p->f->count; i++)
 		by[text_verdict(&p->f->list[i])]++;
-	fprintf(p->out, "\n%zu check%s: %zu passed, %zu failed", p->f->count, plural(p->f->count),
+	fputc('\n', p->out);
+	start = ftell(p->out);
+	fprintf(p->out, "%zu check%s: %zu passed, %zu failed", p->f->count, plural(p->f->count),
 		by[VERDICT_PASS], by[VERDICT_FAIL]);
 	write_root_cause_count(p, VERDICT_FAIL);
 	fprintf(p->out, ", %zu warning%s", by[VERDICT_WARN], plural(by[VERDICT_WARN]));
 	write_root_cause_count(p, VERDICT_WARN);
-	fprintf(p->out, ", %zu inconclusive, %zu skipped. Exit code %d.\n",
-		by[VERDICT_INCONCLUSIVE], by[VERDICT_SKIP], p->r->exit_code);
+	fprintf(p->out, ", %zu inconclusive, %zu skipped.", by[VERDICT_INCONCLUSIVE],
+		by[VERDICT_SKIP]);
+	/* Scripts look for the exit code: it is never wrapped. */
+	fprintf(p->out, "%cExit code %d.\n",
+		ftell(p->out) - start > COLUMNS_MAX - (long)strlen(" Exit code 0.") ? '\n' : ' ',
+		p->r->exit_code);
 }
 
 /* Explains the letters and signs of this report. */
@@ -513,7 +597,8 @@ static void write_legend(const struct page *p)
 	}
 	fputs(separator[0] == ',' ? ".\n" : "", p->out);
 	fputs(consequence ? "->: consequence of the root cause above.\n" : "", p->out);
-	fputs(p->r->capture ? "" : "OPEN: inconclusive checks of the port and its host.\n", p->out);
+	if (!p->r->capture && verdict_count(p->f, VERDICT_INCONCLUSIVE))
+		fputs("INCONCL: inconclusive checks, their evidence is missing.\n", p->out);
 }
 
 static void write_page(const struct page *p)
@@ -541,18 +626,92 @@ static void write_page(const struct page *p)
 		fputc('\n', p->out);
 		write_passes(p);
 	}
-	if (p->r->environment) {
-		fputs("\nEnvironment for applications:\n", p->out);
-		app_env_print(p->r->environment, p->out);
-	}
 	write_totals(p);
 	write_legend(p);
+	if (p->r->environment)
+		fputs("Option --env prints the variables for NCCL, UCX, NVSHMEM, libfabric and "
+		      "MVAPICH.\n",
+		      p->out);
+}
+
+/* Column at which a wrapped line continues: behind the gap that ends its label, else 4 columns
+ * further in than the line. */
+static size_t text_wrap_indent(const char *line, size_t size)
+{
+	size_t lead = 0;
+
+	while (lead < size && line[lead] == ' ')
+		lead++;
+	for (size_t i = lead; i + 2 < size && i < GAP_COLUMN_MAX; i++) {
+		if (line[i] != ' ' || line[i + 1] != ' ')
+			continue;
+		while (i < size && line[i] == ' ')
+			i++;
+		return i;
+	}
+	return lead + 4;
+}
+
+/* Bytes of the line that fit into so many columns, up to a space where there is one. */
+static size_t text_wrap_length(const char *line, size_t size, size_t columns)
+{
+	size_t space = 0, at = 0;
+
+	for (size_t column = 0; at < size;) {
+		size_t style = text_style_length(line + at, size - at);
+		size_t character = text_character_length(line + at, size - at);
+
+		if (style && style <= size - at) {
+			at += style;
+			continue;
+		}
+		if (line[at] == ' ' && at)
+			space = at;
+		if (++column > columns && space)
+			return space;
+		at += character && character <= size - at ? character : 1;
+	}
+	return size;
+}
+
+static void text_wrap_line(const char *line, size_t size, FILE *out)
+{
+	size_t indent = text_wrap_indent(line, size), lead = strspn(line, " ");
+	size_t fits = lead + text_wrap_length(line + lead, size - lead, COLUMNS_MAX - lead);
+
+	fwrite(line, 1, fits, out);
+	while (fits < size) {
+		line += fits + 1;
+		size -= fits + 1;
+		fits = text_wrap_length(line, size, COLUMNS_MAX - indent);
+		fprintf(out, "\n%*s", (int)indent, "");
+		fwrite(line, 1, fits, out);
+	}
+	fputc('\n', out);
+}
+
+/* Writes the document with lines of at most COLUMNS_MAX columns. 0, or -ENOMEM. */
+static int text_wrap(const char *document, char **wrapped, size_t *size)
+{
+	FILE *out = open_memstream(wrapped, size);
+	bool failed;
+
+	if (!out)
+		return -ENOMEM;
+	while (*document) {
+		size_t length = strcspn(document, "\n");
+
+		text_wrap_line(document, length, out);
+		document += length + (document[length] == '\n');
+	}
+	failed = ferror(out);
+	return fclose(out) || failed ? -ENOMEM : 0;
 }
 
 int write_text(const struct report *r, FILE *out, struct err *e)
 {
 	struct page page = {.r = r, .f = r->findings};
-	char *document = NULL;
+	char *document = NULL, *wrapped = NULL;
 	size_t size = 0;
 	int err = findings_sort(r->findings, &page.order);
 
@@ -565,11 +724,14 @@ int write_text(const struct report *r, FILE *out, struct err *e)
 		if (fclose(page.out))
 			err = -ENOMEM;
 	}
+	if (page.out && !err)
+		err = text_wrap(document, &wrapped, &size);
 	if (!page.out || err)
 		err = err_sys(e, -ENOMEM, "report");
 	else
-		err = writer_emit(out, document, size, e);
+		err = writer_emit(out, wrapped, size, e);
 	free(document);
+	free(wrapped);
 	finding_order_clear(&page.order);
 	finding_order_clear(&page.hosts);
 	return err;
