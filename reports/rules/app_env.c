@@ -158,13 +158,16 @@ static void env_gather(const struct rule_context *c, struct app_env_values *f, s
 
 static void env_note_tos(const struct app_env_values *f, struct app_env *env)
 {
-	static const char *const ecn[] = {
-		"no ECN bits: switches drop such packets instead of marking them", "ECT(1)",
-		"ECT(0)", "CE"};
+	static const char *const ecn[] = {"", "ECT(1)", "ECT(0)", "CE"};
 
-	if (f->tos >= 0)
-		env_note(env, "traffic class %d: DSCP %d << 2 = %d, and %s", f->tos, f->tos >> 2,
-			 f->tos & 0xfc, ecn[f->tos & 3]);
+	if (f->tos >= 0 && f->tos & 3)
+		env_note(env, "traffic class %d: DSCP %d x 4 + %s %d = %d", f->tos, f->tos >> 2,
+			 ecn[f->tos & 3], f->tos & 3, f->tos);
+	else if (f->tos >= 0)
+		env_note(env,
+			 "traffic class %d: DSCP %d x 4, no ECN bits: switches drop such packets "
+			 "instead of marking them",
+			 f->tos, f->tos >> 2);
 	else if (f->count && !f->tos_differ)
 		env_note(env,
 			 "no traffic class: neither a profile nor rdma_cm states the DSCP of RoCE");

@@ -138,7 +138,7 @@ static const struct {
 	const char *name, *value; /* value NULL: left out */
 	const char *note;	  /* a note that must be there; NULL = any */
 } cases[] = {
-	{NULL, "NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "DSCP 26 << 2 = 104, and ECT(0)"},
+	{NULL, "NCCL_IB_HCA", "=mlx5_0:1,mlx5_1:1", "DSCP 26 x 4 + ECT(0) 2 = 106"},
 	{NULL, "NCCL_IB_TC", "106", NULL},
 	{NULL, "NCCL_IB_GID_INDEX", "3", NULL},
 	{NULL, "NCCL_IB_SL", NULL, NULL},
@@ -155,7 +155,7 @@ static const struct {
 	{one_down, "UCX_NET_DEVICES", "mlx5_0:1", "mlx5_1 is left out: its link is not up"},
 	{no_ecn, "UCX_IB_TRAFFIC_CLASS", "104", "no ECN bits"},
 	{pcp_trust, "NCCL_IB_SL", "3", NULL},
-	{no_profile, "NCCL_IB_TC", "98", "DSCP 24 << 2 = 96"},
+	{no_profile, "NCCL_IB_TC", "98", "DSCP 24 x 4 + ECT(0) 2 = 98"},
 	{rails_disagree, "NCCL_IB_TC", NULL, "the traffic class is left out"},
 	{evil_name, "UCX_NET_DEVICES", "mlx5_0:1", "is not safe in a shell"},
 	{iwarp, "NCCL_IB_HCA", "=mlx5_0:1", NULL},
