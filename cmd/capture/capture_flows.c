@@ -1,39 +1,83 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * rocecheck capture flows: prints a line with a verdict for each flow (one direction to a QP). Does
- * not decide if a gap is a loss of the network: `capture check` does.
+ * rocecheck capture flows: prints a line with a verdict for each flow (one direction to a QP), and
+ * all signs of a flow that is not clean below it. Does not decide if a gap is a loss of the
+ * network: `capture check` does.
  */
 #include <arpa/inet.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/capture/capture_file.h"
 #include "cmd/cmd.h"
 #include "reports/rules/flow_verdict.h"
 
 #define FLOWS_SCHEMA "rocecheck.flows/1"
+#define COLUMNS_MAX  100
+
+/* Index of the DSCP or ECN codepoint with the most packets; sets `more` if there are others. */
+static size_t flow_main_mark(const uint64_t *packets, size_t count, bool *more)
+{
+	size_t main_mark = 0, marks = 0;
+
+	for (size_t i = 0; i < count; i++) {
+		marks += packets[i] != 0;
+		main_mark = packets[i] > packets[main_mark] ? i : main_mark;
+	}
+	*more = marks > 1;
+	return main_mark;
+}
+
+/* All signs below the line of the flow, wrapped between two of them. */
+static void flow_print_signs(const char *text)
+{
+	int column = printf("   ");
+
+	while (*text) {
+		size_t length = strcspn(text, ",");
+
+		length += text[length] == ',';
+		if (column + 1 + (int)length > COLUMNS_MAX)
+			column = printf("\n   ") - 1;
+		column += printf(" %.*s", (int)length, text);
+		text += length;
+		text += *text == ' ';
+	}
+	putchar('\n');
+}
 
 static void flow_print_line(const struct flow *f, enum capture_drops drops)
 {
-	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], text[512];
+	static const char *const ecn_words[] = {"none", "ECT1", "ECT0", "CE"};
+	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], frames[48], marks[24], text[512];
+	bool dscps, ecns;
+	size_t dscp = flow_main_mark(f->dscp, ARRAY_SIZE(f->dscp), &dscps);
+	size_t ecn = flow_main_mark(f->ecn, ARRAY_SIZE(f->ecn), &ecns);
 
 	packet_addr_text(f->src, src, sizeof(src));
 	packet_addr_text(f->dst, dst, sizeof(dst));
+	snprintf(frames, sizeof(frames), "%" PRIu64 "-%" PRIu64, f->first_frame, f->last_frame);
+	snprintf(marks, sizeof(marks), "%zu%s", dscp, dscps ? "+" : "");
+	printf(" %-14s %-15s %-15s 0x%06x %8" PRIu64 " %10" PRIu64 " %-11s %4s %s%s\n",
+	       flow_verdict_word(f), src, dst, f->dest_qpn, f->packets, f->payload_bytes, frames,
+	       marks, ecn_words[ecn], ecns ? "+" : "");
 	flow_verdict_text(f, drops, text, sizeof(text));
-	printf("%-15s %-15s 0x%06x %9" PRIu64 " %9" PRIu64 " %9" PRIu64 " %12" PRIu64
-	       " %10.6f %9" PRIu64 "-%-9" PRIu64 " %s\n",
-	       src, dst, f->dest_qpn, f->packets, f->requests, f->responses, f->payload_bytes,
-	       (double)saturating_sub(f->last_ns, f->first_ns) / 1e9, f->first_frame, f->last_frame,
-	       text);
+	if (strcmp(text, "clean"))
+		flow_print_signs(text);
 }
 
 static int flows_print_text(const struct capture_summary *s)
 {
-	printf("%-15s %-15s %-8s %9s %9s %9s %12s %10s %-19s %s\n", "src", "dst", "qpn", "packets",
-	       "requests", "responses", "bytes", "seconds", "frames", "verdict");
+	printf(" %-14s %-15s %-15s %-8s %8s %10s %-11s %4s %s\n", "verdict", "sender", "receiver",
+	       "QP", "packets", "bytes", "frames", "DSCP", "ECN");
 	for (unsigned int i = 0; i < s->flow_count; i++)
 		flow_print_line(&s->flow[i], s->drops);
+	puts("One line per flow, from one sender to one QP. verdict: the worst sign, all signs "
+	     "below it.\nQP: of the receiver. bytes: payload. DSCP, ECN: of most packets; +: "
+	     "others, "
+	     "too.");
 	if (s->totals.evicted_flows)
 		printf("note: %" PRIu64 " idle flows evicted (raise --max-flows)\n",
 		       s->totals.evicted_flows);
