@@ -238,9 +238,8 @@ void capture_report_none(const struct rule_context *c, const struct noun *what, 
 			    what->one, s->flow_count, plural(s->flow_count),
 			    (count_t)s->totals.evicted_flows);
 	else
-		finding_set(out, VERDICT_PASS, "no %s in %llu RoCE packet%s%s", what->one,
-			    (count_t)s->totals.roce, plural(s->totals.roce),
-			    drops == DROPS_UNKNOWN ? " (the capture has no drop counters)" : "");
+		finding_set(out, VERDICT_PASS, "no %s in %llu RoCE packet%s", what->one,
+			    (count_t)s->totals.roce, plural(s->totals.roce));
 }
 
 /* "frames 3, 9, 12, 20 (4 of 80 shown)" */
@@ -262,7 +261,7 @@ void evidence_flow(const struct flow *f, char *buf, size_t size)
 
 	packet_addr_text(f->src, src, sizeof(src));
 	packet_addr_text(f->dst, dst, sizeof(dst));
-	snprintf(buf, size, "%s to %s qpn 0x%06x", src, dst, f->dest_qpn);
+	snprintf(buf, size, "from %s to %s QP 0x%06x", src, dst, f->dest_qpn);
 }
 
 void evidence_flow_frames(const struct flow *f, char *buf, size_t size)
@@ -295,34 +294,58 @@ void evidence_frames(struct findings *out, const struct sample_set *w)
 		packet_addr_text(f->src, src, sizeof(src));
 		packet_addr_text(f->dst, dst, sizeof(dst));
 		if (f->bth)
-			finding_evidence(out, EVIDENCE_CAPTURE, "%s to %s qpn 0x%06x: %s", src, dst,
-					 f->dest_qpn, frames);
+			finding_evidence(out, EVIDENCE_CAPTURE, "from %s to %s QP 0x%06x: %s", src,
+					 dst, f->dest_qpn, frames);
 		else
-			finding_evidence(out, EVIDENCE_CAPTURE, "%s to %s: %s", src, dst, frames);
+			finding_evidence(out, EVIDENCE_CAPTURE, "from %s to %s: %s", src, dst,
+					 frames);
 	}
 	if (left)
 		finding_evidence(out, EVIDENCE_CAPTURE, "other flows: %llu more frame%s",
 				 (count_t)left, plural(left));
 }
 
+/* True when all frames of the samples are of this flow. */
+static bool evidence_is_of(const struct sample_set *w, const struct flow *f)
+{
+	const struct sample_flow *only = &w->flow[0];
+
+	return w->flow_count == 1 && only->count == w->count && only->bth &&
+	       only->dest_qpn == f->dest_qpn && !memcmp(only->src, f->src, 16) &&
+	       !memcmp(only->dst, f->dst, 16);
+}
+
 void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,
-		   size_t kind, const struct noun *what)
+		   size_t kind, const struct noun *what, const struct sample_set *frames)
 {
 	const struct flow *worst = flow_next_most(s, count, kind, NULL);
+	char flow[160], list[128];
 	uint64_t value;
-	char flow[160];
 
-	if (!worst)
+	if (!worst) {
+		if (frames)
+			evidence_frames(out, frames);
 		return;
+	}
 	value = count(worst, kind);
+	if (frames && evidence_is_of(frames, worst)) {
+		evidence_flow(worst, flow, sizeof(flow));
+		evidence_frames_text(&frames->flow[0], list, sizeof(list));
+		finding_evidence(out, EVIDENCE_CAPTURE, "%s: %llu %s of %llu packet%s, %s", flow,
+				 (count_t)value, noun_for(what, value), (count_t)worst->packets,
+				 plural(worst->packets), list);
+		return;
+	}
 	evidence_flow_frames(worst, flow, sizeof(flow));
-	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: %llu %s of %llu packet%s", flow,
+	finding_evidence(out, EVIDENCE_CAPTURE, "highest count: %s: %llu %s of %llu packet%s", flow,
 			 (count_t)value, noun_for(what, value), (count_t)worst->packets,
 			 plural(worst->packets));
+	if (frames)
+		evidence_frames(out, frames);
 }
 
 void evidence_worst(struct findings *out, const struct capture_summary *s, size_t counter,
-		    const struct noun *what)
+		    const struct noun *what, const struct sample_set *frames)
 {
-	evidence_most(out, s, flow_counter, counter, what);
+	evidence_most(out, s, flow_counter, counter, what, frames);
 }

@@ -87,22 +87,23 @@ void capture_report_pass(const struct capture_summary *s, struct findings *out, 
 void capture_report_none(const struct rule_context *c, const struct noun *what, bool answers,
 			 struct findings *out);
 
-/* Formats "A to B qpn 0x000011". Always terminated. */
+/* Formats "from A to B QP 0x000011". Always terminated. */
 void evidence_flow(const struct flow *f, char *buf, size_t size);
 
-/* Formats "A to B qpn 0x000011, frames 1-9". */
+/* Formats "from A to B QP 0x000011, frames 1-9". */
 void evidence_flow_frames(const struct flow *f, char *buf, size_t size);
 
 /* Adds the first frames of each flow. */
 void evidence_frames(struct findings *out, const struct sample_set *w);
 
-/* Adds the flow with the highest count of a kind, if any has one. */
+/* Adds the flow with the highest count of a kind, and the first frames of each flow: one line if
+ * there is one flow. frames may be NULL. */
 void evidence_most(struct findings *out, const struct capture_summary *s, flow_kind_count *count,
-		   size_t kind, const struct noun *what);
+		   size_t kind, const struct noun *what, const struct sample_set *frames);
 
 /* The same for a counter. */
 void evidence_worst(struct findings *out, const struct capture_summary *s, size_t counter,
-		    const struct noun *what);
+		    const struct noun *what, const struct sample_set *frames);
 
 /* Sample kind of an event, for tables: the number of its bit. */
 #define EVIDENCE_EVENT(bit) ((unsigned int)__builtin_ctz(bit))

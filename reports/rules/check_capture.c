@@ -70,8 +70,7 @@ FABRIC_CHECK(check_cap_flows)
 		return;
 	}
 	capture_report_flows(c, &t->what, sum, flows, out);
-	evidence_worst(out, s, t->counter, &t->what);
-	evidence_frames(out, &c->capture->samples->kind[t->sample]);
+	evidence_worst(out, s, t->counter, &t->what, &c->capture->samples->kind[t->sample]);
 }
 
 /* Requests, and responses within READs. */
@@ -96,8 +95,8 @@ FABRIC_CHECK(check_cap_order)
 		return;
 	}
 	capture_report_flows(c, &what, sum, flows, out);
-	evidence_most(out, s, capture_reorder_count, 0, &what);
-	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_REORDERED)]);
+	evidence_most(out, s, capture_reorder_count, 0, &what,
+		      &c->capture->samples->kind[EVENT(FLOW_REORDERED)]);
 }
 
 FABRIC_CHECK(check_cap_frames)
@@ -142,16 +141,17 @@ FABRIC_CHECK(check_cap_drops)
 		finding_set(out, VERDICT_PASS, "the capture lost no packet (its own drop counter)");
 	else if (paired)
 		capture_report_pass(s, out,
-				    "no drop counters in this file, but it has every acknowledged "
-				    "PSN of %u flow%s",
-				    paired, plural(paired));
+				    "no drop counters in this file; all acknowledged PSNs of %u of "
+				    "%u flow%s were captured%s",
+				    paired, s->flow_count, plural(s->flow_count),
+				    paired < s->flow_count ? ", the others are not known" : "");
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no drop counters in this file, and no flow with both directions: "
 			    "losses of the capture are unknown");
 	if (missed) {
-		evidence_worst(out, s, offsetof(struct flow, missed_psns), &missed_noun);
-		evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_MISSED)]);
+		evidence_worst(out, s, offsetof(struct flow, missed_psns), &missed_noun,
+			       &c->capture->samples->kind[EVENT(FLOW_MISSED)]);
 	}
 }
 
@@ -267,7 +267,8 @@ FABRIC_CHECK(check_cap_missing)
 					    : "its drops are unknown");
 	for (unsigned int i = 0; i < MISSING_KINDS; i++)
 		if (sum[i])
-			evidence_most(out, s, capture_missing_count, i, &missing_nouns[i].most);
+			evidence_most(out, s, capture_missing_count, i, &missing_nouns[i].most,
+				      NULL);
 	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_PSN_GAP)]);
 	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_READ_GAP)]);
 }
@@ -456,6 +457,25 @@ static uint64_t capture_ambiguous_count(const struct flow *f, size_t kind)
 	return before + f->losses_after - capture_loss_count(f, LOSS_BEHIND);
 }
 
+/* A PASS says where nothing is missing: the capture does not show lost ACKs. */
+static void capture_report_complete(const struct capture_summary *s, struct findings *out)
+{
+	unsigned int flows;
+	uint64_t missing[MISSING_KINDS];
+	uint64_t timeouts = capture_sum(s, offsetof(struct flow, timeouts), &flows);
+
+	if (capture_sums(s, capture_missing_count, MISSING_KINDS, missing))
+		return;
+	finding_set(out, VERDICT_PASS,
+		    "data packets: none missing at the capture point, of %llu RoCE packet%s",
+		    (count_t)s->totals.roce, plural(s->totals.roce));
+	if (timeouts)
+		finding_append(out,
+			       "; %llu timeout%s, the cause is not visible here (lost ACK or long "
+			       "pause)",
+			       (count_t)timeouts, plural(timeouts));
+}
+
 /* No sign of a loss: PASS, or INCONCLUSIVE with ambiguous NAKs. */
 static void capture_report_no_loss(const struct rule_context *c, struct findings *out)
 {
@@ -474,6 +494,8 @@ static void capture_report_no_loss(const struct rule_context *c, struct findings
 						 ambiguity_texts[i]);
 	if (!used) {
 		capture_report_none(c, &lost, true, out);
+		if (finding_verdict(out) == VERDICT_PASS)
+			capture_report_complete(s, out);
 		return;
 	}
 	finding_set(out, VERDICT_INCONCLUSIVE, "no certain loss: %s", text);
@@ -484,7 +506,10 @@ FABRIC_CHECK(check_cap_lost)
 {
 	const struct capture_summary *s = c->capture->summary;
 	uint64_t sum[LOSS_SIGNS];
-	unsigned int flows, shown = 0;
+	unsigned int flows, corrupted_flows, shown = 0;
+	uint64_t corrupted = capture_sum(s, offsetof(struct flow, corrupted_psns),
+					 &corrupted_flows);
+	const struct sample_set *w;
 	char text[320] = "";
 	size_t used = 0;
 
@@ -502,13 +527,15 @@ FABRIC_CHECK(check_cap_lost)
 						 noun_for(&loss_signs[i].what, sum[i]));
 	finding_set(out, VERDICT_FAIL, "%s in %u of %u flow%s", text, flows, s->flow_count,
 		    plural(s->flow_count));
+	if (corrupted)
+		finding_append(out, "; %llu corrupted PSN%s (bad ICRC) not counted",
+			       (count_t)corrupted, plural(corrupted));
 	for (unsigned int i = 0; i < LOSS_SIGNS; i++) {
 		if (!sum[i])
 			continue;
-		evidence_most(out, s, capture_loss_count, i, &loss_signs[i].what);
-		if (shown & 1U << loss_signs[i].sample)
-			continue;
+		w = &c->capture->samples->kind[loss_signs[i].sample];
+		evidence_most(out, s, capture_loss_count, i, &loss_signs[i].what,
+			      shown & 1U << loss_signs[i].sample ? NULL : w);
 		shown |= 1U << loss_signs[i].sample;
-		evidence_frames(out, &c->capture->samples->kind[loss_signs[i].sample]);
 	}
 }

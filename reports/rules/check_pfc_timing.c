@@ -296,8 +296,8 @@ FABRIC_CHECK(check_cap_cnp_close)
 		    "%llu CNP%s of %u QP%s less than 3 us after the previous CNP, the shortest "
 		    "distance %s",
 		    (count_t)close, plural(close), flows, plural(flows), least);
-	evidence_worst(out, s, offsetof(struct flow, cnp_close), &close_noun);
-	evidence_frames(out, &c->capture->samples->kind[EVENT(FLOW_CNP_CLOSE)]);
+	evidence_worst(out, s, offsetof(struct flow, cnp_close), &close_noun,
+		       &c->capture->samples->kind[EVENT(FLOW_CNP_CLOSE)]);
 }
 
 FABRIC_CHECK(check_cap_marked)
@@ -338,7 +338,7 @@ FABRIC_CHECK(check_cap_marked)
 		    "%u of %u flow%s with more than %u %% of packets marked, the highest %.1f %%",
 		    over, judged, plural(judged), MARKED_PERCENT, most);
 	evidence_flow_frames(worst, flow, sizeof(flow));
-	finding_evidence(out, EVIDENCE_CAPTURE, "most: %s: CE on %llu of %llu packets", flow,
+	finding_evidence(out, EVIDENCE_CAPTURE, "highest share: %s: CE on %llu of %llu packets", flow,
 			 (count_t)worst->ecn[3], (count_t)worst->packets);
 }
 

@@ -11,15 +11,17 @@
 #include "reports/rules/flow_verdict.h"
 #include "reports/write/writer.h"
 
-#define WORST_SHOWN    3 /* flows */
-#define SYMPTOMS_SHOWN 4 /* of a flow, most severe first */
+#define WORST_SHOWN 3 /* flows */
 
 static void capture_write_loss(const struct findings *f, const char *label, const char *id,
-			       FILE *out)
+			       const char *pass, FILE *out)
 {
 	for (size_t i = 0; i < f->count; i++)
 		if (!strcmp(f->list[i].rule->id, id)) {
-			fprintf(out, "      %-12s  %s: ", label, verdict_word(f->list[i].verdict));
+			enum verdict v = f->list[i].verdict;
+
+			fprintf(out, "      %-12s  %s: ", label,
+				v == VERDICT_PASS ? pass : verdict_word(v));
 			text_print(out, f->list[i].text, TEXT_FIELD);
 			fprintf(out, " (%s)\n", id);
 		}
@@ -29,15 +31,6 @@ static uint64_t capture_count_losses(const struct flow *f, size_t kind)
 {
 	(void)kind;
 	return f->lost_psns + f->losses_after + f->icrc_bad + f->timeouts + f->naks_other;
-}
-
-static void capture_cut_symptoms(char *text)
-{
-	for (unsigned int n = 1; (text = strchr(text, ',')); n++, text++)
-		if (n == SYMPTOMS_SHOWN) {
-			snprintf(text, sizeof(", ..."), ", ...");
-			return;
-		}
 }
 
 static void capture_write_worst(const struct capture_summary *s, FILE *out)
@@ -52,12 +45,29 @@ static void capture_write_worst(const struct capture_summary *s, FILE *out)
 		if (!f)
 			return;
 		evidence_flow(f, flow, sizeof(flow));
-		flow_verdict_text(f, s->drops, text, sizeof(text) - sizeof(", ..."));
-		capture_cut_symptoms(text);
+		flow_verdict_text(f, s->drops, text, sizeof(text));
 		fprintf(out, "      %-12s  %s: %s\n", i ? "" : "suspects", flow, text);
 	}
 	if (count > WORST_SHOWN)
 		fprintf(out, "      %-12s  %d of %u flows shown\n", "", WORST_SHOWN, count);
+}
+
+/* DSCPs with the number of their flows: without a profile there is nothing to compare with. */
+static void capture_write_dscps(const struct capture_summary *s, FILE *out)
+{
+	const char *separator = "      DSCP          not checked (no profile given): ";
+
+	for (unsigned int dscp = 0; dscp < ARRAY_SIZE(s->flow[0].dscp); dscp++) {
+		unsigned int flows = 0;
+
+		for (unsigned int i = 0; i < s->flow_count; i++)
+			flows += s->flow[i].dscp[dscp] != 0;
+		if (!flows)
+			continue;
+		fprintf(out, "%s%u in %u flow%s", separator, dscp, flows, plural(flows));
+		separator = ", ";
+	}
+	fputs(separator[0] == ',' ? "\n" : "", out);
 }
 
 void write_capture(const struct report *r, FILE *out)
@@ -71,9 +81,14 @@ void write_capture(const struct report *r, FILE *out)
 	evidence_time(s, capture_span_ns(s), span, sizeof(span));
 	fprintf(out, ": %" PRIu64 " frame%s, %" PRIu64 " RoCE in %u flow%s, duration %s\n",
 		t->frames, plural(t->frames), t->roce, s->flow_count, plural(s->flow_count), span);
-	capture_write_loss(r->findings, "network loss", "RC-CAP-004", out);
-	capture_write_loss(r->findings, "capture loss", "RC-CAP-001", out);
+	capture_write_loss(r->findings, "network loss", "RC-CAP-004", verdict_word(VERDICT_PASS),
+			   out);
+	capture_write_loss(r->findings, "capture loss", "RC-CAP-001",
+			   s->drops == DROPS_UNKNOWN ? "none known" : verdict_word(VERDICT_PASS),
+			   out);
 	if (t->mirror.packets)
-		capture_write_loss(r->findings, "mirror loss", "RC-CAP-026", out);
+		capture_write_loss(r->findings, "mirror loss", "RC-CAP-026",
+				   verdict_word(VERDICT_PASS), out);
 	capture_write_worst(s, out);
+	capture_write_dscps(s, out);
 }

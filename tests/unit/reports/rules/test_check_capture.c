@@ -549,7 +549,7 @@ static void test_held(void **state)
 	f = finding_of(&all, "RC-CAP-023");
 	assert_int_equal(f->evidence_count, ARRAY_SIZE(want));
 	for (unsigned int i = 0; i < ARRAY_SIZE(want); i++) {
-		snprintf(qpn, sizeof(qpn), "qpn 0x%06x: held 1 time,", want[i]);
+		snprintf(qpn, sizeof(qpn), "QP 0x%06x: held 1 time,", want[i]);
 		assert_non_null(strstr(f->evidence[i].text, qpn));
 	}
 	assert_non_null(strstr(f->evidence[0].text, " 30 ns in all"));
@@ -623,7 +623,7 @@ static void test_worst(void **state)
 	s.flow[1].timeouts = 1;
 	run_rules(&s, &all);
 	assert_true(has_evidence(finding_of(&all, "RC-CAP-004"),
-				 "most: ::2 to ::1 qpn 0x000012, frames 1-20: "
+				 "highest count: from ::2 to ::1 QP 0x000012, frames 1-20: "
 				 "2 READs restarted after lost responses of 10 packets"));
 	findings_clear(&all);
 }
@@ -644,14 +644,14 @@ static void test_missing(void **state)
 	run_rules(&s, &all);
 	f = finding_of(&all, "RC-CAP-005");
 	assert_int_equal(f->evidence_count, 1);
-	assert_true(has_evidence(f, "qpn 0x000011, frames 1-20: 2 PSNs missing of 10 packets"));
+	assert_true(has_evidence(f, "QP 0x000011, frames 1-20: 2 PSNs missing of 10 packets"));
 	findings_clear(&all);
 	good(&s);
 	missing_response(&s);
 	run_rules(&s, &all);
 	f = finding_of(&all, "RC-CAP-005");
 	assert_int_equal(f->evidence_count, 2);
-	assert_true(has_evidence(f, "qpn 0x000012, frames 1-20: 2 READ responses missing of 10"));
+	assert_true(has_evidence(f, "QP 0x000012, frames 1-20: 2 READ responses missing of 10"));
 	assert_true(has_evidence(f, "frame 7"));
 	findings_clear(&all);
 }
@@ -675,8 +675,8 @@ static void test_no_qpn_without_bth(void **state)
 	run_rules(&s, &all);
 	f = finding_of(&all, "RC-CAP-013");
 	assert_int_equal(f->evidence_count, 2);
-	assert_string_equal(f->evidence[0].text, "::1 to ::2: frame 9");
-	assert_string_equal(f->evidence[1].text, "::1 to ::2 qpn 0x000000: frame 10");
+	assert_string_equal(f->evidence[0].text, "from ::1 to ::2: frame 9");
+	assert_string_equal(f->evidence[1].text, "from ::1 to ::2 QP 0x000000: frame 10");
 	findings_clear(&all);
 }
 
