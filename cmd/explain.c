@@ -13,9 +13,36 @@
 #include "cmd/glossary.h"
 #include "reports/engine/rule.h"
 
+#define COLUMNS_MAX 100
+
+/* Prints words from a column on, and goes on at `indent` on the next line. Ends the line. */
+static void explain_print(const char *text, int column, int indent)
+{
+	const char *separator = "";
+
+	while (*text) {
+		int length = (int)strcspn(text, " ");
+
+		if (separator[0] && column + 1 + length > COLUMNS_MAX) {
+			printf("\n%*s", indent, "");
+			column = indent;
+			separator = "";
+		}
+		column += printf("%s%.*s", separator, length, text);
+		separator = " ";
+		text += length + (text[length] == ' ');
+	}
+	putchar('\n');
+}
+
+static void explain_member(const char *name, const char *text)
+{
+	explain_print(text, printf("%-14s", name), 14);
+}
+
 static void explain_evidence(const char *letters)
 {
-	const char *separator = "evidence: ";
+	const char *separator = "evidence:     ";
 
 	for (const struct evidence_word *w = evidence_words; w->meaning; w++) {
 		if (!strchr(letters, w->kind))
@@ -26,35 +53,85 @@ static void explain_evidence(const char *letters)
 	putchar('\n');
 }
 
+/* The command whose report has the rule. */
+static const char *explain_command(const struct rule *rule)
+{
+	static const char *const commands[] = {
+		[SCOPE_FABRIC] = "validate",
+		[SCOPE_HOST] = "doctor",
+		[SCOPE_BOTH] = "doctor, validate",
+		[SCOPE_CAPTURE] = "capture check",
+	};
+
+	return commands[rule->scope];
+}
+
+static void explain_link(const char *title, const char *arrow, const struct rule *rule)
+{
+	printf("%s  %s %s %-5s %s\n", title, arrow, rule->id, severity_word(rule->severity),
+	       rule->title);
+}
+
 static void explain_causes(const struct rule *rule)
 {
 	const char *title = "can cause:\n";
 
 	for (unsigned int i = 0; i < RULE_CAUSES_MAX && rule->causes[i]; i++) {
-		printf("%s  -> %s %s\n", title, rule->causes[i], rule_find(rule->causes[i])->title);
+		explain_link(title, "->", rule_find(rule->causes[i]));
 		title = "";
 	}
 }
 
+static bool explain_is_cause(const struct rule *cause, const struct rule *rule)
+{
+	for (unsigned int i = 0; i < RULE_CAUSES_MAX && cause->causes[i]; i++)
+		if (!strcmp(cause->causes[i], rule->id))
+			return true;
+	return false;
+}
+
+/* Causes in the order in which to check them: settings, then traffic; errors first. */
 static void explain_caused_by(const struct rule *rule)
 {
-	const char *title = "can be caused by:\n";
+	static const struct {
+		const char *title;
+		unsigned int scopes;
+	} steps[] = {
+		{"can be caused by settings (check first: rocecheck doctor):\n",
+		 1U << SCOPE_HOST | 1U << SCOPE_BOTH},
+		{"can be caused on the path or under load (check: rocecheck validate):\n",
+		 1U << SCOPE_FABRIC},
+		{"can be caused by (check: rocecheck capture check):\n", 1U << SCOPE_CAPTURE},
+	};
 
-	for (unsigned int i = 0; i < rule_count; i++)
-		for (unsigned int k = 0; k < RULE_CAUSES_MAX && rule_table[i].causes[k]; k++) {
-			if (strcmp(rule_table[i].causes[k], rule->id))
-				continue;
-			printf("%s  <- %s %s\n", title, rule_table[i].id, rule_table[i].title);
-			title = "";
-		}
+	for (unsigned int n = 0; n < ARRAY_SIZE(steps); n++) {
+		const char *title = steps[n].title;
+
+		for (int severity = SEVERITY_ERROR; severity >= SEVERITY_INFO; severity--)
+			for (unsigned int i = 0; i < rule_count; i++) {
+				const struct rule *cause = &rule_table[i];
+
+				if ((int)cause->severity != severity ||
+				    !(steps[n].scopes & 1U << cause->scope) ||
+				    !explain_is_cause(cause, rule))
+					continue;
+				explain_link(title, "<-", cause);
+				title = "";
+			}
+	}
 }
 
 static void explain_rule(const struct rule *rule)
 {
-	printf("%s (%s): %s\n\n%s\n\n", rule->id, severity_word(rule->severity), rule->title,
-	       rule->reason);
+	printf("%s (%s): %s\n\n", rule->id, severity_word(rule->severity), rule->title);
+	explain_print(rule->reason, 0, 0);
+	printf("\nchecked by:   rocecheck %s\n", explain_command(rule));
 	explain_evidence(rule->evidence);
-	printf("advice:   %s\nsource:   %s\n", rule->advice, rule->source);
+	explain_member("INCONCLUSIVE:", "this evidence is missing or incomplete");
+	if (rule->obtain)
+		explain_member("next step:", rule->obtain);
+	explain_member("advice:", rule->advice);
+	explain_member("source:", rule->source);
 	explain_causes(rule);
 	explain_caused_by(rule);
 }
@@ -86,7 +163,17 @@ static int explain_word(const char *word)
 	if (globals->json)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.word/1",
 						"word", word, "meaning", meaning));
-	printf("%s (probe): %s.\n", word, meaning);
+	printf("%s (probe): ", word);
+	for (int column = (int)strlen(word) + 10; *meaning; column = 2) {
+		const char *end = strstr(meaning, ". ");
+		int length = end ? (int)(end - meaning) : (int)strlen(meaning);
+		char sentence[512];
+
+		snprintf(sentence, sizeof(sentence), "%.*s.", length, meaning);
+		explain_print(sentence, column, 2);
+		meaning += length + (end ? 2 : 0);
+		fputs(*meaning ? "  " : "", stdout);
+	}
 	return EXIT_OK;
 }
 
@@ -109,7 +196,8 @@ static int run_explain(int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (input) {
-		printf("%s (input): %s\n\n%s\n", input->id, input->title, input->explain);
+		printf("%s (input): %s\n\n", input->id, input->title);
+		explain_print(input->explain, 0, 0);
 		return EXIT_OK;
 	}
 	if (glossary_meaning(argv[0]))
