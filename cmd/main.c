@@ -122,7 +122,12 @@ static void main_print_command_usage(const struct command *c, FILE *out)
 		fputs("\nOptions:\n", out);
 		opts_usage(c->opts, out);
 	}
-	fprintf(out, "\nExample: %s\n", example);
+	for (const struct opt *o = c->opts; o && o->name; o++)
+		if (o->kind == OPT_DURATION) {
+			fputs("\nTIME needs a unit: 500ms, 10s, 2m, 1h.\n", out);
+			break;
+		}
+	fprintf(out, "\nExample: %s\nExit codes: man rocecheck\n", example);
 }
 
 /* command: its name, "" before it is known. */

@@ -29,7 +29,7 @@ static const struct opt validate_opts[] = {
 	{"profile", 0, OPT_STRING, &profile_name, .arg = "PROFILE",
 	 .help = "use PROFILE instead of the inventory's"},
 	{"out", 'o', OPT_STRING, &out_dir, .arg = "DIR",
-	 .help = "run folder (default rocecheck-run-UTC; with --from none)"},
+	 .help = "run folder (default rocecheck-run-<UTC time>; with --from none)"},
 	{"format", 0, OPT_LIST, &formats, .arg = "FORMAT[=FILE]",
 	 .help = "text, json or junit, on stdout or in FILE (default text, repeatable)"},
 	VERDICT_OPTS(options),

@@ -45,7 +45,11 @@ options() {
 	# shellcheck disable=SC2086
 	"$rc" $1 --help | awk '
 	/^Options:/ { on = 1; next }
-	!on || !NF { if (on) exit; next }
+	!on { next }
+	!NF { exit }
+	# A text goes on at column 37; words of an option are further in.
+	match($0, /^ */) && RLENGTH == 37 { sub(/^ +/, " "); printf "%s", $0; next }
+	open { print ""; open = 0 }
 	match($0, /^ */) && RLENGTH < 20 {
 		letter = substr($0, 3, 1) == "-" ? substr($0, 4, 1) : ""
 		rest = substr($0, 9)
@@ -54,10 +58,12 @@ options() {
 		arg = ""
 		if (match(rest, /^ [^ ]+/)) { arg = substr(rest, 2, RLENGTH - 1); rest = substr(rest, RLENGTH + 1) }
 		sub(/^ +/, "", rest)
-		printf ".It Fl %s-%s%s\n%s\n", letter ? letter " , " : "", name, arg ? " Ar " arg : "", rest
+		printf ".It Fl %s-%s%s\n%s", letter ? letter " , " : "", name, arg ? " Ar " arg : "", rest
+		open = 1
 		next
 	}
-	{ sub(/^ +/, ""); print ".Pq Cm " $0 }' | sentences
+	{ sub(/^ +/, ""); print ".Pq Cm " $0 }
+	END { if (open) print "" }' | sentences
 }
 
 # Each line of text becomes safe for roff, and ends as a sentence.

@@ -63,7 +63,8 @@ commands() {
 			echo $code >"$tmp/code.$n"
 		elif [ $code != "$(<"$tmp/code.$n")" ]; then
 			grep -h 'Too many open files' "$tmp/stdout" "$tmp/stderr"
-			grep -h 'raise the limit of open files: ulimit -n 1024' "$tmp/stdout" "$tmp/stderr"
+			cat "$tmp/stdout" "$tmp/stderr" | tr -s ' \n' '  ' |
+				grep -o 'raise the limit of open files: ulimit -n 1024'
 			good=-
 		fi
 		((code <= 6)) && [ "$good$code" != "+${code#0}" ] || { cat "$tmp/stderr"; return 1; }
