@@ -182,3 +182,30 @@ FILE *output_open(struct output *o, int fd)
 		setvbuf(stream, NULL, terminal ? _IOLBF : _IOFBF, BUFSIZ);
 	return stream;
 }
+
+unsigned int output_wrap(FILE *out, const char *text, unsigned int at, unsigned int indent,
+			 unsigned int width)
+{
+	bool first = true;
+
+	while (*text) {
+		size_t word = strcspn(text, " "), blanks = strspn(text + word, " ");
+
+		if (!first && at + word > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		}
+		first = false;
+		fprintf(out, "%.*s", (int)word, text);
+		at += word;
+		text += word + blanks;
+		/* The blanks go where the line is broken. */
+		if (*text && at + blanks + strcspn(text, " ") <= width) {
+			fprintf(out, "%*s", (int)blanks, "");
+			at += blanks;
+		} else if (*text) {
+			at = width;
+		}
+	}
+	return at;
+}

@@ -29,4 +29,12 @@ struct output {
  * Write errors set ferror() and errno. fclose() leaves fd open. NULL on -ENOMEM. */
 FILE *output_open(struct output *o, int fd);
 
+#define OUTPUT_COLUMNS 100
+
+/* Prints an ASCII text in lines of at most `width` columns, broken at blanks. `at`: columns that
+ * the first line has already; the others are indented by `indent`. Returns the columns of the last
+ * line. */
+unsigned int output_wrap(FILE *out, const char *text, unsigned int at, unsigned int indent,
+			 unsigned int width);
+
 #endif

@@ -36,13 +36,12 @@ static int plan_print_all(const struct plans *plans, const struct profile *profi
 	if (globals->json)
 		return cmd_print_json(cmd_plans_json(plans));
 	cmd_plans_print(plans, profile, stdout, globals->colour_out);
-	fputs(" Nothing written.", stdout);
+	puts(cmd_plans_changes(plans) || cmd_plans_cannot(plans) ? " Nothing written." : "");
 	if (cmd_plans_cannot(plans) && profile->on_unsupported == CHOICE_FAIL)
-		fputs(" apply refuses this plan (policy.on_unsupported: fail).", stdout);
-	else if (cmd_plans_changes(plans) > cmd_plans_cannot(plans) && strcmp(name, "-"))
-		printf("   Next: rocecheck apply %s%s%s", name, interface ? " -i " : "",
+		return EXIT_OK; /* the plan begins with the refusal */
+	if (cmd_plans_changes(plans) > cmd_plans_cannot(plans) && strcmp(name, "-"))
+		printf("Next: rocecheck apply %s%s%s\n", name, interface ? " -i " : "",
 		       interface ? interface : "");
-	putchar('\n');
 	return EXIT_OK;
 }
 

@@ -9,12 +9,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/output.h"
 #include "dcb/drift/owner.h"
 #include "dcb/lldpad/lldpad_process.h"
 #include "probe/host/ports.h"
 #include "profiles/base/text.h"
 
-#define VALUE_MAX 512
+#define VALUE_MAX     512
+#define STEP_MAX      (2 * VALUE_MAX + 256) /* two values, or one and a reason */
+#define PLAN_VALUE_AT 25u		    /* column of a step's values */
 
 /* Ports of a bond share an RDMA device: its settings stay in the plan of the first port only. */
 static void plan_drop_shared(struct plan *plans, unsigned int at)
@@ -184,12 +187,21 @@ static unsigned int plan_last_dscp_alike(const struct plan_step *s, unsigned int
 	return dscp;
 }
 
-/* Only the DSCPs that change: "24-31: (unset) -> 3". */
+/* Only the DSCPs that change: "(unset) -> 0-7:0 8-15:1", or "26:(unset)->3 48:0->6" if their old
+ * priorities differ. */
 static void dscp_text(const struct plan_step *s, char *buf, size_t size)
 {
 	size_t used = 0;
+	int old = -1;
+	bool alike = true;
 
 	buf[0] = '\0';
+	for (unsigned int d = 0; d < QOS_DSCPS; d++) {
+		if (plan_old_prio(s, d) == s->to.dscp_prio[d])
+			continue;
+		alike &= old < 0 || old == plan_old_prio(s, d);
+		old = plan_old_prio(s, d);
+	}
 	for (unsigned int d = 0, last; d < QOS_DSCPS && used < size; d = last + 1) {
 		char from[16], to[16], dscps[16];
 
@@ -197,10 +209,15 @@ static void dscp_text(const struct plan_step *s, char *buf, size_t size)
 		if (plan_old_prio(s, d) == s->to.dscp_prio[d])
 			continue;
 		snprintf(dscps, sizeof(dscps), last > d ? "%u-%u" : "%u", d, last);
-		prio_text(plan_old_prio(s, d), from, sizeof(from));
+		if (qos_has(&s->from, s->field))
+			prio_text(plan_old_prio(s, d), from, sizeof(from));
+		else
+			snprintf(from, sizeof(from), "?");
 		prio_text(s->to.dscp_prio[d], to, sizeof(to));
-		used += snprintf(buf + used, size - used, "%s%s: %s -> %s", used ? ", " : "", dscps,
-				 qos_has(&s->from, s->field) ? from : "?", to);
+		if (alike && !used)
+			used += snprintf(buf, size, "%s ->", from);
+		used += snprintf(buf + used, used < size ? size - used : 0, "%s%s:%s%s%s",
+				 used ? " " : "", dscps, alike ? "" : from, alike ? "" : "->", to);
 	}
 }
 
@@ -208,13 +225,17 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 {
 	char from[VALUE_MAX], to[VALUE_MAX];
 
+	qos_field_text(&s->to, s->field, to, sizeof(to));
+	if (s->cannot) {
+		snprintf(buf, size, "wanted %s  unsupported: %s", to, s->reason);
+		return;
+	}
 	if (s->field == QOS_DSCP_PRIO) {
 		dscp_text(s, buf, size);
 		if (buf[0])
 			return;
 	}
 	qos_field_text(&s->from, s->field, from, sizeof(from));
-	qos_field_text(&s->to, s->field, to, sizeof(to));
 	if (s->rewrite && qos_field_equal(&s->from, &s->to, s->field))
 		snprintf(buf, size, "%s, rewritten (the driver resets it)", to);
 	else
@@ -223,7 +244,7 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 
 void cmd_step_text(const struct plan_step *s, char *buf, size_t size)
 {
-	char change[2 * VALUE_MAX + 8];
+	char change[STEP_MAX];
 
 	change_text(s, change, sizeof(change));
 	snprintf(buf, size, "%s %s", qos_fields[s->field].key, change);
@@ -234,6 +255,25 @@ static char plan_step_sign(const struct plan_step *s)
 	if (s->cannot)
 		return '!';
 	return qos_has(&s->from, s->field) ? '~' : '+';
+}
+
+static const char *plan_disruption_text(enum plan_disruption disruption)
+{
+	static const char *const texts[] = {
+		[DISRUPT_NONE] = "none",
+		[DISRUPT_LINK_FLAP] = "link flap",
+		[DISRUPT_PORT_RESET] = "port reset",
+	};
+
+	return texts[disruption];
+}
+
+/* A path without its folders. */
+static const char *plan_profile_name(const struct profile *profile)
+{
+	const char *slash = strrchr(profile->path, '/');
+
+	return slash ? slash + 1 : profile->path;
 }
 
 static const char *plan_sign_colour(char sign)
@@ -248,41 +288,43 @@ static const char *plan_sign_colour(char sign)
 	}
 }
 
-static void plan_print_step(const struct plan_step *s, const char *path, FILE *out, bool colour)
+/* Columns up to the one that names the profile's lines, "lab.yaml:20". */
+static unsigned int plan_width(const struct profile *profile)
 {
-	char change[2 * VALUE_MAX + 8], sign = plan_step_sign(s);
+	size_t size = strlen(plan_profile_name(profile)) + strlen(":9999");
 
-	change_text(s, change, sizeof(change));
-	fprintf(out, "  %s%c%s %-28s %-32s", colour ? plan_sign_colour(sign) : "", sign,
-		colour ? TEXT_RESET : "", qos_fields[s->field].key, change);
+	return OUTPUT_COLUMNS - (size < OUTPUT_COLUMNS / 3 ? size : OUTPUT_COLUMNS / 3);
+}
+
+static void plan_print_step(const struct plan_step *s, const struct profile *profile, FILE *out,
+			    bool colour)
+{
+	const char *key = qos_fields[s->field].key;
+	char change[STEP_MAX], sign = plan_step_sign(s);
+	unsigned int at = PLAN_VALUE_AT, width = plan_width(profile);
+
+	change_text(s, change, sizeof(change) - 32);
+	if (!s->cannot && s->disruption != DISRUPT_NONE)
+		snprintf(change + strlen(change), 32, "  (%s)",
+			 plan_disruption_text(s->disruption));
+	fprintf(out, "  %s%c%s %-*s ", colour ? plan_sign_colour(sign) : "", sign,
+		colour ? TEXT_RESET : "", (int)PLAN_VALUE_AT - 5, key);
+	if (strlen(key) + 5 > at)
+		at = strlen(key) + 5;
+	at = output_wrap(out, change, at, PLAN_VALUE_AT, width - 1);
 	if (s->line)
-		fprintf(out, " %s:%d", path, s->line);
-	if (s->cannot)
-		fprintf(out, "  unsupported: %s", s->reason);
-	else if (s->disruption != DISRUPT_NONE)
-		fprintf(out, "  [%s]", plan_disruption_word(s->disruption));
+		fprintf(out, "%*s%s:%d", at < width ? (int)(width - at) : 1, "",
+			plan_profile_name(profile), s->line);
 	fputc('\n', out);
 }
 
 static void plan_print_notes(const struct plan *p, FILE *out)
 {
-	unsigned int cached = 0, changes = plan_changes(p);
 	uint64_t unknown = 0;
 
-	for (unsigned int i = 0; i < p->count; i++) {
-		const struct plan_step *s = &p->step[i];
-
-		if (s->cannot)
-			continue;
-		cached += s->readback != READBACK_REGISTER;
-		if (!qos_has(&s->from, s->field))
-			unknown |= QOS_BIT(s->field);
-	}
-	if (cached)
-		fprintf(out,
-			"    note: %u of %u settings are read back from the driver's cache, not "
-			"from the device\n",
-			cached, changes);
+	for (unsigned int i = 0; i < p->count; i++)
+		if (!p->step[i].cannot && !qos_has(&p->step[i].from, p->step[i].field))
+			unknown |= QOS_BIT(p->step[i].field);
 	if (unknown & PLAN_RDMA_CM)
 		fprintf(out,
 			"    note: apply creates the configfs directory rdma_cm/%s to read and "
@@ -341,15 +383,22 @@ static void plan_print_users(const struct port_users *use, FILE *out)
 		fprintf(out, "             and %u more\n", use->more);
 }
 
+/* Number of profile settings that concern the port: one without RDMA device has no RDMA MTU. */
+static unsigned int plan_settings(const struct plan *p, const struct profile *profile)
+{
+	unsigned int n = __builtin_popcountll(profile->qos.has &
+					      ~(p->ibdev[0] ? 0 : QOS_BIT(QOS_IB_MTU)));
+
+	return n > p->count ? n : p->count;
+}
+
 static unsigned int plan_unsupported_text(const struct plan *p, const struct profile *profile,
 					  char *buf, size_t size)
 {
-	unsigned int cannot = p->count - plan_changes(p);
-	unsigned int settings = __builtin_popcountll(profile->qos.has);
+	unsigned int cannot = p->count - plan_changes(p), settings = plan_settings(p, profile);
 
-	snprintf(buf, size, "%u of %u profile setting%s %s not supported on %s", cannot,
-		 settings > p->count ? settings : p->count, settings == 1 ? "" : "s",
-		 cannot == 1 ? "is" : "are", p->ifname);
+	snprintf(buf, size, "%u of %u profile setting%s %s not supported on %s", cannot, settings,
+		 settings == 1 ? "" : "s", cannot == 1 ? "is" : "are", p->ifname);
 	return cannot;
 }
 
@@ -373,7 +422,7 @@ void cmd_plans_unsupported_text(const struct plans *plans, const struct profile 
 static const char *plan_tier_legend(enum plan_tier tier)
 {
 	static const char *const legends[] = {
-		[PLAN_TIER_SOURCE] = "not verified on hardware",
+		[PLAN_TIER_SOURCE] = "known from its source code, not verified on hardware",
 		[PLAN_TIER_RECORDED] = "verified against a recording of the hardware",
 		[PLAN_TIER_HARDWARE] = "verified on hardware",
 	};
@@ -384,20 +433,21 @@ static const char *plan_tier_legend(enum plan_tier tier)
 static void print_plan(const struct plan *p, const struct port_users *use,
 		       const struct profile *profile, FILE *out, bool colour)
 {
-	char text[128];
-
 	fprintf(out, "%s", p->ifname);
 	if (p->ibdev[0])
 		fprintf(out, " (%s)", p->ibdev);
-	fprintf(out, "  %s, tier %s (%s)%s%s\n", p->driver[0] ? p->driver : "driver unknown",
-		plan_tier_word(p->tier), plan_tier_legend(p->tier), p->platform[0] ? ", " : "",
-		p->platform);
-	if (plan_unsupported_text(p, profile, text, sizeof(text)))
-		fprintf(out, "    %s\n", text);
-	if (!p->count)
-		fputs("    in sync\n", out);
+	fprintf(out, "  driver %s%s%s\n", p->driver[0] ? p->driver : "unknown",
+		p->platform[0] ? ", " : "", p->platform);
+	if (p->driver[0])
+		fprintf(out, "    driver support: %s\n", plan_tier_legend(p->tier));
+	if (p->count)
+		fprintf(out, "    %-*s %-*s%s\n", (int)PLAN_VALUE_AT - 5, "setting",
+			(int)(plan_width(profile) - PLAN_VALUE_AT), "now -> wanted",
+			"profile line");
+	else
+		fprintf(out, "    already matches %s\n", profile->name);
 	for (unsigned int i = 0; i < p->count; i++)
-		plan_print_step(&p->step[i], profile->path, out, colour);
+		plan_print_step(&p->step[i], profile, out, colour);
 	plan_print_users(use, out);
 	plan_print_notes(p, out);
 	plan_print_side_effects(p, out);
@@ -405,33 +455,101 @@ static void print_plan(const struct plan *p, const struct port_users *use,
 	plan_print_reload(p, out);
 }
 
-/* "0 to add, 2 to change on 1 of 1 port" */
-static void plan_print_count(const struct plans *plans, FILE *out)
+/* Explains the signs that the plans use. */
+static void plan_print_signs(const struct plans *plans, FILE *out)
 {
-	unsigned int add = 0, ports = 0;
+	bool add = false, cannot = false, empty = false;
+	char change[STEP_MAX];
+
+	for (unsigned int i = 0; i < plans->count; i++)
+		for (unsigned int k = 0; k < plans->plan[i].count; k++) {
+			const struct plan_step *s = &plans->plan[i].step[k];
+
+			change_text(s, change, sizeof(change));
+			add |= plan_step_sign(s) == '+';
+			cannot |= s->cannot;
+			empty |= strstr(change, "(unset)") || strstr(change, "{}") ||
+				 strstr(change, "[]");
+		}
+	fprintf(out, "Signs: ~ change%s%s%s\n",
+		add ? ", + add (the value now cannot be read: ?)" : "",
+		cannot ? ", ! unsupported" : "", empty ? "; (unset) {} []: no entry" : "");
+}
+
+/* "Disruption: roce0 link flap, roce1 port reset" */
+static void plan_print_disruption(const struct plans *plans, FILE *out)
+{
+	const char *comma = "";
+
+	fputs("Disruption: ", out);
+	for (unsigned int i = 0; i < plans->count; i++) {
+		const struct plan *p = &plans->plan[i];
+		enum plan_disruption worst = DISRUPT_NONE;
+
+		for (unsigned int k = 0; k < p->count; k++)
+			if (!p->step[k].cannot && p->step[k].disruption > worst)
+				worst = p->step[k].disruption;
+		if (worst == DISRUPT_NONE)
+			continue;
+		fprintf(out, "%s%s %s", comma, p->ifname, plan_disruption_text(worst));
+		comma = ", ";
+	}
+	fputs(*comma ? "\n" : "none\n", out);
+}
+
+/* "0 to add, 2 to change, 3 already match on 1 of 1 port" */
+static void plan_print_count(const struct plans *plans, const struct profile *profile, FILE *out)
+{
+	unsigned int add = 0, ports = 0, match = 0;
 
 	for (unsigned int i = 0; i < plans->count; i++) {
 		const struct plan *p = &plans->plan[i];
 
 		ports += plan_changes(p) != 0;
+		match += plan_settings(p, profile) - p->count;
 		for (unsigned int k = 0; k < p->count; k++)
 			add += plan_step_sign(&p->step[k]) == '+';
 	}
 	fprintf(out, "%u to add, %u to change", add, cmd_plans_changes(plans) - add);
 	if (cmd_plans_cannot(plans))
 		fprintf(out, ", %u unsupported", cmd_plans_cannot(plans));
+	if (match)
+		fprintf(out, ", %u already match%s", match, match == 1 ? "es" : "");
 	fprintf(out, " on %u of %u port%s", ports, plans->count, plans->count == 1 ? "" : "s");
+}
+
+/* "roce0, roce1 already match lab" */
+static void plan_print_nothing(const struct plans *plans, const struct profile *profile, FILE *out)
+{
+	for (unsigned int i = 0; i < plans->count; i++)
+		fprintf(out, "%s%s", i ? ", " : "Nothing to do: ", plans->plan[i].ifname);
+	fprintf(out, " already match%s %s.", plans->count == 1 ? "es" : "", profile->name);
 }
 
 void cmd_plans_print(const struct plans *plans, const struct profile *profile, FILE *out,
 		     bool colour)
 {
+	char text[128];
+
+	if (cmd_plans_cannot(plans)) {
+		cmd_plans_unsupported_text(plans, profile, text, sizeof(text));
+		fprintf(out, "%s%s.\n", text,
+			profile->on_unsupported == CHOICE_FAIL
+				? ",\n  so apply refuses this plan (policy.on_unsupported: fail)"
+				: "");
+	}
+	if (!cmd_plans_changes(plans) && !cmd_plans_cannot(plans)) {
+		for (unsigned int i = 0; i < plans->count; i++)
+			plan_print_unmapped(&plans->plan[i], out);
+		plan_print_nothing(plans, profile, out);
+		return;
+	}
 	for (unsigned int i = 0; i < plans->count; i++)
 		print_plan(&plans->plan[i], &plans->use[i], profile, out, colour);
-	if (cmd_plans_changes(plans) + cmd_plans_cannot(plans))
-		fputs("Signs: + add, ~ change, ! unsupported, ? cannot be read\n", out);
+	plan_print_signs(plans, out);
+	plan_print_disruption(plans, out);
 	fputs("Plan: ", out);
-	plan_print_count(plans, out);
+	plan_print_count(plans, profile, out);
 	fputs(".", out);
 }
 

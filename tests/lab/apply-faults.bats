@@ -217,7 +217,7 @@ apply()
 		done; wait'
 	run on h1 sh -c 'cat /run/rc.1 /run/rc.2 | sort | tr "\n" " "; cat /run/said.1 /run/said.2'
 	# The second may come when the first is done: then there is nothing left to do.
-	[[ $output == "0 3 "*"another apply or rollback is running"* || $output == "0 0 "*"in sync"* ]] ||
+	[[ $output == "0 3 "*"another apply or rollback is running"* || $output == "0 0 "*"already matches"* ]] ||
 		{ echo "$output"; return 1; }
 	run -0 on h1 rocecheck rollback
 	as_before

@@ -123,7 +123,7 @@ dirty()
 	on rocecheck apply lab --auto-approve --accept-unproven >/dev/null
 	run -0 on bash -ec 'rocecheck show -i roce0 --yaml >/tmp/live.yaml
 		rocecheck lint /tmp/live.yaml && rocecheck plan /tmp/live.yaml -i roce0 --exit-code'
-	[[ $output == *"in sync"* ]]
+	[[ $output == *"already matches"* ]]
 	dirty
 	run -1 on rocecheck plan /tmp/live.yaml -i roce0 --exit-code
 	# What no profile may say stays in, and is complained of.

@@ -192,7 +192,7 @@ validate()
 	run -0 on h1 rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"Read back: 10 of 10 match. Transaction "* ]]
 	run -0 on h1 rocecheck plan lab --exit-code
-	[[ $output == *"in sync"* ]]
+	[[ $output == *"already matches lab"* ]]
 	on h1 dcb pfc show dev roce0 prio-pfc | grep -q '3:on'
 	[ "$(on h1 dcb -j app show dev roce0 | jq -c '.dscp_prio[26]')" = "[26,3]" ]
 	[ "$(on h1 cat /sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos)" = 106 ]

@@ -336,7 +336,7 @@ roce()
 	[ "$(roce mlx5_core.0)" = false ]
 	ours <<<"$profile"$'\npolicy: {disruption: allow}'
 	done_right
-	[[ $output == *"in sync"* ]]
+	[[ $output == *"already matches"* ]]
 	[ "$(roce mlx5_core.0)" = true ]
 	shows pfc '3:on'
 	shows app 'AF31:3'

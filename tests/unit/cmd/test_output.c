@@ -174,12 +174,37 @@ static void test_terminal(void **state)
 	}
 }
 
+static void test_wrap(void **state)
+{
+	static const struct {
+		const char *text, *want;
+		unsigned int at, last;
+	} rows[] = {
+		{"", "", 3, 3},
+		{"a b", "a b", 3, 6},
+		{"one two  three", "one\n  two\n  three", 3, 7},
+		{"one  two", "one  two", 0, 8},
+		{"one  two x", "one  two\n  x", 0, 3},
+		{"longerthanall b", "longerthanall\n  b", 3, 3},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		char got[64] = "";
+		FILE *out = fmemopen(got, sizeof(got), "w");
+
+		assert_int_equal(output_wrap(out, rows[i].text, rows[i].at, 2, 8), rows[i].last);
+		fclose(out);
+		assert_string_equal(got, rows[i].want);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),	 cmocka_unit_test(test_words),
 		cmocka_unit_test(test_pieces),	 cmocka_unit_test(test_full),
-		cmocka_unit_test(test_terminal),
+		cmocka_unit_test(test_terminal), cmocka_unit_test(test_wrap),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
