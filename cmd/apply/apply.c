@@ -14,6 +14,7 @@
 #include "cmd/apply/plan_file.h"
 #include "cmd/apply/plan_text.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "dcb/apply/plan_apply.h"
 #include "profiles/base/boot_unit.h"
 #include "profiles/base/signals.h"
@@ -61,31 +62,38 @@ struct apply {
 	struct profile profile;
 	struct plans plans;
 	struct dcb *dcb;
-	bool is_kept;			/* the profile is a saved one (--last) */
-	json_t *saved;			/* the saved plan (PLAN.json), else NULL */
-	unsigned int started, finished; /* steps */
-	bool is_staged;			/* the profile is ready to be saved */
-	struct deadman *deadman;	/* of a transaction that needs a confirmation; owned */
+	bool is_kept;		 /* the profile is a saved one (--last) */
+	json_t *saved;		 /* the saved plan (PLAN.json), else NULL */
+	unsigned int finished;	 /* steps */
+	bool is_staged;		 /* the profile is ready to be saved */
+	struct deadman *deadman; /* of a transaction that needs a confirmation; owned */
+	unsigned int lacks;	 /* of the dead-man: enum deadman_lack */
+	unsigned int written;	 /* settings; the others had their value already */
+	uint64_t undo_at_ms;	 /* unless confirmed; see boottime_ms() */
 	uint64_t since_ms;
 };
 
-/* One line before and one after each step, on stderr. */
+/* One line on stderr when a step has ended; one before, too, if it takes the link down. */
 static void apply_print_progress(const struct plan *plan, unsigned int step, bool done, void *arg)
 {
+	const struct plan_step *s = &plan->step[step];
 	struct apply *a = arg;
-	unsigned int n;
-	char text[512];
+	char text[1024], line[1200];
 
 	if (!done)
 		a->since_ms = monotonic_ms();
-	n = done ? ++a->finished : ++a->started;
-	if (globals->quiet || boot)
+	a->finished += done;
+	if (globals->quiet || boot || (!done && s->disruption == DISRUPT_NONE))
 		return;
-	cmd_step_text(&plan->step[step], text, sizeof(text));
-	fprintf(stderr, "[%u/%u] %s %s", n, cmd_plans_changes(&a->plans), plan->ifname,
-		done ? qos_fields[plan->step[step].field].key : text);
+	cmd_step_text(s, text, sizeof(text));
 	if (done)
-		fprintf(stderr, " ok %llu ms", (unsigned long long)(monotonic_ms() - a->since_ms));
+		snprintf(line, sizeof(line), "[%u/%u] %s %s  ok %llu ms", a->finished,
+			 cmd_plans_changes(&a->plans), plan->ifname, text,
+			 (unsigned long long)(monotonic_ms() - a->since_ms));
+	else
+		snprintf(line, sizeof(line), "%s: writing %s (takes the link down)", plan->ifname,
+			 qos_fields[s->field].key);
+	output_wrap(stderr, line, 0, 8, OUTPUT_COLUMNS);
 	fputc('\n', stderr);
 }
 
@@ -190,21 +198,122 @@ static int apply_wait_and_verify(struct apply *a, json_t *texts, unsigned int *f
 	return *findings ? EXIT_FINDINGS : EXIT_OK;
 }
 
+/* Reads from the journal how many settings were written and until when to confirm. */
+static void apply_read_journal(struct apply *a, const char *tx_id)
+{
+	struct state s;
+	struct tx tx;
+
+	a->written = cmd_plans_changes(&a->plans);
+	a->undo_at_ms = boottime_ms() + apply_confirm_within_s(a) * UINT64_C(1000);
+	if (state_open(&state_at, &s, NULL))
+		return;
+	if (!journal_read(&s, tx_id, &tx, NULL)) {
+		a->written = tx_settings(&tx);
+		if (tx.confirm_by_ms)
+			a->undo_at_ms = tx.confirm_by_ms;
+		tx_clear(&tx);
+	}
+	state_close(&s);
+}
+
+static unsigned int apply_cached(const struct plans *plans)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < plans->count; i++)
+		for (unsigned int k = 0; k < plans->plan[i].count; k++)
+			n += !plans->plan[i].step[k].cannot &&
+			     plans->plan[i].step[k].readback != READBACK_REGISTER;
+	return n;
+}
+
+/* "Read back: 10 of 10 settings match (9 written, 1 already had the value)." */
+static void apply_print_match(const struct apply *a)
+{
+	unsigned int changes = cmd_plans_changes(&a->plans), cached = apply_cached(&a->plans);
+	unsigned int right = changes > a->written ? changes - a->written : 0;
+
+	printf("Read back: %u of %u setting%s match%s", changes, changes, changes == 1 ? "" : "s",
+	       changes == 1 ? "es" : "");
+	if (right)
+		printf(" (%u written, %u already had the value)", a->written, right);
+	fputs(".\n", stdout);
+	if (cached)
+		printf("  %u of them from the driver's cache, not from the device.\n", cached);
+}
+
+static void apply_print_deadline(const struct apply *a)
+{
+	uint64_t now = boottime_ms();
+	uint64_t left_ms = a->undo_at_ms > now ? a->undo_at_ms - now : 0;
+	time_t at = time(NULL) + (time_t)((left_ms + 500) / 1000);
+	char when[32];
+	struct tm tm;
+
+	gmtime_r(&at, &tm);
+	strftime(when, sizeof(when), "%H:%M:%SZ", &tm);
+	printf("Not final: rocecheck undoes this at %s (in %llu s) unless you run 'rocecheck "
+	       "confirm'.\n",
+	       when, (unsigned long long)(left_ms + 999) / 1000);
+	fflush(stdout);
+}
+
+/* Reasons why the undo may not happen, each with its remedy. */
+static void apply_warn_undo(const struct apply *a)
+{
+	if (!apply_confirm_within_s(a))
+		return;
+	if (a->lacks & DEADMAN_LACKS_OOM)
+		fputs("This undo does not survive an OOM kill of its process: lowering "
+		      "oom_score_adj needs\n  CAP_SYS_RESOURCE.\n",
+		      stderr);
+	if (a->lacks & DEADMAN_LACKS_CGROUP)
+		fputs("This undo does not survive the end of your login (a lost ssh connection, "
+		      "too) where logind has\n  KillUserProcesses=yes. Next time use: "
+		      "systemd-run --scope rocecheck apply ...\n",
+		      stderr);
+	if (globals->quiet)
+		return;
+	if (strcmp(state_at.dir, STATE_DIR))
+		fprintf(stderr,
+			"This undo does not survive a reboot: rocecheck-apply.service reads "
+			"only " STATE_DIR ".\n");
+	else if (!boot_unit_apply_enabled(NULL))
+		fputs("This undo does not survive a reboot. To cover it: systemctl enable "
+		      "rocecheck-apply.service\n",
+		      stderr);
+}
+
+/* For a transaction that needs no confirmation. rc: of the re-check. */
+static void apply_print_final(const struct apply *a, const char *tx_id, int rc)
+{
+	bool kept = (a->is_kept || (a->is_staged && rc == EXIT_OK)) && a->profile.persist &&
+		    !strcmp(state_at.dir, STATE_DIR);
+
+	printf("Transaction %s %s; 'rocecheck rollback' can still undo it.\n", tx_id,
+	       rc == EXIT_OK ? "is final" : "stays, see above");
+	if (kept && boot_unit_apply_enabled(NULL))
+		puts("Applied again at boot: yes.");
+	else
+		printf("Applied again at boot: no%s.\n",
+		       kept ? " (for yes: systemctl enable rocecheck-apply.service)" : "");
+	fflush(stdout);
+}
+
 static void apply_print_verified(const struct apply *a, const char *tx_id,
 				 const struct plans *again, unsigned int left)
 {
-	unsigned int changes = cmd_plans_changes(&a->plans);
-
-	if (left)
+	if (left) {
 		cmd_plans_print(again, &a->profile, stdout, globals->colour_out);
-	else if (!boot)
-		printf("Read back: %u of %u match.", changes, changes);
-	if (apply_confirm_within_s(a))
-		printf(" Transaction %s. Run 'rocecheck confirm' within %u s, or rocecheck undoes "
-		       "it.\n",
-		       tx_id, apply_confirm_within_s(a));
-	else if (left || !boot)
-		printf(" Transaction %s; 'rocecheck rollback' undoes it.\n", tx_id);
+		putchar('\n');
+	} else if (!boot) {
+		apply_print_match(a);
+	}
+	if (apply_confirm_within_s(a)) {
+		printf("Transaction %s.\n", tx_id);
+		apply_print_deadline(a);
+	}
 	fflush(stdout);
 }
 
@@ -271,6 +380,17 @@ static int apply_check_deadman(const struct apply *a, const char *tx_id)
 	return apply_report_failure(a, tx_id, err ? APPLY_LOST : APPLY_UNDONE, &e);
 }
 
+/* The last lines: what becomes of the transaction. Again below the re-check, if there was one. */
+static void apply_print_last(const struct apply *a, const char *tx_id, unsigned int left, int rc)
+{
+	if (!apply_confirm_within_s(a)) {
+		if (left || !boot)
+			apply_print_final(a, tx_id, rc);
+	} else if (!left && apply_wait_ms(a)) {
+		apply_print_deadline(a);
+	}
+}
+
 /* Prints the result before the re-check: the time to confirm runs from now on. */
 static int apply_finish(struct apply *a, const char *tx_id, const struct plans *again,
 			unsigned int left)
@@ -283,8 +403,10 @@ static int apply_finish(struct apply *a, const char *tx_id, const struct plans *
 		json_decref(texts);
 		return rc;
 	}
+	apply_read_journal(a, tx_id);
 	if (!globals->json)
 		apply_print_verified(a, tx_id, again, left);
+	apply_warn_undo(a);
 	rc = left ? EXIT_FINDINGS : apply_wait_and_verify(a, texts, &findings);
 	guarded = apply_check_deadman(a, tx_id);
 	if (globals->json && !guarded)
@@ -293,6 +415,8 @@ static int apply_finish(struct apply *a, const char *tx_id, const struct plans *
 		json_decref(texts);
 	if (!guarded)
 		apply_keep(a, tx_id, rc);
+	if (!guarded && !globals->json)
+		apply_print_last(a, tx_id, left, rc);
 	return guarded ? guarded : printed ? printed : rc;
 }
 
@@ -320,30 +444,11 @@ static int apply_read_back(struct apply *a, const char *tx_id)
 	return rc;
 }
 
-static void apply_report_deadman(unsigned int lacks, void *arg)
+static void apply_note_deadman(unsigned int lacks, void *arg)
 {
-	(void)arg;
-	if (lacks & DEADMAN_LACKS_OOM)
-		fputs("rocecheck: warning: the OOM killer can kill the rollback guard: lowering "
-		      "its oom_score_adj needs CAP_SYS_RESOURCE\n",
-		      stderr);
-	if (lacks & DEADMAN_LACKS_CGROUP)
-		fputs("rocecheck: warning: the rollback guard is still in your login session; "
-		      "with KillUserProcesses=yes,\n  logging out kills it and nothing is rolled "
-		      "back\n",
-		      stderr);
-	if (globals->quiet)
-		return;
-	if (strcmp(state_at.dir, STATE_DIR))
-		fprintf(stderr,
-			"rocecheck: warning: a reboot is not covered: rocecheck-apply.service "
-			"reads only " STATE_DIR ", not %s\n",
-			state_at.dir);
-	else if (!boot_unit_apply_enabled(NULL))
-		fputs("rocecheck: warning: a reboot is not covered: rocecheck-apply.service is not "
-		      "enabled, so nothing\n  rolls this back after a reboot (systemctl enable "
-		      "rocecheck-apply.service)\n",
-		      stderr);
+	struct apply *a = arg;
+
+	a->lacks = lacks;
 }
 
 /* --settle re-checks an unchanged host, too. */
@@ -367,7 +472,7 @@ static int apply_write(struct apply *a)
 		.wait_link_s = (wait_link_ms + 999) / 1000,
 		.progress = apply_print_progress,
 		.arg = a,
-		.guarded = apply_report_deadman,
+		.guarded = apply_note_deadman,
 		.prepared = apply_stage,
 		.deadman = &a->deadman,
 	};

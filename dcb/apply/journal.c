@@ -67,6 +67,15 @@ bool tx_stands(const struct tx *tx)
 	return tx->state == TX_DONE && (!tx->confirm_within_s || tx->confirmed);
 }
 
+unsigned int tx_settings(const struct tx *tx)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		n += (unsigned int)__builtin_popcountll(tx_planned(tx, i));
+	return n;
+}
+
 bool tx_waits(const struct tx *tx)
 {
 	return tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && !tx->other_boot;

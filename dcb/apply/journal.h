@@ -86,6 +86,9 @@ uint64_t tx_planned(const struct tx *tx, unsigned int port);
 /* Returns true when it is done and needs no confirmation any more. */
 bool tx_stands(const struct tx *tx);
 
+/* Returns the number of settings that the transaction writes, on all ports. */
+unsigned int tx_settings(const struct tx *tx);
+
 /* Returns true when it is done in this boot and waits for its confirmation. */
 bool tx_waits(const struct tx *tx);
 

@@ -220,12 +220,29 @@ static int apply_arm_deadman(struct tx_exec *r, struct err *e)
 	return err;
 }
 
-static void apply_report_steps(const struct tx_exec *r, const struct plan *plan, uint64_t fields,
-			       bool done)
+static void apply_report_begin(const struct tx_exec *r, const struct plan *plan, uint64_t fields)
 {
 	for (unsigned int i = 0; r->how->progress && i < plan->count; i++)
 		if (!plan->step[i].cannot && fields & QOS_BIT(plan->step[i].field))
-			r->how->progress(plan, i, done, r->how->arg);
+			r->how->progress(plan, i, false, r->how->arg);
+}
+
+/* Reports ended steps in the order of the plan, from *next on. right: fields that had their value
+ * already and are not written; done: those and the written ones. */
+static void apply_report_end(const struct tx_exec *r, const struct plan *plan, uint64_t right,
+			     uint64_t done, unsigned int *next)
+{
+	for (; r->how->progress && *next < plan->count; (*next)++) {
+		const struct plan_step *s = &plan->step[*next];
+
+		if (s->cannot)
+			continue;
+		if (!(done & QOS_BIT(s->field)))
+			return;
+		if (right & QOS_BIT(s->field))
+			r->how->progress(plan, *next, false, r->how->arg);
+		r->how->progress(plan, *next, true, r->how->arg);
+	}
 }
 
 static int apply_write_steps(struct tx_exec *r, unsigned int port, const struct signals_held *held,
@@ -233,7 +250,8 @@ static int apply_write_steps(struct tx_exec *r, unsigned int port, const struct 
 {
 	const struct plan *plan = r->plan[port];
 	struct dcb_port names = tx_port_names(&r->tx.port[port]);
-	uint64_t right = plan_fields(plan) & ~tx_planned(&r->tx, port);
+	uint64_t right = plan_fields(plan) & ~tx_planned(&r->tx, port), done = right;
+	unsigned int next = 0;
 
 	for (unsigned int i = 0; i < r->tx.step_count; i++) {
 		const struct tx_step *s = &r->tx.step[i];
@@ -243,14 +261,15 @@ static int apply_write_steps(struct tx_exec *r, unsigned int port, const struct 
 			return err_set(e, -EINTR, "stopped by signal %d", sig);
 		if (s->port != port)
 			continue;
-		apply_report_steps(r, plan, s->fields, false);
+		apply_report_end(r, plan, right, done, &next);
+		apply_report_begin(r, plan, s->fields);
 		err = dcb_write(r->dcb, &names, &s->to, s->fields, e);
 		if (err)
 			return err;
-		apply_report_steps(r, plan, s->fields, true);
+		done |= s->fields;
+		apply_report_end(r, plan, right, done, &next);
 	}
-	apply_report_steps(r, plan, right, false);
-	apply_report_steps(r, plan, right, true);
+	apply_report_end(r, plan, right, done, &next);
 	return 0;
 }
 

@@ -63,7 +63,7 @@ nobody_waits()
 @test "nobody confirms: it comes back by itself, and says so" {
 	state >"$BATS_TEST_TMPDIR/before"
 	run -0 apply --confirm-within 3s
-	[[ $output == *"Run 'rocecheck confirm' within 3 s"* ]]
+	[[ $output == *"Not final: rocecheck undoes this at "*" unless you run 'rocecheck confirm'."* ]]
 	run -0 on h2 rocecheck rollback --list
 	[[ $output == *"waits for confirmation"* ]]
 	mtu_becomes 4200

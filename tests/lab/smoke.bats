@@ -190,7 +190,7 @@ validate()
 	[[ $output == *"~ pfc.enabled"*"[] -> [3]"*"lab:"[0-9]* ]]
 	[[ $output == *"Nothing written."* ]]
 	run -0 on h1 rocecheck apply lab --auto-approve --accept-unproven
-	[[ $output == *"Read back: 10 of 10 match. Transaction "* ]]
+	[[ $output == *"Read back: 10 of 10 settings match"*"Transaction "*" is final"* ]]
 	run -0 on h1 rocecheck plan lab --exit-code
 	[[ $output == *"already matches lab"* ]]
 	on h1 dcb pfc show dev roce0 prio-pfc | grep -q '3:on'
@@ -296,7 +296,7 @@ validate()
 	[[ $output == *"dcbx.agent: lldpad"* ]]
 	speaker h1
 	run -0 apply h1 --settle 6s
-	[[ $output == *"Read back: "*" match."* ]]
+	[[ $output == *"Read back: "*" match"* ]]
 	[[ $output == *"warning: roce0: neighbour leaf1 port p1 advertises ets.tc_tx_bw {0: 50, 3: 50}, expected {0: 40, 3: 60}"* ]]
 	[[ $output != *"advertises pfc"* ]]
 

@@ -131,7 +131,7 @@ for ((i = 0; written < runs && i < 10 * runs; i++)); do
 	changes=$(wc -l <changes)
 	one "$victim"
 	[ "$victim" = both ] || settled
-	if [ "$(mtu)" != $before ] && { [ "$victim" = both ] || { [ "$victim" = deadman ] && grep -q "or it is undone" said; }; }; then
+	if [ "$(mtu)" != $before ] && { [ "$victim" = both ] || { [ "$victim" = deadman ] && grep -q "rocecheck undoes this at" said; }; }; then
 		# Nobody is left who could.
 		for pid in $(ours); do kill -KILL "$pid" 2>/dev/null || true; done
 		cat /proc/sys/kernel/random/uuid >boot_id
