@@ -38,19 +38,36 @@ static json_t *rollback_tx_to_json(const struct tx *tx)
 			 (int)tx->step_count, "waits", tx_waits(tx), "ports", ports);
 }
 
-static void rollback_print_waiting(const struct tx *tx)
+/* A word of people; "" for a transaction that waits: see rollback_print_state(). */
+static const char *rollback_state_text(const struct tx *tx)
+{
+	switch (tx->state) {
+	case TX_DONE:
+		if (!tx->confirm_within_s)
+			return "applied, no confirmation needed";
+		if (tx->confirmed)
+			return "confirmed";
+		return tx->other_boot ? "not confirmed before a reboot" : "";
+	case TX_LOST:
+		return "failed, former settings not restored";
+	case TX_EMPTY:
+		return "empty, nothing was written";
+	default:
+		return tx_state_word(tx->state);
+	}
+}
+
+static void rollback_print_state(const struct tx *tx)
 {
 	uint64_t now = boottime_ms();
 
-	if (tx->state == TX_DONE && tx->confirm_within_s && !tx->confirmed && tx->other_boot)
-		printf("  not confirmed before a reboot");
 	if (!tx_waits(tx))
-		return;
-	if (now < tx->confirm_by_ms)
-		printf("  waits for confirmation, %llu s left",
+		fputs(rollback_state_text(tx), stdout);
+	else if (now < tx->confirm_by_ms)
+		printf("waits for confirmation, %llu s left",
 		       (unsigned long long)(tx->confirm_by_ms - now + 999) / 1000);
 	else
-		printf("  waits for confirmation, timeout passed%s",
+		printf("waits for confirmation, timeout passed%s",
 		       deadman_lives(state_at.run, tx->id) ? ""
 							   : ", its rollback guard is not running");
 }
@@ -60,14 +77,15 @@ static void rollback_print_tx(const struct tx *tx)
 	char *time = text_copy(tx->time, TEXT_FIELD);
 
 	/* With --state-dir a journal is untrusted input. */
-	printf("%-20s  %-20s  %-11s  %3u writes ", tx->id, time ? time : "?",
-	       tx_state_word(tx->state), tx->step_count);
+	printf("%-18s  %-20s  %8u  ", tx->id, time ? time : "?", tx_settings(tx));
 	free(time);
 	for (unsigned int i = 0; i < tx->port_count; i++) {
-		putchar(' ');
+		if (i)
+			putchar(' ');
 		text_print(stdout, tx->port[i].ifname, TEXT_FIELD);
 	}
-	rollback_print_waiting(tx);
+	fputs("  ", stdout);
+	rollback_print_state(tx);
 	putchar('\n');
 }
 
@@ -98,6 +116,9 @@ static int rollback_print_list(void)
 
 	if (!err)
 		err = journal_ids(&s, &ids, &n, &e);
+	if (!globals->json && n)
+		printf("%-18s  %-20s  %8s  %s\n", "TRANSACTION", "BEGAN", "SETTINGS",
+		       "PORTS, STATE");
 	for (unsigned int i = 0; i < n; i++)
 		rc = cmd_worse(rc, rollback_print_one(&s, ids[i], all));
 	free(ids);
@@ -148,10 +169,16 @@ static int rollback_report_done(const struct tx *tx)
 						"rocecheck.rollback/1", "tx", tx->id, "outcome",
 						"undone", "missing", rollback_missing_json(tx)));
 	printf("Transaction %s is undone: %u setting%s restored and read back on", tx->id,
-	       tx->step_count, tx->step_count == 1 ? "" : "s");
+	       tx_settings(tx), tx_settings(tx) == 1 ? "" : "s");
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		printf(" %s", tx->port[i].ifname);
 	puts(".");
+	for (unsigned int i = 0; i < tx->port_count; i++)
+		if (tx->port[i].cm_dir_made)
+			printf("The configfs directory rdma_cm/%s, which apply created, is "
+			       "removed: "
+			       "its settings are\n  unknown (?) again.\n",
+			       tx->port[i].ibdev);
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		if (tx->port[i].missing)
 			fprintf(stderr,
