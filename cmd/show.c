@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * rocecheck show: prints the current QoS settings of ports in profile syntax, by the field table.
- * An unknown setting is printed as "?", never omitted. Changes nothing.
+ * Unknown settings are listed below the others, never omitted. Changes nothing.
  */
 #include <stdio.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "cmd/show_yaml.h"
 #include "dcb/lldpad/lldp_agent.h"
 #include "dcb/plan/platform.h"
 #include "probe/host/ports.h"
+
+#define SHOW_VALUE_AT 39
 
 static const char *interface, *device;
 static bool yaml;
@@ -80,10 +84,57 @@ static void show_platform(struct dcb *dcb, const struct port *port)
 	}
 }
 
+/* The unit of a value, or the meaning of the elements of a list. */
+static const char *show_unit(const struct qos_field *f, const char *text)
+{
+	if (!strcmp(text, "{}") || !strcmp(text, "[]"))
+		return "";
+	if (f->kind == QOS_KIND_PRIO_U8)
+		return "(of priority 0 to 7)";
+	return f->kind == QOS_KIND_PRIO_SET ? "(priorities)" : f->unit;
+}
+
+static void show_field(const struct qos *q, enum qos_field_id id)
+{
+	const struct qos_field *f = &qos_fields[id];
+	char text[1024], line[1152];
+	const char *unit;
+	int at = printf("  %-*s ", SHOW_VALUE_AT - 3, f->key);
+
+	qos_field_text(q, id, text, sizeof(text));
+	unit = show_unit(f, text);
+	snprintf(line, sizeof(line), "%s%s%s", text, *unit ? " " : "", unit);
+	output_wrap(stdout, line, (unsigned int)at, SHOW_VALUE_AT, OUTPUT_COLUMNS);
+	putchar('\n');
+}
+
+static void show_unknown(const struct qos *q)
+{
+	const char *comma = "";
+	unsigned int at = 0;
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		char text[80];
+
+		if (qos_has(q, id))
+			continue;
+		if (!*comma)
+			at = (unsigned int)printf("  unknown (the driver does not report it):");
+		else
+			at += (unsigned int)printf(",");
+		comma = ",";
+		snprintf(text, sizeof(text), " %s", qos_fields[id].key);
+		if (at + strlen(text) > OUTPUT_COLUMNS - 1)
+			at = (unsigned int)printf("\n   ") - 1;
+		at += (unsigned int)printf("%s", text);
+	}
+	if (*comma)
+		putchar('\n');
+}
+
 static void show_port(struct dcb *dcb, const struct port *p)
 {
-	bool unknown = false;
-	char text[1024];
+	const uint64_t points = QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_RP_ENABLE);
 
 	printf("%s", p->netdev);
 	if (p->ibdev[0])
@@ -94,17 +145,13 @@ static void show_port(struct dcb *dcb, const struct port *p)
 	printf("  %s%s\n", p->up ? "up" : "down",
 	       p->dcb ? "" : "  no DCB (the driver does not support dcbnl)");
 	show_platform(dcb, p);
-	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		const struct qos_field *f = &qos_fields[id];
-
-		qos_field_text(&p->qos, id, text, sizeof(text));
-		printf("  %-36s %s%s%s\n", f->key, text,
-		       f->unit[0] && qos_has(&p->qos, id) ? " " : "",
-		       qos_has(&p->qos, id) ? f->unit : "");
-		unknown |= !qos_has(&p->qos, id);
-	}
-	if (unknown)
-		puts("  ?: unknown, the driver does not report this setting");
+	for (int id = 0; id < QOS_FIELD_COUNT; id++)
+		if (qos_has(&p->qos, id))
+			show_field(&p->qos, id);
+	show_unknown(&p->qos);
+	if (p->qos.has & points)
+		puts("  np: notification point, the receiver that sends CNPs; rp: reaction point, "
+		     "the sender");
 }
 
 /* Adds the settings that only lldpad has. */

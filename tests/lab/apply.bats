@@ -220,7 +220,7 @@ dirty()
 	run -3 on rocecheck plan lab -i nope0
 	run -3 on rocecheck show -d nope_0
 	run -0 on rocecheck show -i eth0
-	[[ $output == *"no DCB"* && $output == *"pfc.enabled"*"?"* ]]
+	[[ $output == *"no DCB"* && $output == *"unknown (the driver does not report it):"*"pfc.enabled"* ]]
 	run -0 on rocecheck plan lab -i eth0
 	[[ $output == *"! pfc.enabled"*"unsupported: the device does not offer it"* ]]
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"
