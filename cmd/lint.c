@@ -63,21 +63,25 @@ static int lint_file(const char *name, struct diags *d)
 	return lint_exit_code(d, first);
 }
 
-static int lint_print_text(const struct diags *d)
+static int lint_print_text(const struct diags *d, int argc, char **argv)
 {
-	if (!d->count && !globals->quiet)
-		return puts("no findings") < 0 ? -EIO : 0;
-	return diags_print(d, stdout, globals->colour_out);
+	if (d->count || globals->quiet)
+		return diags_print(d, stdout, globals->colour_out);
+	fputs("no findings in", stdout);
+	for (int i = 0; i < argc; i++)
+		printf("%s %s", i ? "," : "", argv[i]);
+	putchar('\n');
+	return ferror(stdout) ? -EIO : 0;
 }
 
-static int lint_print(const struct diags *d)
+static int lint_print(const struct diags *d, int argc, char **argv)
 {
 	struct err e = {0};
 	int err;
 
 	if (globals->json || !strcmp(format, "json"))
 		return cmd_print_json(diags_to_json(d));
-	err = !strcmp(format, "gcc") ? diags_print_gcc(d, stdout) : lint_print_text(d);
+	err = !strcmp(format, "gcc") ? diags_print_gcc(d, stdout) : lint_print_text(d, argc, argv);
 	if (!err)
 		return EXIT_OK;
 	err_sys(&e, err, "standard output");
@@ -96,7 +100,7 @@ static int run_lint(int argc, char **argv)
 		code = cmd_worse(code, lint_file(argv[i], &d));
 	/* If no file could be read, "no findings" would be wrong. */
 	if (d.count || code == EXIT_OK)
-		code = cmd_worse(code, lint_print(&d));
+		code = cmd_worse(code, lint_print(&d, argc, argv));
 	diags_clear(&d);
 	return code;
 }
