@@ -130,13 +130,12 @@ static void main_print_command_usage(const struct command *c, FILE *out)
 	fprintf(out, "\nExample: %s\nExit codes: man rocecheck\n", example);
 }
 
-/* command: its name, "" before it is known. */
-static int main_fail(int code, const char *command, const struct err *e)
+int cmd_fail(int code, const struct err *e)
 {
 	const char *red = state.colour_err ? TEXT_RED : "";
 	const char *off = state.colour_err ? TEXT_RESET : "";
 
-	fprintf(stderr, "rocecheck%s%s: %serror:%s ", *command ? " " : "", command, red, off);
+	fprintf(stderr, "rocecheck: %serror:%s ", red, off);
 	text_print(stderr, e->text, TEXT_FIELD);
 	fputc('\n', stderr);
 	if (e->hint[0]) {
@@ -145,11 +144,6 @@ static int main_fail(int code, const char *command, const struct err *e)
 		fputc('\n', stderr);
 	}
 	return code;
-}
-
-int cmd_fail(int code, const struct err *e)
-{
-	return main_fail(code, "", e);
 }
 
 int cmd_exit_for(const struct err *e, int otherwise)
@@ -185,7 +179,8 @@ int cmd_usage(const struct command *c, const char *fmt, ...)
 {
 	va_list ap;
 
-	fprintf(stderr, "rocecheck %s: ", c->name);
+	fprintf(stderr, "rocecheck: %serror:%s ", state.colour_err ? TEXT_RED : "",
+		state.colour_err ? TEXT_RESET : "");
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
@@ -399,7 +394,7 @@ static int main_run_command(const struct command *c, int argc, char **argv)
 		return EXIT_OK;
 	}
 	if (opts_parse(c->opts, &argc, argv, false, &e))
-		return main_fail(EXIT_USAGE, c->name, &e);
+		return cmd_fail(EXIT_USAGE, &e);
 	return c->run(argc, argv);
 }
 
