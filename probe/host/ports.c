@@ -180,6 +180,22 @@ bool ports_profile_selects(struct dcb *dcb, const struct profile *profile, const
 	return found;
 }
 
+/* Sets the hint to the RoCE ports of this host. */
+static void ports_hint_names(struct dcb *dcb, struct err *e)
+{
+	char names[ERR_HINT_MAX - 64] = "";
+	struct snapshot s = {0};
+	size_t used = 0;
+
+	if (snapshot_read_ports(dcb, NULL, 0, &s, NULL))
+		return;
+	for (unsigned int i = 0; i < s.port_count && used < sizeof(names); i++)
+		used += snprintf(names + used, sizeof(names) - used, "%s%s (%s)", used ? ", " : "",
+				 s.port[i].netdev, s.port[i].ibdev);
+	err_hint(e, used ? "RoCE ports of this host: %s" : "this host has no RoCE port%s", names);
+	snapshot_clear(&s);
+}
+
 int ports_read(struct dcb *dcb, const char *name, enum lldp_agent agent, struct snapshot *s,
 	       struct err *e)
 {
@@ -189,8 +205,10 @@ int ports_read(struct dcb *dcb, const char *name, enum lldp_agent agent, struct 
 
 	memset(s, 0, sizeof(*s));
 	err = snapshot_read_ports(dcb, &name, name ? 1 : 0, s, e);
-	if (err == -ENODEV)
+	if (err == -ENODEV) {
 		err_set(e, err, "'%s': no such netdev or RDMA device", name);
+		ports_hint_names(dcb, e);
+	}
 	if (!err)
 		err = ports_choose(dcb, s, name, &chosen, e);
 	if (!err && chosen.spread)
