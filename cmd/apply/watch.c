@@ -16,6 +16,7 @@
 
 #include "cmd/apply/plan_text.h"
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "dcb/apply/deadman.h"
 #include "dcb/apply/decide.h"
 #include "dcb/apply/plan_apply.h"
@@ -97,6 +98,7 @@ struct watch_report {
 	const struct qos *before;   /* with WATCH_DRIFT, WATCH_BACK and WATCH_REPAIRED */
 	uint64_t fields;
 	const struct drift_writers *writers; /* NULL: none are named */
+	const struct watch *watch;	     /* with WATCH_DRIFT */
 	const char *text;
 };
 
@@ -114,50 +116,80 @@ static const char *const event_words[] = {
 	[WATCH_OVERDUE] = "unconfirmed",
 };
 
-static void watch_print_fields(const struct watch_report *t)
+/* One line each: "TIME DRIFT roce0 pfc.enabled: [3] -> [4]". */
+static void watch_print_fields(const struct watch_report *t, const char *head)
 {
-	const char *sep = "";
-
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		char from[VALUE_MAX], to[VALUE_MAX];
+		char from[VALUE_MAX], to[VALUE_MAX], line[3 * VALUE_MAX];
 
 		if (!(t->fields & QOS_BIT(id)))
 			continue;
 		qos_field_text(t->before, id, from, sizeof(from));
 		qos_field_text(&t->port->now, id, to, sizeof(to));
-		printf("%s %s %s -> %s", sep, qos_fields[id].key, from, to);
-		sep = ";";
+		snprintf(line, sizeof(line), "%s %s: %s -> %s%s%s%s", head, qos_fields[id].key,
+			 from, to, t->text ? " (" : "", t->text ? t->text : "", t->text ? ")" : "");
+		output_wrap(stdout, line, 0, 4, OUTPUT_COLUMNS);
+		putchar('\n');
 	}
 }
 
-static void watch_print_writers(const struct drift_writers *s)
+/* "    HEAD: TEXT", wrapped; nothing for an empty text. */
+static void watch_print_detail(const char *head, const char *text)
 {
-	char when[UTC_TEXT_MAX];
+	char line[1024];
 
-	for (unsigned int i = 0; i < s->count; i++) {
-		const struct drift_writer *one = &s->writer[i];
+	if (!*text)
+		return;
+	snprintf(line, sizeof(line), "%s%s", head, text);
+	fputs("    ", stdout);
+	output_wrap(stdout, line, 4, 6, OUTPUT_COLUMNS);
+	putchar('\n');
+}
 
-		printf("%s%s (pid %d", i ? ", " : " [running at that time: ", one->name,
-		       (int)one->pid);
-		utc_text(one->started, when);
-		printf("%s%s)", one->started ? ", since " : "", one->started ? when : "");
-	}
-	if (s->count)
-		putchar(']');
+/* The command that restores the baseline; none if that is only the state at the start. */
+static void watch_print_remedy(const struct watch *w, const struct watched *p)
+{
+	const char *name = w->profile ? w->profile->path : "--last";
+
+	if (!strncmp(name, "builtin:", strlen("builtin:")))
+		name += strlen("builtin:");
+	if (!repair && (w->profile || p->since[0]))
+		printf("    to restore: rocecheck apply %s -i %s (or watch with --repair)\n", name,
+		       p->ifname);
 }
 
 static void watch_print_text(const struct watch_report *t, const char *when)
 {
-	printf("%s %s %s", when, t->port ? t->port->ifname : "-", event_words[t->event]);
-	if (t->event == WATCH_CARRIER)
-		printf(" %s", t->port->carrier ? "on" : "off");
-	if (t->fields)
-		watch_print_fields(t);
-	if (t->text)
-		printf(": %s", t->text);
-	if (t->writers)
-		watch_print_writers(t->writers);
-	putchar('\n');
+	const char *word = t->event == WATCH_DRIFT ? "DRIFT" : event_words[t->event];
+	char head[64], line[ERR_TEXT_MAX + 128], text[768];
+
+	snprintf(head, sizeof(head), "%s %s%s%s", when, word, t->port ? " " : "",
+		 t->port ? t->port->ifname : "");
+	if (t->fields) {
+		watch_print_fields(t, head);
+	} else {
+		snprintf(line, sizeof(line), "%s%s%s%s", head,
+			 t->event != WATCH_CARRIER ? ""
+			 : t->port->carrier	   ? " on"
+						   : " off",
+			 !t->text		   ? ""
+			 : t->event == WATCH_START ? " "
+						   : ": ",
+			 t->text ? t->text : "");
+		output_wrap(stdout, line, 0, 4, OUTPUT_COLUMNS);
+		putchar('\n');
+	}
+	if (t->event == WATCH_DRIFT) {
+		drift_effects_text(&t->port->want.qos, &t->port->now, t->fields, text,
+				   sizeof(text));
+		watch_print_detail("", text);
+	}
+	if (t->writers) {
+		writers_text(t->writers, text, sizeof(text));
+		watch_print_detail("possible cause (running at that time): ", text);
+	}
+	if (t->event == WATCH_DRIFT)
+		watch_print_remedy(t->watch, t->port);
 }
 
 static json_t *watch_fields_json(const struct watch_report *t)
@@ -234,7 +266,7 @@ static void watch_print_json(const struct watch_report *t, const char *when)
 	putchar('\n');
 }
 
-/* One line on stdout; with --json an object of rocecheck.watch/1. Times are UTC. */
+/* Lines on stdout; with --json an object, on one line, of rocecheck.watch/1. Times are UTC. */
 static void watch_print(const struct watch_report *t)
 {
 	char when[UTC_TEXT_MAX];
@@ -410,8 +442,12 @@ static void watch_print_drift(struct watch *w, struct watched *p, enum watch_eve
 			      const struct qos *before, uint64_t fields)
 {
 	struct drift_writers named = w->writers;
-	const struct watch_report t = {
-		.event = event, .port = p, .before = before, .fields = fields, .writers = &named};
+	const struct watch_report t = {.event = event,
+				       .port = p,
+				       .before = before,
+				       .fields = fields,
+				       .writers = &named,
+				       .watch = w};
 
 	writers_filter(&named, fields);
 	watch_print(&t);

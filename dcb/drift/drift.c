@@ -89,6 +89,27 @@ static void drift_forbid_disruption(struct plan_step *s)
 		 plan_disruption_word(s->disruption));
 }
 
+void drift_effects_text(const struct qos *want, const struct qos *now, uint64_t fields, char *buf,
+			size_t size)
+{
+	uint64_t known = fields & want->has & now->has;
+	uint8_t lost = want->pfc_enabled & ~now->pfc_enabled;
+	char prios[32];
+	size_t used = 0;
+
+	buf[0] = '\0';
+	if (known & QOS_BIT(QOS_PFC_ENABLED) && lost) {
+		qos_prio_set_text(lost, prios, sizeof(prios));
+		used = snprintf(buf, size, "priority %s is no longer lossless", prios);
+	}
+	if (known & QOS_BIT(QOS_TRUST) && want->trust == QOS_TRUST_DSCP &&
+	    now->trust != QOS_TRUST_DSCP && used < size)
+		snprintf(buf + used, size - used,
+			 "%sthe DSCP of a packet no longer selects its "
+			 "priority",
+			 used ? "; " : "");
+}
+
 void drift_plan(const struct drift_want *want, uint64_t drift, const struct qos *now,
 		const char *driver, struct plan *plan, uint64_t *left)
 {

@@ -47,6 +47,11 @@ uint64_t drift_fields(const struct drift_want *want, const struct qos *now);
 /* Returns the fields that are known on one side only or have different values. */
 uint64_t drift_changed_fields(const struct qos *before, const struct qos *now);
 
+/* Writes the consequences of drifted fields that their values do not say: "priority 3 is no longer
+ * lossless"; "" for none. */
+void drift_effects_text(const struct qos *want, const struct qos *now, uint64_t fields, char *buf,
+			size_t size);
+
 /*
  * Makes the plan that restores the fields of `drift`; names of the port are left empty. Steps that
  * would flap the link or reset the port are marked `cannot`. *left: fields that no step restores.

@@ -54,18 +54,21 @@ ended()
 
 @test "somebody sets PFC: field, values, port and program; a return; the exit codes" {
 	run -0 on h1 rocecheck watch --once
-	[[ $output == *"roce0 start: baseline: state after transaction "* ]]
+	[[ $output == *"start roce0 baseline: state after transaction "* ]]
 	start
 	# One that is still there when it is looked for: it waits for its next line.
 	on h1 bash -c '{ echo "pfc set dev roce0 prio-pfc 3:off"; sleep 3; } | /usr/sbin/dcb -b - || true'
-	run -0 told 10 'roce0 drift'
-	[[ $output == *"pfc.enabled [3] -> []"*"[running at that time: dcb (pid "* ]]
+	run -0 told 10 'DRIFT roce0'
+	[[ $output == *"pfc.enabled: [3] -> []"* ]]
+	told 10 'priority 3 is no longer lossless'
+	told 10 'possible cause [(]running at that time[)]:.* dcb [(]pid '
+	told 10 'to restore: rocecheck apply --last -i roce0 '
 	run -1 on h1 rocecheck watch --once --json
 	jq -se '.[1] | .schema == "rocecheck.watch/1" and .event == "drift" and .port == "roce0" and
 		.fields[0] == {key: "pfc.enabled", from: [3], to: [], want: [3]}' <<<"$output"
 	on h1 dcb pfc set dev roce0 prio-pfc 3:on
-	run -0 told 10 'roce0 back'
-	[[ $output == *"pfc.enabled [] -> [3]"* ]]
+	run -0 told 10 'back roce0'
+	[[ $output == *"pfc.enabled: [] -> [3]"* ]]
 	ended INT
 	run -0 on h1 rocecheck watch --once lab
 	[[ $output == *"baseline: profile builtin:lab"* ]]
@@ -75,7 +78,7 @@ ended()
 	start --interval 2s
 	on h1 bash -c 'mkdir -p /sys/kernel/config/rdma_cm/rxe0
 		echo 42 >/sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos'
-	told 10 'drift rdma.cm_default_tos \{dscp: 26, ecn: ect0\} -> \{dscp: 10, ecn: ect0\}'
+	told 10 'DRIFT roce0 rdma.cm_default_tos: \{dscp: 26, ecn: ect0\} -> \{dscp: 10,'
 	ended TERM
 }
 
@@ -92,11 +95,11 @@ ended()
 @test "our own apply is no drift, and what it left is what is compared from then on" {
 	start
 	on h1 dcb pfc set dev roce0 prio-pfc 5:on
-	told 10 'drift pfc.enabled \[3\] -> \[3, 5\]'
+	told 10 'DRIFT roce0 pfc.enabled: \[3\] -> \[3, 5\]'
 	on h1 bash -c ': >/tmp/watch; rocecheck apply lab --auto-approve --accept-unproven >/dev/null'
-	told 10 'start: baseline: state after transaction'
+	told 10 'start roce0 baseline: state after transaction'
 	sleep 2
-	run -1 on h1 grep drift /tmp/watch
+	run -1 on h1 grep -i drift /tmp/watch
 	ended TERM
 }
 
@@ -104,13 +107,13 @@ ended()
 	start --repair
 	for _ in 1 2 3; do
 		on h1 bash -c ': >/tmp/watch; dcb pfc set dev roce0 prio-pfc 3:off'
-		run -0 told 10 'roce0 repaired'
-		[[ $output == *"pfc.enabled [] -> [3]: transaction "* ]]
+		run -0 told 10 'repaired roce0'
+		[[ $output == *"pfc.enabled: [] -> [3] (transaction "* ]]
 		on h1 dcb -j pfc show dev roce0 | jq -e '."prio-pfc"[3] == true or ."prio_pfc"[3] == true'
 	done
 	on h1 bash -c ': >/tmp/watch; dcb pfc set dev roce0 prio-pfc 3:off'
 	run -0 told 10 'repair-held'
-	[[ $output == *"3 repairs in 10 minutes: no more repairs of this port until watch restarts"* ]]
+	[[ $output == *"3 repairs in 10 minutes: no more repairs of this port"* ]]
 	ended INT
 	# Another watch compares with the apply, not with a repair.
 	run -1 on h1 rocecheck watch --once
@@ -129,15 +132,15 @@ ended()
 		for i in {1..600}; do echo "link set roce0 mtu $((3000 + i))"; done >/tmp/batch
 		ip -batch /tmp/batch
 		kill -CONT $(</tmp/watch.pid)'
-	told 10 ' - overrun: '
-	told 10 'drift.*mtu.netdev .* -> 3600'
+	told 10 'Z overrun: '
+	told 10 'DRIFT.*mtu.netdev: .* -> 3600'
 	on h1 bash -c 'rss() { awk "/VmRSS/ { print \$2 }" /proc/$(</tmp/watch.pid)/status; }
 		[ $(rss) -lt $(($(</tmp/rss) + 200)) ] || { cat /tmp/rss; rss; exit 1; } >&2'
 	on h1 bash -c 'rdma link del rxe0; rmmod labnic'
-	told 10 'roce0 removed'
+	told 10 'removed roce0'
 	on h1 bash -c '. /run/lab/env; insmod /run/lab/labnic.ko lower=eth0 name=roce0 rate=$RATE
 		ip link set roce0 up'
-	told 20 'roce0 arrived'
-	told 20 'roce0 drift.*pfc.enabled'
+	told 20 'arrived roce0'
+	told 20 'DRIFT roce0 pfc.enabled'
 	ended INT
 }

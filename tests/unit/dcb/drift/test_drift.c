@@ -276,13 +276,46 @@ static void test_budget_taken_back(void **state)
 	assert_false(drift_budget_consume(&b, 3000));
 }
 
+static void test_effects(void **state)
+{
+	static const struct {
+		uint64_t fields;
+		const char *want;
+	} rows[] = {
+		{BIT(PFC_ENABLED), "priority 3 is no longer lossless"},
+		{BIT(TRUST), "the DSCP of a packet no longer selects its priority"},
+		{BIT(PFC_ENABLED) | BIT(TRUST),
+		 "priority 3 is no longer lossless; the DSCP of a packet no longer selects its "
+		 "priority"},
+		{BIT(MTU), ""},
+	};
+	struct qos want = lossless(), now = want;
+	char text[128];
+
+	(void)state;
+	now.pfc_enabled = 0x10;
+	now.trust = QOS_TRUST_PCP;
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		drift_effects_text(&want, &now, rows[i].fields, text, sizeof(text));
+		assert_string_equal(text, rows[i].want);
+	}
+	/* More priorities than wanted, or none known. */
+	now.pfc_enabled = 0x18;
+	drift_effects_text(&want, &now, BIT(PFC_ENABLED), text, sizeof(text));
+	assert_string_equal(text, "");
+	now.has = 0;
+	drift_effects_text(&want, &now, UINT64_MAX, text, sizeof(text));
+	assert_string_equal(text, "");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_decode), cmocka_unit_test(test_decode_names),
-		cmocka_unit_test(test_drift),  cmocka_unit_test(test_drift_all_fields),
-		cmocka_unit_test(test_plan),   cmocka_unit_test(test_plan_never_disturbs),
-		cmocka_unit_test(test_budget), cmocka_unit_test(test_budget_taken_back),
+		cmocka_unit_test(test_decode),	cmocka_unit_test(test_decode_names),
+		cmocka_unit_test(test_drift),	cmocka_unit_test(test_drift_all_fields),
+		cmocka_unit_test(test_plan),	cmocka_unit_test(test_plan_never_disturbs),
+		cmocka_unit_test(test_budget),	cmocka_unit_test(test_budget_taken_back),
+		cmocka_unit_test(test_effects),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
