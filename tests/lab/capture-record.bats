@@ -136,5 +136,5 @@ lost_packets()
 	fetch h2 /tmp/blind.pcapng "$tmp/blind.pcapng"
 	run build/rocecheck capture check "$tmp/blind.pcapng"
 	[ "$status" -eq 4 ]
-	[[ $output == *'the NIC bypasses the kernel'*'alternative: '* ]]
+	[[ $(tr -s ' \n' '  ' <<<"$output") == *'the NIC bypasses the kernel'*'alternative: '* ]]
 }

@@ -160,7 +160,7 @@ setup()
 	sed -i 's/traffic: .*/traffic: 2s\n  tcp: [{tos: 0, streams: 2, rate: 8M}]/' "$LAB_DIR/fabric.yaml"
 	healthy
 	jq -e '[.findings[] | select(.verdict == "FAIL" or .verdict == "WARN")] == []' "$out/report.json"
-	grep -q '^      TCP background, 4 pairs: TCP 0, 2 streams, 8 Mb/s, ToS 0 (DSCP 0): [0-9.]* MB arrived, ' <<<"$output"
+	grep -q '^      TCP background, 4 pairs: TCP 0, 2 streams, 8 Mb/s, ToS 0 (DSCP 0): [0-9.]* MB arrived,' <<<"$output"
 	grep -q 'h1 -> h2 in parallel: TCP 0, 2 streams, 8 Mb/s' <<<"$stderr"
 	jq -e 'all(.pairs[]; .tcp == [{tos: 0, direction: "forward", streams: 2, rate_bytes_per_s: 1000000}] and
 		.server.tcp[0].arrived_bytes > 100000 and .server.tcp[0].broken == 0 and .client.tcp[0].broken == 0 and

@@ -234,7 +234,7 @@ static const struct rule_case cases[] = {
 	{ "RC-QOS-005", blind, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-QOS-005", lossy, "h2", VERDICT_SKIP, "lossy" },
 	{ "RC-QOS-013", NULL, "h2", VERDICT_PASS, NULL },
-	{ "RC-QOS-013", cm_dscp, "h2", VERDICT_FAIL, "DSCP 10, the profile wants 26" },
+	{ "RC-QOS-013", cm_dscp, "h2", VERDICT_FAIL, "DSCP 10 (priority 0), wanted DSCP 26 (priority 3)" },
 	{ "RC-QOS-013", cm_dscp_mapped, "h2", VERDICT_WARN, NULL },
 	{ "RC-QOS-013", blind, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-ETS-001", NULL, "h2", VERDICT_PASS, "100" },
