@@ -6,11 +6,15 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "cmd/cmd.h"
+#include "cmd/output.h"
 #include "dcb/apply/deadman.h"
 #include "dcb/apply/tx.h"
 #include "profiles/base/text.h"
+
+#define LIST_PORTS_AT 54u /* column of the ports in the list */
 
 static bool list;
 static struct state_at state_at = {STATE_DIR, STATE_RUN};
@@ -38,43 +42,37 @@ static json_t *rollback_tx_to_json(const struct tx *tx)
 			 (int)tx->step_count, "waits", tx_waits(tx), "ports", ports);
 }
 
-/* A word of people; "" for a transaction that waits: see rollback_print_state(). */
-static const char *rollback_state_text(const struct tx *tx)
-{
-	switch (tx->state) {
-	case TX_DONE:
-		if (!tx->confirm_within_s)
-			return "applied, no confirmation needed";
-		if (tx->confirmed)
-			return "confirmed";
-		return tx->other_boot ? "not confirmed before a reboot" : "";
-	case TX_LOST:
-		return "failed, former settings not restored";
-	case TX_EMPTY:
-		return "empty, nothing was written";
-	default:
-		return tx_state_word(tx->state);
-	}
-}
-
-static void rollback_print_state(const struct tx *tx)
+/* For people; JSON has tx_state_word(). */
+static void rollback_state_text(const struct tx *tx, char *buf, size_t size)
 {
 	uint64_t now = boottime_ms();
+	const char *text = tx_state_word(tx->state);
 
-	if (!tx_waits(tx))
-		fputs(rollback_state_text(tx), stdout);
-	else if (now < tx->confirm_by_ms)
-		printf("waits for confirmation, %llu s left",
-		       (unsigned long long)(tx->confirm_by_ms - now + 999) / 1000);
-	else
-		printf("waits for confirmation, timeout passed%s",
-		       deadman_lives(state_at.run, tx->id) ? ""
-							   : ", its rollback guard is not running");
+	if (tx_waits(tx) && now < tx->confirm_by_ms) {
+		snprintf(buf, size, "waits for confirmation, %llu s left",
+			 (unsigned long long)(tx->confirm_by_ms - now + 999) / 1000);
+		return;
+	}
+	if (tx_waits(tx))
+		text = deadman_lives(state_at.run, tx->id)
+			       ? "waits for confirmation, timeout passed"
+			       : "waits for confirmation, timeout passed, its rollback process is "
+				 "not running";
+	else if (tx->state == TX_DONE && tx->confirm_within_s)
+		text = tx->confirmed ? "confirmed" : "not confirmed before a reboot";
+	else if (tx->state == TX_DONE)
+		text = "applied, no confirmation needed";
+	else if (tx->state == TX_LOST)
+		text = "failed, former settings not restored";
+	else if (tx->state == TX_EMPTY)
+		text = "nothing was written";
+	snprintf(buf, size, "%s", text);
 }
 
 static void rollback_print_tx(const struct tx *tx)
 {
-	char *time = text_copy(tx->time, TEXT_FIELD);
+	char *time = text_copy(tx->time, TEXT_FIELD), state[128];
+	unsigned int at = LIST_PORTS_AT;
 
 	/* With --state-dir a journal is untrusted input. */
 	printf("%-18s  %-20s  %8u  ", tx->id, time ? time : "?", tx_settings(tx));
@@ -83,9 +81,11 @@ static void rollback_print_tx(const struct tx *tx)
 		if (i)
 			putchar(' ');
 		text_print(stdout, tx->port[i].ifname, TEXT_FIELD);
+		at += (unsigned int)strlen(tx->port[i].ifname) + (i != 0);
 	}
+	rollback_state_text(tx, state, sizeof(state));
 	fputs("  ", stdout);
-	rollback_print_state(tx);
+	output_wrap(stdout, state, at + 2, LIST_PORTS_AT, OUTPUT_COLUMNS);
 	putchar('\n');
 }
 

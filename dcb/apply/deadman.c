@@ -485,12 +485,12 @@ int deadman_arm(const struct deadman_start *start_of, struct deadman **d, unsign
 	int talk[2], err;
 
 	if (!made)
-		return err_sys(e, -ENOMEM, "rollback guard");
+		return err_sys(e, -ENOMEM, "rollback process");
 	if (!mine.open)
 		mine.open = deadman_open_host;
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, talk) < 0) {
 		free(made);
-		return err_sys(e, -errno, "rollback guard");
+		return err_sys(e, -errno, "rollback process");
 	}
 	err = deadman_fork(&mine, talk[1]);
 	close(talk[1]);
@@ -500,9 +500,9 @@ int deadman_arm(const struct deadman_start *start_of, struct deadman **d, unsign
 		close(talk[0]);
 		free(made);
 		if (ready.e.text[0])
-			return err_set(e, err, "cannot start the rollback guard: %.400s",
+			return err_set(e, err, "cannot start the rollback process: %.400s",
 				       ready.e.text);
-		return err_sys(e, err, "cannot start the rollback guard");
+		return err_sys(e, err, "cannot start the rollback process");
 	}
 	made->sock = talk[0];
 	made->at = start_of->at;
@@ -522,7 +522,7 @@ int deadman_done(struct deadman *d, uint64_t confirm_by_ms, struct err *e)
 	d->tx.confirm_by_ms = confirm_by_ms;
 	if (!err)
 		return 0;
-	return why.text[0] ? err_set(e, err, "%s", why.text) : err_sys(e, err, "rollback guard");
+	return why.text[0] ? err_set(e, err, "%s", why.text) : err_sys(e, err, "rollback process");
 }
 
 /* If the dead-man has ended, the journal has the reason. */
@@ -547,7 +547,7 @@ int deadman_check(struct deadman *d, struct err *e)
 	state_close(&s);
 	act = tx_decide(&v, TX_PROMISE);
 	if (act == TX_UNDO)
-		return err_set(e, -ECANCELED, "the rollback guard of transaction %s %s", d->tx.id,
+		return err_set(e, -ECANCELED, "the rollback process of transaction %s %s", d->tx.id,
 			       err == -EPIPE ? "has ended" : "does not answer");
 	return tx_refuse(act, &d->tx, e);
 }
@@ -619,7 +619,7 @@ int deadman_confirm(const char *run, const char *id, struct err *e)
 	if (why.code && e)
 		*e = why;
 	if (err == -ETIMEDOUT && !why.code) {
-		err_set(e, err, "the rollback guard of transaction %s does not answer", id);
+		err_set(e, err, "the rollback process of transaction %s does not answer", id);
 		err_hint(e, "to restore the former settings: rocecheck rollback %s", id);
 	}
 	return err == -EPIPE ? -ECONNREFUSED : err;

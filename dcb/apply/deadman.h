@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The dead-man ("rollback guard" in messages) of a transaction: a process of its own that restores
- * the former settings unless the transaction is confirmed in time. It runs before the first write,
- * and survives the end of apply, of the login, and of the port that carries the login: it has its
- * own session, no terminal, and, where cgroup v2 permits, a cgroup outside that of the login
- * (cgroups(7)). It holds the transaction in locked memory and needs neither lock nor storage for
- * the undo; it records the result afterwards, in a child with a time limit.
+ * The dead-man ("rollback process" in messages) of a transaction: a process of its own that
+ * restores the former settings unless the transaction is confirmed in time. It runs before the
+ * first write, and survives the end of apply, of the login, and of the port that carries the login:
+ * it has its own session, no terminal, and, where cgroup v2 permits, a cgroup outside that of the
+ * login (cgroups(7)). It holds the transaction in locked memory and needs neither lock nor storage
+ * for the undo; it records the result afterwards, in a child with a time limit.
  *
  * It alone decides on the confirmation: other processes ask it by the socket RUN/ID, which exists
  * as long as it lives.

@@ -103,7 +103,7 @@ static const struct {
 	[TX_REFUSE_WAITS] = {-EBUSY, "waits for confirmation",
 			     "run 'rocecheck confirm' or 'rocecheck rollback' first"},
 	[TX_REFUSE_OVERDUE] = {-EBUSY,
-			       "was not confirmed in time, and its rollback guard is not running",
+			       "was not confirmed in time, and its rollback process is not running",
 			       "run 'rocecheck rollback %s'"},
 	[TX_REFUSE_INTERRUPTED] = {-EBUSY, "was interrupted", "run 'rocecheck rollback' first"},
 	[TX_REFUSE_NOT_DONE] = {-ECANCELED, "is %s: there is nothing to confirm", NULL},

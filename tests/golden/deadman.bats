@@ -265,10 +265,10 @@ transaction "*" is undone (interrupted by the reboot)
 		kill -KILL $(deadman)
 		code=0; wait $tool || code=$?
 		echo "exit $code $(mtu) $(jq -r .outcome doc)"
-		grep -o "the rollback guard of transaction .* has ended" said'
+		grep -o "the rollback process of transaction .* has ended" said'
 	[ "$status" = 0 ]
 	[[ $output == *"exit 5 1500 undone"* ]]
-	[[ $output == *"the rollback guard of transaction "*" has ended" ]]
+	[[ $output == *"the rollback process of transaction "*" has ended" ]]
 }
 
 @test "confirm says no to what was undone, also where the undo could not be recorded" {
@@ -335,9 +335,9 @@ transaction "*" is undone (interrupted by the reboot)
 	id=$(grep -o "id .*" <<<"$output"); id=${id#id }
 	[[ ${output%%--- late*} != *unconfirmed* ]]
 	# Long lines are wrapped.
-	[[ $(tr -s ' \n' ' ' <<<"$output") == *" unconfirmed: transaction $id was not confirmed in time, and its rollback guard is not running: run 'rocecheck rollback $id'"* ]]
-	[[ $output == *"waits for confirmation, timeout passed, its rollback guard is not running"* ]]
-	[[ $output == *"transaction $id was not confirmed in time, and its rollback guard is not running"*"apply 3 4200"* ]]
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *" unconfirmed: transaction $id was not confirmed in time, and its rollback process is not running: run 'rocecheck rollback $id'"* ]]
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"waits for confirmation, timeout passed, its rollback process is not running"* ]]
+	[[ $output == *"transaction $id was not confirmed in time, and its rollback process is not running"*"apply 3 4200"* ]]
 	[[ $(tail -n1 <<<"$output") == 1500 ]]
 }
 

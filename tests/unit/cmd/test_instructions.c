@@ -321,6 +321,7 @@ static void check_commands(struct check *c, const struct user_text *t)
 static const char *const foreign_options[] = {
 	"now",		  /* systemctl */
 	"pause-type",	  /* mlnx_qos */
+	"scope",	  /* systemd-run */
 	"set-priv-flags", /* ethtool */
 	NULL,
 };
