@@ -195,7 +195,7 @@ dirty()
 	[[ $output == *"the host has its former settings"* ]]
 	on /tmp/state | diff "$BATS_TEST_TMPDIR/before" -
 	run -0 on rocecheck rollback --list
-	[[ $output == *" undone "* ]]
+	[[ $output == *" undone"* ]]
 }
 
 @test "reading changes nothing: no DCB set, no configfs directory, no lldpad" {
