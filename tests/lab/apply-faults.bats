@@ -179,7 +179,7 @@ apply()
 		rocecheck apply /run/away.yaml --auto-approve --accept-unproven --confirm-within 3s >/dev/null
 		rmdir /sys/kernel/config/rdma_cm/rxe0; rdma link delete rxe0; rmmod labnic
 		for i in {1..100}; do
-			rocecheck rollback --list | tail -n1 | grep -q lost && break
+			rocecheck rollback --list | grep -q restored && break
 			sleep 0.2
 		done'
 	on h1 /run/load
