@@ -11,33 +11,19 @@
 
 #include "cmd/cmd.h"
 #include "cmd/glossary.h"
+#include "cmd/output.h"
 #include "reports/engine/rule.h"
 
-#define COLUMNS_MAX 100
-
 /* Prints words from a column on, and goes on at `indent` on the next line. Ends the line. */
-static void explain_print(const char *text, int column, int indent)
+static void explain_print(const char *text, unsigned int column, unsigned int indent)
 {
-	const char *separator = "";
-
-	while (*text) {
-		int length = (int)strcspn(text, " ");
-
-		if (separator[0] && column + 1 + length > COLUMNS_MAX) {
-			printf("\n%*s", indent, "");
-			column = indent;
-			separator = "";
-		}
-		column += printf("%s%.*s", separator, length, text);
-		separator = " ";
-		text += length + (text[length] == ' ');
-	}
+	output_wrap(stdout, text, column, indent, OUTPUT_COLUMNS);
 	putchar('\n');
 }
 
 static void explain_member(const char *name, const char *text)
 {
-	explain_print(text, printf("%-14s", name), 14);
+	explain_print(text, (unsigned int)printf("%-14s", name), 14);
 }
 
 static void explain_evidence(const char *letters)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cmd/output.h"
 #include "profiles/yaml/diag.h"
 
 #define OPTS_MAX 64
@@ -237,21 +238,6 @@ int opts_parse(const struct opt *opts, int *argc, char **argv, bool stop_at_oper
 }
 
 #define HELP_COLUMN 37 /* of the texts of options; tests and cmd/man/tables.sh rely on it */
-#define COLUMNS_MAX 100
-
-/* Prints the text of an option, whose name ends at a column. */
-static void opts_print_help(const char *text, int column, FILE *out)
-{
-	while (*text) {
-		int length = (int)strcspn(text, " ");
-
-		if (column + 1 + length > COLUMNS_MAX)
-			column = fprintf(out, "\n%*s", HELP_COLUMN - 1, "") - 1;
-		column += fprintf(out, " %.*s", length, text);
-		text += length + (text[length] == ' ');
-	}
-	fputc('\n', out);
-}
 
 void opts_usage(const struct opt *opts, FILE *out)
 {
@@ -261,7 +247,9 @@ void opts_usage(const struct opt *opts, FILE *out)
 		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
 			 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");
-		opts_print_help(o->help, fprintf(out, "  %-34s", left), out);
+		output_wrap(out, o->help, (unsigned int)fprintf(out, "  %-34s ", left), HELP_COLUMN,
+			    OUTPUT_COLUMNS);
+		fputc('\n', out);
 		for (const char *const *w = o->words; w && *w; w++)
 			fprintf(out, "%s%s%s",
 				w == o->words ? "                                       " : " | ",
