@@ -234,7 +234,7 @@ static void apply_print_match(const struct apply *a)
 	unsigned int changes = cmd_plans_changes(&a->plans), cached = apply_cached(&a->plans);
 	unsigned int right = changes > a->written ? changes - a->written : 0;
 
-	printf("Read back: %u of %u setting%s match%s", changes, changes, changes == 1 ? "" : "s",
+	printf("Read back: %u of %u setting%s match%s", changes, changes, plural(changes),
 	       changes == 1 ? "es" : "");
 	if (right)
 		printf(" (%u written, %u already had the value)", a->written, right);

@@ -215,7 +215,7 @@ static void boot_report(const struct saved_profile *last, int rc, unsigned int c
 	if (rc)
 		printf("not applied (exit %d)\n", rc);
 	else if (changes)
-		printf("applied, %u setting%s changed\n", changes, changes == 1 ? "" : "s");
+		printf("applied, %u setting%s changed\n", changes, plural(changes));
 	else
 		puts("in sync");
 	fflush(stdout);

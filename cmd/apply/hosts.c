@@ -298,7 +298,7 @@ static void hosts_print_total(const struct hosts *h)
 		changed += h->rollout.host[i].facts.changes != 0;
 		failed += h->rollout.host[i].result == ROLLOUT_FAILED;
 	}
-	printf("%u of %u host%s would change", changed, count, count == 1 ? "" : "s");
+	printf("%u of %u host%s would change", changed, count, plural(count));
 	if (failed)
 		printf(", %u could not be planned", failed);
 	puts(". Nothing written.");
@@ -461,7 +461,7 @@ static void print_host(const struct rollout_host *host, int width)
 	printf("%-*s  %-11s", width, host->name, rollout_result_word(host->result));
 	if (host->result == ROLLOUT_APPLIED)
 		printf("  %u change%s, %.1f s, transaction %s", host->facts.changes,
-		       host->facts.changes == 1 ? "" : "s", host->took_ms / 1e3, host->tx);
+		       plural(host->facts.changes), host->took_ms / 1e3, host->tx);
 	if (host->reason[0])
 		fputs("  ", stdout);
 	text_print(stdout, host->reason, TEXT_FIELD);

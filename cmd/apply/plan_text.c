@@ -398,7 +398,7 @@ static unsigned int plan_unsupported_text(const struct plan *p, const struct pro
 	unsigned int cannot = p->count - plan_changes(p), settings = plan_settings(p, profile);
 
 	snprintf(buf, size, "%u of %u profile setting%s %s not supported on %s", cannot, settings,
-		 settings == 1 ? "" : "s", cannot == 1 ? "is" : "are", p->ifname);
+		 plural(settings), cannot == 1 ? "is" : "are", p->ifname);
 	return cannot;
 }
 
@@ -515,7 +515,7 @@ static void plan_print_count(const struct plans *plans, const struct profile *pr
 		fprintf(out, ", %u unsupported", cmd_plans_cannot(plans));
 	if (match)
 		fprintf(out, ", %u already match%s", match, match == 1 ? "es" : "");
-	fprintf(out, " on %u of %u port%s", ports, plans->count, plans->count == 1 ? "" : "s");
+	fprintf(out, " on %u of %u port%s", ports, plans->count, plural(plans->count));
 }
 
 /* "roce0, roce1 already match lab" */

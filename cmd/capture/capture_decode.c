@@ -86,7 +86,7 @@ static void decode_print_summary(const struct capture_totals *t, const struct re
 	       " CNP, %" PRIu64 " PFC, %" PRIu64 " PAUSE, %" PRIu64 " LLDP, %" PRIu64
 	       " other; icrc %" PRIu64 " ok, %" PRIu64 " bad, %" PRIu64 " unverifiable; %" PRIu64
 	       " truncated, %" PRIu64 " malformed\n",
-	       t->frames, t->frames == 1 ? "" : "s", t->roce, flow_table_count(r->flows),
+	       t->frames, plural(t->frames), t->roce, flow_table_count(r->flows),
 	       flow_table_count(r->flows) == 1 ? "" : "s", t->cnp, t->pfc_frames, t->pause_frames,
 	       t->lldp, t->other, good, bad, unverifiable, t->truncated, t->malformed);
 }

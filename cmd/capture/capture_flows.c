@@ -18,15 +18,11 @@
 #define COLUMNS_MAX  100
 
 /* Index of the DSCP or ECN codepoint with the most packets; sets `more` if there are others. */
-static size_t flow_main_mark(const uint64_t *packets, size_t count, bool *more)
+static unsigned int flow_main_mark(const uint64_t *packets, unsigned int count, bool *more)
 {
-	size_t main_mark = 0, marks = 0;
+	unsigned int main_mark = index_of_largest(packets, count, count);
 
-	for (size_t i = 0; i < count; i++) {
-		marks += packets[i] != 0;
-		main_mark = packets[i] > packets[main_mark] ? i : main_mark;
-	}
-	*more = marks > 1;
+	*more = packets[index_of_largest(packets, count, main_mark)] != 0;
 	return main_mark;
 }
 
@@ -53,13 +49,13 @@ static void flow_print_line(const struct flow *f, enum capture_drops drops)
 	static const char *const ecn_words[] = {"none", "ECT1", "ECT0", "CE"};
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN], frames[48], marks[24], text[512];
 	bool dscps, ecns;
-	size_t dscp = flow_main_mark(f->dscp, ARRAY_SIZE(f->dscp), &dscps);
-	size_t ecn = flow_main_mark(f->ecn, ARRAY_SIZE(f->ecn), &ecns);
+	unsigned int dscp = flow_main_mark(f->dscp, ARRAY_SIZE(f->dscp), &dscps);
+	unsigned int ecn = flow_main_mark(f->ecn, ARRAY_SIZE(f->ecn), &ecns);
 
 	packet_addr_text(f->src, src, sizeof(src));
 	packet_addr_text(f->dst, dst, sizeof(dst));
 	snprintf(frames, sizeof(frames), "%" PRIu64 "-%" PRIu64, f->first_frame, f->last_frame);
-	snprintf(marks, sizeof(marks), "%zu%s", dscp, dscps ? "+" : "");
+	snprintf(marks, sizeof(marks), "%u%s", dscp, dscps ? "+" : "");
 	printf(" %-14s %-15s %-15s 0x%06x %8" PRIu64 " %10" PRIu64 " %-11s %4s %s%s\n",
 	       flow_verdict_word(f), src, dst, f->dest_qpn, f->packets, f->payload_bytes, frames,
 	       marks, ecn_words[ecn], ecns ? "+" : "");

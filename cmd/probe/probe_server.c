@@ -92,7 +92,7 @@ static void server_report_strangers(const struct listener *g)
 		fprintf(stderr,
 			"rocecheck probe server: %u connection%s without the token, the last one "
 			"from %s\n",
-			g->rejected, g->rejected == 1 ? "" : "s", g->last_rejected);
+			g->rejected, plural(g->rejected), g->last_rejected);
 }
 
 /* Latest totals of the traffic, to report them if the client is lost. */

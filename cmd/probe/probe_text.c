@@ -74,8 +74,8 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 	if (c->count)
 		snprintf(count, sizeof(count), ", %" PRIu64 " messages per QP", c->count);
 	snprintf(buf, size, "%s%s %s, %u QP%s, %s%s%s, %s, ToS %u (DSCP %u), check: %s",
-		 c->probe ? "latency, " : "", transport, verb, c->qps, c->qps == 1 ? "" : "s",
-		 bytes, count, direction, c->probe ? "one at a time" : rate, c->tos, c->tos >> 2,
+		 c->probe ? "latency, " : "", transport, verb, c->qps, plural(c->qps), bytes, count,
+		 direction, c->probe ? "one at a time" : rate, c->tos, c->tos >> 2,
 		 traffic_check_word(c->check));
 }
 
@@ -591,7 +591,7 @@ void probe_explain(const struct two_ended_wish *w, FILE *out)
 
 	fprintf(out, "mode %s, %s, %u thread%s per host", traffic_mode_word(w->spec.mode),
 		w->spec.bringup == TRAFFIC_CM ? "rdma_cm" : "raw verbs", w->spec.threads,
-		w->spec.threads == 1 ? "" : "s");
+		plural(w->spec.threads));
 	if (w->spec.duration_ms)
 		fprintf(out, ", %.1f s", w->spec.duration_ms / 1e3);
 	fputc('\n', out);

@@ -359,10 +359,10 @@ void port_user_text(const struct port_user *u, char *buf, size_t size)
 	case PORT_USER_QP:
 		if (u->pid)
 			snprintf(buf, size, "%u queue pair%s of %s (pid %d)", u->count,
-				 u->count == 1 ? "" : "s", u->name, (int)u->pid);
+				 plural(u->count), u->name, (int)u->pid);
 		else
 			snprintf(buf, size, "%u queue pair%s of the kernel (%s)", u->count,
-				 u->count == 1 ? "" : "s", u->name);
+				 plural(u->count), u->name);
 		break;
 	case PORT_USER_NVME:
 		snprintf(buf, size, "NVMe over RDMA (%s)", u->name);

@@ -355,8 +355,7 @@ static void finding_ports_text(const struct marking_finding *f, char *buf, size_
 	size_t used;
 
 	if (f->ports == f->ports_of) {
-		snprintf(buf, size, ", on all %u source port%s", f->ports,
-			 f->ports == 1 ? "" : "s");
+		snprintf(buf, size, ", on all %u source port%s", f->ports, plural(f->ports));
 		return;
 	}
 	used = (size_t)snprintf(buf, size, ", on %u of %u source ports (%.3g %%)%s:", f->ports,

@@ -439,8 +439,7 @@ static void rollout_apply(struct rollout *r, unsigned int h)
 	rollout_state(r, h)->asked = rollout_state(r, h)->conn.state == CONN_READY;
 	rollout_state(r, h)->begin_ms = loop_now_ms(r->priv->loop);
 	rollout_report(r, h, "applying %u change%s%s", host->facts.changes,
-		       host->facts.changes == 1 ? "" : "s",
-		       h == how->limits.canary ? " (canary)" : "");
+		       plural(host->facts.changes), h == how->limits.canary ? " (canary)" : "");
 	rollout_ask(r, h, STEP_APPLY, "apply", fields, APPLY_MS + links_ms);
 }
 

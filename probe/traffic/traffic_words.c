@@ -110,8 +110,7 @@ void traffic_tcp_text(const struct traffic_tcp *tcp, char *buf, size_t size)
 	if (tcp->rate_bytes_per_s)
 		traffic_rate_text((double)tcp->rate_bytes_per_s, rate, sizeof(rate));
 	snprintf(buf, size, "%u stream%s, %s, ToS %u (DSCP %u)%s", tcp->streams,
-		 tcp->streams == 1 ? "" : "s", rate, tcp->tos, tcp->tos >> 2,
-		 directions[tcp->direction]);
+		 plural(tcp->streams), rate, tcp->tos, tcp->tos >> 2, directions[tcp->direction]);
 }
 
 static uint64_t traffic_shortfall(uint64_t want, uint64_t have)
