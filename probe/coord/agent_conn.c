@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Requests to agents and their answers. Input of an agent is hostile: a line that is neither an
- * event nor the answer to the pending request ends the connection.
+ * event nor the answer to a pending call ends the connection.
  */
 #include "probe/coord/agent_conn.h"
 
@@ -21,10 +21,56 @@
 #define SECOND_LOOK_MS 300
 #define ANSWERED_MS    1500 /* several pings are sent within this time */
 
+/* The operation that an error names, or NULL. */
+static const char *conn_pending_op(const struct agent_conn *k)
+{
+	return k->pending ? k->pending->op : NULL;
+}
+
+/* The call that times out first, or NULL. */
+static const struct agent_call *conn_next_timeout(const struct agent_conn *k)
+{
+	const struct agent_call *next = k->pending;
+
+	for (const struct agent_call *c = next; c; c = c->next)
+		if (c->end_ms < next->end_ms)
+			next = c;
+	return next;
+}
+
+static void conn_set_timer(struct agent_conn *k)
+{
+	const struct agent_call *next = conn_next_timeout(k);
+	uint64_t now_ms = loop_awake_ms(k->loop);
+
+	if (next)
+		loop_timer_set_awake(k->timer, next->end_ms > now_ms ? next->end_ms - now_ms : 0);
+	else
+		loop_timer_stop(k->timer);
+}
+
+/* Takes a call out of the pending ones, with its reply (reference stolen) or this error. */
+static void conn_end_call(struct agent_conn *k, struct agent_call *c, json_t *reply,
+			  const struct err *e)
+{
+	struct agent_call **at = &k->pending;
+
+	while (*at != c)
+		at = &(*at)->next;
+	*at = c->next;
+	c->op = NULL;
+	c->reply = reply;
+	if (!reply)
+		c->err = *e;
+}
+
 static void conn_lose(struct agent_conn *k)
 {
 	k->state = CONN_LOST;
-	k->op = NULL;
+	while (k->pending)
+		conn_end_call(k, k->pending, NULL, &k->err);
+	agent_call_clear(&k->call); /* an earlier reply */
+	k->call.err = k->err;
 	loop_timer_stop(k->timer);
 	if (k->silence)
 		loop_timer_stop(k->silence);
@@ -32,8 +78,6 @@ static void conn_lose(struct agent_conn *k)
 	loop_stream_close(k->stream);
 	k->process = NULL;
 	k->stream = NULL;
-	json_decref(k->reply); /* to an earlier request */
-	k->reply = NULL;
 }
 
 static void conn_read_hello(struct agent_conn *k, const json_t *doc)
@@ -64,22 +108,24 @@ static void conn_read_answer(struct agent_conn *k, json_t *doc)
 {
 	const json_t *id = json_object_get(doc, "id");
 	const json_t *error = json_object_get(doc, "error");
+	struct agent_call *c = k->pending;
+	struct err e = {0};
 
 	if (!id && k->event)
 		k->event(k, doc, k->event_arg);
 	if (!id || (json_is_integer(id) && !json_integer_value(id) && !error))
 		return;
-	if (!k->op || !json_is_integer(id) || (uint64_t)json_integer_value(id) != k->id) {
+	while (c && (!json_is_integer(id) || (uint64_t)json_integer_value(id) != c->id))
+		c = c->next;
+	if (!c) {
 		err_set(&k->err, -EPROTO, "the agent sent an answer without a request");
 		conn_lose(k);
 		return;
 	}
-	k->op = NULL;
-	loop_timer_stop(k->timer);
 	if (error)
-		err_from_json(error, "failed", &k->err);
-	else
-		k->reply = json_incref(doc);
+		err_from_json(error, "failed", &e);
+	conn_end_call(k, c, error ? NULL : json_incref(doc), &e);
+	conn_set_timer(k);
 }
 
 static void conn_on_line(char *line, size_t length, void *arg)
@@ -134,7 +180,7 @@ static void conn_on_stderr(const char *text, size_t length, void *arg)
 static void conn_on_exit(int status, int signal, void *arg)
 {
 	struct agent_conn *k = arg;
-	const char *hint = launcher_hint(k->stderr_line);
+	const char *hint = launcher_hint(k->stderr_line), *op = conn_pending_op(k);
 
 	k->stderr_line[strcspn(k->stderr_line, "\n")] = '\0';
 	if (status < 0)
@@ -143,9 +189,9 @@ static void conn_on_exit(int status, int signal, void *arg)
 		err_set(&k->err, -ECONNRESET, "%s", k->stderr_line);
 	else if (signal)
 		err_set(&k->err, -ECONNRESET, "signal %d killed the connection's process", signal);
-	else if (k->op)
-		err_set(&k->err, -ECONNRESET, "the connection was lost during %s (status %d)",
-			k->op, status);
+	else if (op)
+		err_set(&k->err, -ECONNRESET, "the connection was lost during %s (status %d)", op,
+			status);
 	else if (k->state == CONN_READY)
 		err_set(&k->err, -ECONNRESET, "the agent exited between two requests (status %d)",
 			status);
@@ -162,13 +208,14 @@ static void conn_on_exit(int status, int signal, void *arg)
 static void conn_on_stream_end(int err, void *arg)
 {
 	struct agent_conn *k = arg;
+	const char *op = conn_pending_op(k);
 
 	if (k->state == CONN_STARTING)
 		err_set(&k->err, -ECONNRESET,
 			"the server closed the connection during the handshake");
 	else
 		err_set(&k->err, -ECONNRESET, "the server closed the connection%s%s",
-			k->op ? " during " : "", k->op ? k->op : "");
+			op ? " during " : "", op ? op : "");
 	if (err)
 		err_prefix(&k->err, "%s", strerror(-err));
 	conn_lose(k);
@@ -188,10 +235,11 @@ static const struct loop_process_events process_events = {
 static void conn_on_timeout(void *arg)
 {
 	struct agent_conn *k = arg;
+	const struct agent_call *late = conn_next_timeout(k);
 
 	k->stderr_line[strcspn(k->stderr_line, "\n")] = '\0';
 	err_set(&k->err, -ETIMEDOUT, "no answer to %s within %.1f s%s%s",
-		k->op ? k->op : "the connection", k->timeout_ms / 1e3,
+		late ? late->op : "the connection", (late ? late->timeout_ms : k->hello_ms) / 1e3,
 		k->stderr_line[0] ? ": " : "", k->stderr_line);
 	conn_lose(k);
 }
@@ -201,6 +249,7 @@ static void conn_on_silence(void *arg)
 {
 	struct agent_conn *k = arg;
 	bool answered = socket_is_answered(loop_stream_fd(k->stream), ANSWERED_MS);
+	const char *op = conn_pending_op(k);
 
 	if (!k->silent) {
 		k->silent = true;
@@ -208,7 +257,7 @@ static void conn_on_silence(void *arg)
 		return;
 	}
 	err_set(&k->err, -ETIMEDOUT, "no message for %.0f s%s%s", k->silence_ms / 1e3,
-		k->op ? " during " : "", k->op ? k->op : "");
+		op ? " during " : "", op ? op : "");
 	err_hint(&k->err,
 		 answered ? "the host still acknowledges: its program is stopped, or gets no "
 			    "CPU time"
@@ -230,7 +279,7 @@ static int conn_init(struct agent_conn *k, struct loop *loop, const char *name)
 static void conn_await_hello(struct agent_conn *k, unsigned int timeout_ms)
 {
 	k->state = CONN_STARTING;
-	k->timeout_ms = timeout_ms;
+	k->hello_ms = timeout_ms;
 	loop_timer_set_awake(k->timer, timeout_ms);
 }
 
@@ -258,10 +307,10 @@ void agent_conn_launch(struct agent_conn *k, struct loop *loop, const struct lau
 	agent_conn_open(k, loop, f->host[host].name, argv.argv, (f->connect_timeout_s + 5) * 1000);
 }
 
-void agent_conn_error_text(const struct agent_conn *k, char *buf, size_t size)
+void agent_error_text(const struct err *e, char *buf, size_t size)
 {
-	snprintf(buf, size, "%.380s%s%.200s%s", k->err.text, k->err.hint[0] ? " (" : "",
-		 k->err.hint, k->err.hint[0] ? ")" : "");
+	snprintf(buf, size, "%.380s%s%.200s%s", e->text, e->hint[0] ? " (" : "", e->hint,
+		 e->hint[0] ? ")" : "");
 }
 
 void agent_conn_open_stream(struct agent_conn *k, struct loop *loop, const char *name, int fd,
@@ -286,16 +335,20 @@ void agent_conn_open_stream(struct agent_conn *k, struct loop *loop, const char 
 
 void agent_conn_close(struct agent_conn *k)
 {
+	struct err closed = k->err;
+
+	if (!closed.code)
+		err_set(&closed, -ECONNRESET, "the connection was closed");
+	while (k->pending)
+		conn_end_call(k, k->pending, NULL, &closed);
+	agent_call_clear(&k->call);
 	loop_process_close(k->process);
 	loop_stream_close(k->stream);
 	loop_timer_close(k->timer);
 	loop_timer_close(k->silence);
-	json_decref(k->reply);
 	k->process = NULL;
 	k->stream = NULL;
 	k->timer = k->silence = NULL;
-	k->reply = NULL;
-	k->op = NULL;
 	k->state = CONN_CLOSED;
 }
 
@@ -314,30 +367,59 @@ static int conn_send_request(struct agent_conn *k, json_t *doc)
 	return err;
 }
 
-void agent_conn_ask(struct agent_conn *k, const char *op, json_t *fields, unsigned int timeout_ms)
+void agent_call_clear(struct agent_call *c)
+{
+	json_decref(c->reply);
+	c->reply = NULL;
+}
+
+/* Sends the request of a call. */
+static int conn_send_call(struct agent_conn *k, const struct agent_call *c, const char *op,
+			  json_t *doc)
+{
+	if (!doc || json_object_set_new(doc, "id", json_integer((json_int_t)c->id)) ||
+	    json_object_set_new(doc, "op", json_string(op)))
+		return -ENOMEM;
+	return conn_send_request(k, doc);
+}
+
+void agent_call(struct agent_conn *k, struct agent_call *c, const char *op, json_t *fields,
+		unsigned int timeout_ms)
 {
 	json_t *doc = fields ? fields : json_object();
-	int err = -ENOMEM;
+	struct agent_call **end = &k->pending;
+	int err;
 
-	json_decref(k->reply);
-	k->reply = NULL;
-	if (k->state != CONN_READY || k->op) {
+	if (c->op) {
 		json_decref(doc);
 		return;
 	}
-	memset(&k->err, 0, sizeof(k->err));
-	if (doc && !json_object_set_new(doc, "id", json_integer((json_int_t)++k->id)) &&
-	    !json_object_set_new(doc, "op", json_string(op)))
-		err = conn_send_request(k, doc);
+	agent_call_clear(c);
+	*c = (struct agent_call){.id = ++k->id, .timeout_ms = timeout_ms};
+	if (k->state != CONN_READY) {
+		json_decref(doc);
+		c->err = k->err;
+		return;
+	}
+	err = conn_send_call(k, c, op, doc);
 	json_decref(doc);
 	if (err) {
 		err_sys(&k->err, err, "asking for %s", op);
+		c->err = k->err;
 		conn_lose(k);
 		return;
 	}
-	k->op = op;
-	k->timeout_ms = timeout_ms;
-	loop_timer_set_awake(k->timer, timeout_ms);
+	c->op = op;
+	c->end_ms = loop_awake_ms(k->loop) + timeout_ms;
+	while (*end)
+		end = &(*end)->next;
+	*end = c;
+	conn_set_timer(k);
+}
+
+void agent_conn_ask(struct agent_conn *k, const char *op, json_t *fields, unsigned int timeout_ms)
+{
+	agent_call(k, &k->call, op, fields, timeout_ms);
 }
 
 void agent_conn_notify(struct agent_conn *k, const char *op, json_t *fields)
@@ -357,7 +439,7 @@ void agent_conn_ping(struct agent_conn *k, unsigned int lease_ms)
 
 bool agent_conn_busy(const struct agent_conn *k)
 {
-	return k->state == CONN_STARTING || (k->state == CONN_READY && k->op);
+	return k->state == CONN_STARTING || k->pending;
 }
 
 struct wait {

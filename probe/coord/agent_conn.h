@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Connection of the coordinator to one agent: a process of a launcher, or a `probe server` behind a
- * socket. One request at a time, each with a timeout. A connection that failed stays lost for the
- * run and keeps its error.
+ * socket. Requests are calls, any number at a time, each with a timeout. A connection that failed
+ * stays lost for the run and keeps its error.
  */
 #ifndef PROBE_AGENT_CONN_H
 #define PROBE_AGENT_CONN_H
@@ -22,6 +22,16 @@ enum agent_conn_state {
 	CONN_LOST,
 };
 
+/* One request and its answer. Zeroed before its first use; at rest before it is freed. */
+struct agent_call {
+	const char *op;	     /* while the answer is pending; else NULL */
+	uint64_t id, end_ms; /* of loop_awake_ms(): the timeout */
+	unsigned int timeout_ms;
+	json_t *reply;	/* owned; NULL when the request failed */
+	struct err err; /* why it failed */
+	struct agent_call *next;
+};
+
 struct agent_conn {
 	struct loop *loop;
 	char name[64]; /* of the host, for errors */
@@ -36,11 +46,11 @@ struct agent_conn {
 	bool silent; /* the limit has passed; pending lines are read once more */
 	void (*event)(struct agent_conn *k, const json_t *doc, void *arg); /* may be NULL */
 	void *event_arg;
-	uint64_t id;	/* of the last request */
-	const char *op; /* of the pending request, NULL = none */
-	unsigned int timeout_ms;
-	json_t *reply;	/* to the last request; owned; NULL when it failed */
-	struct err err; /* why it failed */
+	uint64_t id;		    /* of the last request */
+	unsigned int hello_ms;	    /* timeout of the hello */
+	struct agent_call *pending; /* borrowed; oldest first */
+	struct agent_call call;	    /* of agent_conn_ask() */
+	struct err err;		    /* why the connection was lost */
 };
 
 /* Starts the agent with this command; its hello is awaited in the background. Never fails: an agent
@@ -57,14 +67,21 @@ void agent_conn_launch(struct agent_conn *k, struct loop *loop, const struct lau
 void agent_conn_open_stream(struct agent_conn *k, struct loop *loop, const char *name, int fd,
 			    unsigned int timeout_ms, unsigned int silence_ms);
 
-/* Writes why a connection was lost, with the hint. */
-void agent_conn_error_text(const struct agent_conn *k, char *buf, size_t size);
+/* Writes an error with its hint in brackets. */
+void agent_error_text(const struct err *e, char *buf, size_t size);
 
-/* Ends the input of the agent and frees all but the struct. */
+/* Ends the input of the agent and frees all but the struct. Pending calls fail. */
 void agent_conn_close(struct agent_conn *k);
 
-/* Sends a request. fields (reference stolen, NULL = none) must not have "id" and "op". The
- * connection must not be busy. Does nothing unless it is ready. */
+/* Sends a request. fields (reference stolen, NULL = none) must not have "id" and "op"; op must be a
+ * literal. Fails at once unless the connection is ready; does nothing while the call is pending. */
+void agent_call(struct agent_conn *k, struct agent_call *c, const char *op, json_t *fields,
+		unsigned int timeout_ms);
+
+/* Frees the reply of a call that is not pending. */
+void agent_call_clear(struct agent_call *c);
+
+/* The same with the connection's own call, for those that ask one thing at a time. */
 void agent_conn_ask(struct agent_conn *k, const char *op, json_t *fields, unsigned int timeout_ms);
 
 /* Sends a request beside the pending one; fields as above. The answer is dropped. */

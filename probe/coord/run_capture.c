@@ -76,13 +76,13 @@ void phase_capture_start(struct coordinator *c)
 		}
 		phase_wait(c);
 		for (unsigned int i = 0; i < c->r->host_count; i++) {
-			struct err e = c->conn[i].err;
+			struct err e = c->conn[i].call.err;
 			uint64_t handle = 0;
 
 			if (!capture_has_port(c, i, p))
 				continue;
-			if (c->conn[i].reply &&
-			    !json_get_uint(c->conn[i].reply, "handle", 0, INT_MAX, &handle, &e))
+			if (c->conn[i].call.reply &&
+			    !json_get_uint(c->conn[i].call.reply, "handle", 0, INT_MAX, &handle, &e))
 				c->capture[i][p] = (int)handle;
 			else
 				capture_note_error(&c->r->host[i].port[p], &e);
@@ -103,9 +103,9 @@ static bool capture_is_started(const struct coordinator *c, unsigned int host, u
 static void capture_store_summary(struct coordinator *c, unsigned int host, unsigned int p)
 {
 	struct run_port *port = &c->r->host[host].port[p];
-	const json_t *reply = c->conn[host].reply;
+	const json_t *reply = c->conn[host].call.reply;
 	const char *text = json_string_value(json_object_get(reply, "complaint"));
-	struct err e = c->conn[host].err;
+	struct err e = c->conn[host].call.err;
 
 	if (!reply ||
 	    capture_summary_from_json(json_object_get(reply, "summary"), &port->capture, &e)) {
@@ -222,9 +222,9 @@ static int capture_write_piece(struct coordinator *c, unsigned int host, struct 
 static void capture_accept_piece(struct coordinator *c, unsigned int host, unsigned int p,
 				 struct fetch *f, uint8_t *buf)
 {
-	const json_t *reply = c->conn[host].reply;
+	const json_t *reply = c->conn[host].call.reply;
 	const json_t *data = json_object_get(reply, "data");
-	struct err e = c->conn[host].err;
+	struct err e = c->conn[host].call.err;
 	size_t size = 0;
 
 	if (!json_is_string(data) ||

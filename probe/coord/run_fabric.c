@@ -50,7 +50,7 @@ void phase_mark_lost(struct coordinator *c)
 
 		if (k->state != CONN_LOST || h->error[0])
 			continue;
-		agent_conn_error_text(k, h->error, sizeof(h->error));
+		agent_error_text(&k->err, h->error, sizeof(h->error));
 		phase_report(c, "%s: %s", h->name, h->error);
 	}
 }
@@ -145,8 +145,8 @@ static void fabric_collect_all(struct coordinator *c, bool after)
 	phase_wait(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		struct run_host *h = &c->r->host[i];
-		const json_t *json = json_object_get(c->conn[i].reply, "snapshot");
-		struct err e = c->conn[i].err;
+		const json_t *json = json_object_get(c->conn[i].call.reply, "snapshot");
+		struct err e = c->conn[i].call.err;
 
 		if (!phase_ready(c, i))
 			continue;
@@ -204,7 +204,7 @@ static void fabric_read_counters(struct coordinator *c, enum run_reading reading
 	phase_wait(c);
 	for (unsigned int i = 0; i < c->r->host_count; i++) {
 		struct run_host *h = &c->r->host[i];
-		const json_t *ports = json_object_get(c->conn[i].reply, "ports");
+		const json_t *ports = json_object_get(c->conn[i].call.reply, "ports");
 
 		for (unsigned int p = 0; phase_ready(c, i) && p < h->port_count; p++)
 			fabric_store_counters(&h->port[p], json_array_get(ports, p), reading);

@@ -164,10 +164,10 @@ static const json_t *reply_of(struct coordinator *c, struct duel *d, const struc
 	const struct agent_conn *k = &c->conn[end->host];
 	char text[256];
 
-	if (phase_ready(c, end->host) && k->reply)
-		return k->reply;
-	snprintf(text, sizeof(text), "%.150s%s%.80s%s", k->err.text[0] ? k->err.text : "stopped",
-		 k->err.hint[0] ? " (" : "", k->err.hint, k->err.hint[0] ? ")" : "");
+	if (phase_ready(c, end->host) && k->call.reply)
+		return k->call.reply;
+	snprintf(text, sizeof(text), "%.150s%s%.80s%s", k->call.err.text[0] ? k->call.err.text : "stopped",
+		 k->call.err.hint[0] ? " (" : "", k->call.err.hint, k->call.err.hint[0] ? ")" : "");
 	fail_pair(c, d, end->host, text);
 	return NULL;
 }

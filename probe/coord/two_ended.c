@@ -192,9 +192,9 @@ const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e)
 {
 	const struct agent_conn *k = &d->c.conn[side];
 
-	if (k->state == CONN_READY && k->reply)
-		return k->reply;
-	*e = k->err;
+	if (k->state == CONN_READY && k->call.reply)
+		return k->call.reply;
+	*e = k->call.err;
 	if (!e->code)
 		err_set(e, -EINTR, "stopped");
 	if (k->state == CONN_LOST)

@@ -15,7 +15,7 @@ static json_t *request(const struct port *p, bool users)
 /* A reading that did not come is missing: that is for the verdict to say. */
 static void take(struct duo *d, unsigned int side, enum run_reading reading)
 {
-	const json_t *port = json_array_get(json_object_get(d->c.conn[side].reply, "ports"), 0);
+	const json_t *port = json_array_get(json_object_get(d->c.conn[side].call.reply, "ports"), 0);
 	const json_t *users = json_object_get(port, "users");
 	struct run_port *at = &d->t->run.host[side].port[0];
 	struct counters counters;
@@ -38,7 +38,7 @@ void duo_counters(struct duo *d, enum run_reading reading)
 			       PHASE_ANSWER_MS);
 	phase_wait(&d->c);
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (phase_ready(&d->c, i) && d->c.conn[i].reply)
+		if (phase_ready(&d->c, i) && d->c.conn[i].call.reply)
 			take(d, i, reading);
 }
 

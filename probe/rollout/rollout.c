@@ -453,13 +453,13 @@ struct answer {
 /* Returns false when the agent did not start the command, or did not report its end. */
 static bool rollout_read_answer(const struct rollout_host_state *w, struct answer *a)
 {
-	const json_t *status = json_object_get(w->conn.reply, "exit");
-	const char *stderr_text = json_string_value(json_object_get(w->conn.reply, "said"));
+	const json_t *status = json_object_get(w->conn.call.reply, "exit");
+	const char *stderr_text = json_string_value(json_object_get(w->conn.call.reply, "said"));
 
 	memset(a, 0, sizeof(*a));
-	a->output = json_object_get(w->conn.reply, "output");
+	a->output = json_object_get(w->conn.call.reply, "output");
 	if (!json_is_integer(status)) {
-		agent_conn_error_text(&w->conn, a->reason, sizeof(a->reason));
+		agent_error_text(&w->conn.call.err, a->reason, sizeof(a->reason));
 		return false;
 	}
 	a->status = (int)json_integer_value(status);
@@ -631,7 +631,7 @@ static void rollout_advance(struct rollout *r, unsigned int h)
 		return;
 	}
 	if (w->conn.state != CONN_READY) {
-		agent_conn_error_text(&w->conn, why, sizeof(why));
+		agent_error_text(&w->conn.err, why, sizeof(why));
 		agent_conn_close(&w->conn);
 		rollout_await_outcome(r, h, why);
 		return;
@@ -755,7 +755,7 @@ static void rollout_check_build(struct rollout *r, unsigned int h)
 	char reason[ROLLOUT_REASON_MAX];
 
 	if (k->state != CONN_READY) {
-		agent_conn_error_text(k, reason, sizeof(reason));
+		agent_error_text(&k->err, reason, sizeof(reason));
 		rollout_reject(r, h, "%s",
 			       agent_conn_busy(k) ? "interrupted before the host answered"
 						  : reason);
@@ -824,7 +824,7 @@ static const json_t *rollout_read_output(struct rollout *r, unsigned int h)
 
 static void rollout_read_plan(struct rollout *r, unsigned int h)
 {
-	const json_t *warnings = json_object_get(r->priv->host_state[h].conn.reply, "said");
+	const json_t *warnings = json_object_get(r->priv->host_state[h].conn.call.reply, "said");
 	const json_t *output = rollout_read_output(r, h);
 	struct rollout_host *host = &r->host[h];
 	struct err e = {0};

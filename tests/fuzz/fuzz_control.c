@@ -349,7 +349,7 @@ static void talk(const uint8_t *data, size_t size, size_t piece)
 		fuzz_reach(FUZZ_PARSED);
 	if (t.asked > 1)
 		fuzz_reach(FUZZ_TAKEN);
-	HOLDS(t.link.err.code < 0 && *t.link.err.text && !t.link.reply && !t.link.op);
+	HOLDS(t.link.err.code < 0 && *t.link.err.text && !t.link.call.reply && !t.link.pending);
 	HOLDS(memchr(t.link.build, 0, sizeof(t.link.build)));
 	agent_conn_close(&t.link);
 	close(t.fd);

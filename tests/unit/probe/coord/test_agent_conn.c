@@ -154,11 +154,11 @@ static void test_asking(void **state)
 		assert_string_equal(k.build, "0.1.0");
 		agent_conn_ask(&k, "collect", NULL, 400);
 		agent_conns_wait(l, &k, 1, NULL);
-		if (k.state != cases[i].want || !strstr(k.err.text, cases[i].text) ||
-		    !!k.reply != cases[i].answered)
-			fail_msg("%s: state %d: %s", cases[i].name, k.state, k.err.text);
+		if (k.state != cases[i].want || !strstr(k.call.err.text, cases[i].text) ||
+		    !!k.call.reply != cases[i].answered)
+			fail_msg("%s: state %d: %s", cases[i].name, k.state, k.call.err.text);
 		if (cases[i].answered)
-			assert_int_equal(json_integer_value(json_object_get(k.reply, "v")), 7);
+			assert_int_equal(json_integer_value(json_object_get(k.call.reply, "v")), 7);
 		end(l, &k);
 	}
 }
@@ -180,10 +180,10 @@ static void test_lost_idle(void **state)
 	(void)state;
 	agent_conn_ask(&k, "counters", NULL, 3000);
 	agent_conns_wait(l, &k, 1, NULL);
-	assert_non_null(k.reply);
+	assert_non_null(k.call.reply);
 	loop_run_until(l, is_lost, &k);
 	assert_non_null(strstr(k.err.text, "exited between two requests (status 9)"));
-	assert_null(k.reply);
+	assert_null(k.call.reply);
 	end(l, &k);
 }
 
@@ -201,12 +201,43 @@ static void test_stop_flag(void **state)
 	end(l, &k);
 }
 
+/* Answers find their call in any order; the timeout is that of the call that is late. */
+static void test_calls(void **state)
+{
+	struct agent_call call[3] = {0};
+	struct agent_conn k;
+	struct loop *l =
+		open_script(&k,
+			    HELLO "read -r x; read -r x; read -r x; "
+				  "echo '{\"id\":2,\"v\":2}'; echo '{\"id\":1,\"v\":1}'; read -r x",
+			    3000);
+
+	(void)state;
+	agent_call(&k, &call[0], "collect", NULL, 60000);
+	agent_call(&k, &call[1], "counters", NULL, 60000);
+	agent_call(&k, &call[2], "ping", NULL, 700);
+	agent_call(&k, &call[2], "quit", NULL, 10); /* is pending: does nothing */
+	agent_conns_wait(l, &k, 1, NULL);
+	for (unsigned int i = 0; i < 2; i++)
+		assert_int_equal(json_integer_value(json_object_get(call[i].reply, "v")), i + 1);
+	assert_int_equal(k.state, CONN_LOST);
+	assert_null(call[2].op);
+	assert_null(call[2].reply);
+	assert_non_null(strstr(call[2].err.text, "no answer to ping within 0.7 s"));
+	agent_call(&k, &call[2], "quit", NULL, 10); /* fails at once */
+	assert_null(call[2].op);
+	assert_int_equal(call[2].err.code, -ETIMEDOUT);
+	for (unsigned int i = 0; i < 3; i++)
+		agent_call_clear(&call[i]);
+	end(l, &k);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_connecting), cmocka_unit_test(test_missing_program),
 		cmocka_unit_test(test_asking),	   cmocka_unit_test(test_lost_idle),
-		cmocka_unit_test(test_stop_flag),
+		cmocka_unit_test(test_stop_flag),  cmocka_unit_test(test_calls),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -151,7 +151,7 @@ static void test_asking(void **state)
 		agent_conn_ask(&s.link, "collect", NULL, cases[i].answered ? 10000 : 1700);
 		agent_conns_wait(s.loop, &s.link, 1, NULL);
 		if (s.link.state != cases[i].want || !strstr(s.link.err.text, cases[i].text) ||
-		    !!s.link.reply != cases[i].answered)
+		    !!s.link.call.reply != cases[i].answered)
 			fail_msg("%s: state %d: %s", cases[i].name, s.link.state, s.link.err.text);
 		if (cases[i].events && s.events != cases[i].events)
 			fail_msg("%s: %u events", cases[i].name, s.events);
@@ -208,7 +208,7 @@ static void test_standing_still(void **state)
 	agent_conn_ask(&s.link, "traffic_run", NULL, 2500);
 	agent_conns_wait(s.loop, &s.link, 1, NULL);
 	assert_string_equal(s.link.err.text, "");
-	assert_non_null(s.link.reply);
+	assert_non_null(s.link.call.reply);
 	loop_timer_close(still);
 	end_scene(&s);
 }
@@ -226,7 +226,7 @@ static void test_telling(void **state)
 	agent_conn_ask(&s.link, "traffic_run", NULL, 3000);
 	agent_conn_notify(&s.link, "traffic_stop", json_pack("{s:i}", "handle", 0));
 	agent_conns_wait(s.loop, &s.link, 1, NULL);
-	assert_non_null(s.link.reply);
+	assert_non_null(s.link.call.reply);
 	end_scene(&s);
 }
 
