@@ -6,45 +6,19 @@
 #ifndef PROBE_PHASE_PRIV_H
 #define PROBE_PHASE_PRIV_H
 
-#include <stdatomic.h>
-
-#include "probe/coord/agent_conn.h"
-#include "probe/record/run.h"
+#include "probe/coord/session.h"
 #include "profiles/base/file.h"
 
-#define PHASE_ANSWER_MS	     30000 /* timeout of a request that normally takes a second */
 #define PHASE_FETCH_GRACE_MS 60000
 
 struct coordinator {
+	struct session s;
 	const struct fabric *f;
 	const struct folder *dir; /* of the run, NULL = do not store the run */
 	struct folder captures;	  /* below dir; path is NULL until it is created */
-	const atomic_int *stop;
-	run_progress *progress;
-	void *arg;
-	struct run *r;
-	struct loop *loop;
-	struct loop_timer *heartbeat;
-	struct agent_conn *conn; /* of each host */
-	int (*capture)[64];	 /* handle of each host's port, -1 = none */
-	uint64_t fetch_grace_ms; /* time limit of a recording, plus FETCH_PIECE_MS per piece */
+	int (*capture)[64];	  /* handle of each host's port, -1 = none */
+	uint64_t fetch_grace_ms;  /* time limit of a recording, plus FETCH_PIECE_MS per piece */
 };
-
-/* Prints one line of progress. */
-void phase_report(struct coordinator *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
-
-bool phase_stopped(const struct coordinator *c);
-
-/* Marks lost hosts and reports the reason once. */
-void phase_mark_lost(struct coordinator *c);
-
-/* Waits for all answers; marks lost hosts. */
-void phase_wait(struct coordinator *c);
-
-/* Waits, with heartbeats. */
-void phase_pause(struct coordinator *c, uint64_t ms);
-
-bool phase_ready(const struct coordinator *c, unsigned int host);
 
 /* Returns port p of a host in its snapshot, or NULL. Borrowed. */
 const struct port *phase_port(const struct coordinator *c, unsigned int host, unsigned int p);

@@ -29,16 +29,16 @@ static void capture_note_error(struct run_port *p, const struct err *e)
 
 static bool capture_has_port(const struct coordinator *c, unsigned int host, unsigned int p)
 {
-	return phase_ready(c, host) && p < c->r->host[host].port_count && p < PORTS_MAX;
+	return session_ready(&c->s, host) && p < c->s.r->host[host].port_count && p < PORTS_MAX;
 }
 
 static unsigned int capture_most_ports(const struct coordinator *c)
 {
 	unsigned int most = 0;
 
-	for (unsigned int i = 0; i < c->r->host_count; i++) {
-		if (c->r->host[i].port_count > most)
-			most = c->r->host[i].port_count;
+	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
+		if (c->s.r->host[i].port_count > most)
+			most = c->s.r->host[i].port_count;
 	}
 	return most < PORTS_MAX ? most : PORTS_MAX;
 }
@@ -52,40 +52,41 @@ static void capture_start_port(struct coordinator *c, unsigned int host, unsigne
 {
 	bool full = c->f->capture == CAPTURE_FULL;
 
-	agent_conn_ask(&c->conn[host], "capture_start",
-		       json_pack("{s:s, s:b, s:I}", "netdev", c->r->host[host].port[p].netdev,
+	agent_conn_ask(&c->s.conn[host], "capture_start",
+		       json_pack("{s:s, s:b, s:I}", "netdev", c->s.r->host[host].port[p].netdev,
 				 "full", full, "max_bytes",
 				 (json_int_t)(c->dir ? capture_max_bytes(c) : 0)),
-		       PHASE_ANSWER_MS);
+		       SESSION_ANSWER_MS);
 }
 
 void phase_capture_start(struct coordinator *c)
 {
 	if (c->f->capture == CAPTURE_OFF) {
-		for (unsigned int i = 0; i < c->r->host_count; i++)
-			for (unsigned int p = 0; p < c->r->host[i].port_count; p++)
-				snprintf(c->r->host[i].port[p].capture_error,
-					 sizeof(c->r->host[i].port[p].capture_error),
+		for (unsigned int i = 0; i < c->s.r->host_count; i++)
+			for (unsigned int p = 0; p < c->s.r->host[i].port_count; p++)
+				snprintf(c->s.r->host[i].port[p].capture_error,
+					 sizeof(c->s.r->host[i].port[p].capture_error),
 					 "capture is off in the inventory");
 		return;
 	}
-	for (unsigned int p = 0; p < capture_most_ports(c) && !phase_stopped(c); p++) {
-		for (unsigned int i = 0; i < c->r->host_count; i++) {
+	for (unsigned int p = 0; p < capture_most_ports(c) && !session_stopped(&c->s); p++) {
+		for (unsigned int i = 0; i < c->s.r->host_count; i++) {
 			if (capture_has_port(c, i, p))
 				capture_start_port(c, i, p);
 		}
-		phase_wait(c);
-		for (unsigned int i = 0; i < c->r->host_count; i++) {
-			struct err e = c->conn[i].call.err;
+		session_wait(&c->s);
+		for (unsigned int i = 0; i < c->s.r->host_count; i++) {
+			struct err e = c->s.conn[i].call.err;
 			uint64_t handle = 0;
 
 			if (!capture_has_port(c, i, p))
 				continue;
-			if (c->conn[i].call.reply &&
-			    !json_get_uint(c->conn[i].call.reply, "handle", 0, INT_MAX, &handle, &e))
+			if (c->s.conn[i].call.reply &&
+			    !json_get_uint(c->s.conn[i].call.reply, "handle", 0, INT_MAX, &handle,
+					   &e))
 				c->capture[i][p] = (int)handle;
 			else
-				capture_note_error(&c->r->host[i].port[p], &e);
+				capture_note_error(&c->s.r->host[i].port[p], &e);
 		}
 	}
 }
@@ -102,10 +103,10 @@ static bool capture_is_started(const struct coordinator *c, unsigned int host, u
 
 static void capture_store_summary(struct coordinator *c, unsigned int host, unsigned int p)
 {
-	struct run_port *port = &c->r->host[host].port[p];
-	const json_t *reply = c->conn[host].call.reply;
+	struct run_port *port = &c->s.r->host[host].port[p];
+	const json_t *reply = c->s.conn[host].call.reply;
 	const char *text = json_string_value(json_object_get(reply, "complaint"));
-	struct err e = c->conn[host].call.err;
+	struct err e = c->s.conn[host].call.err;
 
 	if (!reply ||
 	    capture_summary_from_json(json_object_get(reply, "summary"), &port->capture, &e)) {
@@ -118,10 +119,10 @@ static void capture_store_summary(struct coordinator *c, unsigned int host, unsi
 		capture_note_error(port, &e);
 	}
 	if (json_integer_value(json_object_get(reply, "unrecorded")) > 0)
-		phase_report(c,
-			     "%s %s: the capture file was truncated at %" PRIu64
-			     " MiB; all packets were analyzed",
-			     c->r->host[host].name, port->netdev, capture_max_bytes(c) >> 20);
+		session_report(&c->s,
+			       "%s %s: the capture file was truncated at %" PRIu64
+			       " MiB; all packets were analyzed",
+			       c->s.r->host[host].name, port->netdev, capture_max_bytes(c) >> 20);
 }
 
 /* Transfer of one recording of a host. */
@@ -147,8 +148,8 @@ int phase_capture_remove(struct coordinator *c, struct err *e)
 
 	if (err)
 		return err == -ENOENT ? 0 : err;
-	for (unsigned int i = 0; i < c->r->host_count; i++) {
-		const struct run_host *h = &c->r->host[i];
+	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
+		const struct run_host *h = &c->s.r->host[i];
 
 		for (unsigned int p = 0; p < h->port_count && !err; p++) {
 			capture_file_name(h, &h->port[p], name);
@@ -161,7 +162,7 @@ int phase_capture_remove(struct coordinator *c, struct err *e)
 static void capture_open_fetch(struct coordinator *c, unsigned int host, unsigned int p,
 			       struct fetch *f)
 {
-	struct run_host *h = &c->r->host[host];
+	struct run_host *h = &c->s.r->host[host];
 	struct run_port *port = &h->port[p];
 	char name[RECORDING_NAME_MAX];
 	struct err e = {0};
@@ -179,12 +180,12 @@ static void capture_open_fetch(struct coordinator *c, unsigned int host, unsigne
 static void capture_close_fetch(struct coordinator *c, unsigned int host, unsigned int p,
 				struct fetch *f, const struct err *e)
 {
-	struct run_port *port = &c->r->host[host].port[p];
+	struct run_port *port = &c->s.r->host[host].port[p];
 	struct err failed = e ? *e : (struct err){0};
 	char name[RECORDING_NAME_MAX];
 
 	(void)file_close(&f->file, !failed.code, failed.code ? NULL : &failed);
-	capture_file_name(&c->r->host[host], port, name);
+	capture_file_name(&c->s.r->host[host], port, name);
 	if (failed.code)
 		capture_note_error(port, &failed);
 	else
@@ -196,7 +197,7 @@ static void capture_close_fetch(struct coordinator *c, unsigned int host, unsign
 static int capture_write_piece(struct coordinator *c, unsigned int host, struct fetch *f,
 			       const uint8_t *data, size_t size, struct err *e)
 {
-	const char *name = c->r->host[host].name;
+	const char *name = c->s.r->host[host].name;
 
 	if (size && f->odd_bytes)
 		return err_set(
@@ -222,9 +223,9 @@ static int capture_write_piece(struct coordinator *c, unsigned int host, struct 
 static void capture_accept_piece(struct coordinator *c, unsigned int host, unsigned int p,
 				 struct fetch *f, uint8_t *buf)
 {
-	const json_t *reply = c->conn[host].call.reply;
+	const json_t *reply = c->s.conn[host].call.reply;
 	const json_t *data = json_object_get(reply, "data");
-	struct err e = c->conn[host].call.err;
+	struct err e = c->s.conn[host].call.err;
 	size_t size = 0;
 
 	if (!json_is_string(data) ||
@@ -253,26 +254,26 @@ static bool capture_pieces_arrived(void *arg)
 	const struct round *r = arg;
 	bool all = true;
 
-	for (unsigned int i = 0; i < r->c->r->host_count; i++) {
+	for (unsigned int i = 0; i < r->c->s.r->host_count; i++) {
 		struct fetch *f = &r->list[i];
 
-		if (f->asked && !agent_conn_busy(&r->c->conn[i])) {
+		if (f->asked && !agent_conn_busy(&r->c->s.conn[i])) {
 			f->asked = false;
-			f->waited_ms += loop_awake_ms(r->c->loop) - r->begin_ms;
+			f->waited_ms += loop_awake_ms(r->c->s.loop) - r->begin_ms;
 		}
 		all = all && !f->asked;
 	}
-	return all || phase_stopped(r->c);
+	return all || session_stopped(&r->c->s);
 }
 
 /* Fetches one piece from each host that has more. Returns false when none has. */
 static bool capture_fetch_round(struct coordinator *c, unsigned int p, struct fetch *list,
 				uint8_t *buf)
 {
-	struct round r = {c, list, loop_awake_ms(c->loop)};
+	struct round r = {c, list, loop_awake_ms(c->s.loop)};
 	bool more = false;
 
-	for (unsigned int i = 0; i < c->r->host_count; i++) {
+	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
 		json_t *fields;
 
 		if (!list[i].file.stream)
@@ -280,12 +281,12 @@ static bool capture_fetch_round(struct coordinator *c, unsigned int p, struct fe
 		fields = capture_handle_json(c, i, p);
 		(void)json_object_set_new(fields, "offset",
 					  json_integer((json_int_t)list[i].offset));
-		agent_conn_ask(&c->conn[i], "capture_read", fields, PHASE_ANSWER_MS);
+		agent_conn_ask(&c->s.conn[i], "capture_read", fields, SESSION_ANSWER_MS);
 		list[i].asked = true;
 	}
-	loop_run_until(c->loop, capture_pieces_arrived, &r);
-	phase_mark_lost(c);
-	for (unsigned int i = 0; i < c->r->host_count; i++) {
+	loop_run_until(c->s.loop, capture_pieces_arrived, &r);
+	session_mark_lost(&c->s);
+	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
 		if (!list[i].file.stream)
 			continue;
 		capture_accept_piece(c, i, p, &list[i], buf);
@@ -299,12 +300,12 @@ static void capture_fetch_port(struct coordinator *c, unsigned int p, struct fet
 {
 	struct err e = {0};
 
-	for (unsigned int i = 0; i < c->r->host_count; i++)
+	for (unsigned int i = 0; i < c->s.r->host_count; i++)
 		capture_open_fetch(c, i, p, &list[i]);
-	while (capture_fetch_round(c, p, list, buf) && !phase_stopped(c))
+	while (capture_fetch_round(c, p, list, buf) && !session_stopped(&c->s))
 		;
 	err_set(&e, -EINTR, "stopped before the recording was transferred");
-	for (unsigned int i = 0; i < c->r->host_count; i++) {
+	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
 		if (list[i].file.stream)
 			capture_close_fetch(c, i, p, &list[i], &e);
 	}
@@ -312,7 +313,7 @@ static void capture_fetch_port(struct coordinator *c, unsigned int p, struct fet
 
 static void capture_fetch_all(struct coordinator *c)
 {
-	struct fetch *list = calloc(c->r->host_count + 1, sizeof(*list));
+	struct fetch *list = calloc(c->s.r->host_count + 1, sizeof(*list));
 	uint8_t *buf = malloc(AGENT_PIECE_BYTES);
 	struct err e = {0};
 
@@ -321,7 +322,7 @@ static void capture_fetch_all(struct coordinator *c)
 	else if (!c->captures.path)
 		(void)folder_below(c->dir, "captures", &c->captures, &e);
 	if (e.code)
-		phase_report(c, "%s", e.text);
+		session_report(&c->s, "%s", e.text);
 	for (unsigned int p = 0; !e.code && p < capture_most_ports(c); p++)
 		capture_fetch_port(c, p, list, buf);
 	free(list);
@@ -332,19 +333,19 @@ void phase_capture_stop(struct coordinator *c)
 {
 	if (c->f->capture == CAPTURE_OFF)
 		return;
-	phase_report(c, "fetching captures");
-	for (unsigned int p = 0; p < capture_most_ports(c) && !phase_stopped(c); p++) {
-		for (unsigned int i = 0; i < c->r->host_count; i++) {
+	session_report(&c->s, "fetching captures");
+	for (unsigned int p = 0; p < capture_most_ports(c) && !session_stopped(&c->s); p++) {
+		for (unsigned int i = 0; i < c->s.r->host_count; i++) {
 			if (capture_is_started(c, i, p))
-				agent_conn_ask(&c->conn[i], "capture_stop",
-					       capture_handle_json(c, i, p), PHASE_ANSWER_MS);
+				agent_conn_ask(&c->s.conn[i], "capture_stop",
+					       capture_handle_json(c, i, p), SESSION_ANSWER_MS);
 		}
-		phase_wait(c);
-		for (unsigned int i = 0; i < c->r->host_count; i++) {
-			if (c->capture[i][p] >= 0 && p < c->r->host[i].port_count)
+		session_wait(&c->s);
+		for (unsigned int i = 0; i < c->s.r->host_count; i++) {
+			if (c->capture[i][p] >= 0 && p < c->s.r->host[i].port_count)
 				capture_store_summary(c, i, p);
 		}
 	}
-	if (c->dir && !phase_stopped(c))
+	if (c->dir && !session_stopped(&c->s))
 		capture_fetch_all(c);
 }

@@ -58,7 +58,8 @@ static void fail_pair(struct coordinator *c, struct duel *d, unsigned int host, 
 	if (d->failed)
 		return;
 	d->failed = true;
-	snprintf(d->pair->error, sizeof(d->pair->error), "%s: %.180s", c->r->host[host].name, what);
+	snprintf(d->pair->error, sizeof(d->pair->error), "%s: %.180s", c->s.r->host[host].name,
+		 what);
 }
 
 static uint64_t rate_of(const struct coordinator *c, const struct port *a, const struct port *b)
@@ -87,12 +88,12 @@ static int prepare_end(struct coordinator *c, struct end *end, enum traffic_verb
 		       struct err *e)
 {
 	const struct port *p = phase_port(c, end->host, end->port);
-	const char *netdev = c->r->host[end->host].port[end->port].netdev;
+	const char *netdev = c->s.r->host[end->host].port[end->port].netdev;
 	const char *address = c->f->host[end->host].port[end->port].address;
 	int prio = profile_roce_prio(&c->f->profile);
 	const struct gid *gid;
 
-	if (!phase_ready(c, end->host))
+	if (!session_ready(&c->s, end->host))
 		return err_set(e, -EHOSTUNREACH, "the host was not reached");
 	if (!p || !p->ibdev[0])
 		return err_set(e, -ENODEV, "%s: %s", netdev, p ? "no RDMA device" : "no such port");
@@ -129,7 +130,7 @@ static void prepare(struct coordinator *c, struct duel *d)
 		}
 	}
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
-		seed = loop_now_ms(c->loop);
+		seed = loop_now_ms(c->s.loop);
 	rate = rate_of(c, phase_port(c, p->client_host, p->client_port),
 		       phase_port(c, p->server_host, p->server_port));
 	p->asked_bytes_per_s = rate;
@@ -150,8 +151,8 @@ static void prepare(struct coordinator *c, struct duel *d)
 static void ask(struct coordinator *c, struct duel *d, struct end *end, const char *op,
 		json_t *fields, unsigned int timeout_ms)
 {
-	if (phase_ready(c, end->host)) {
-		agent_conn_ask(&c->conn[end->host], op, fields, timeout_ms);
+	if (session_ready(&c->s, end->host)) {
+		agent_conn_ask(&c->s.conn[end->host], op, fields, timeout_ms);
 		return;
 	}
 	json_decref(fields);
@@ -161,12 +162,13 @@ static void ask(struct coordinator *c, struct duel *d, struct end *end, const ch
 /* The reply of an end, NULL when there is none: then the pair has failed. */
 static const json_t *reply_of(struct coordinator *c, struct duel *d, const struct end *end)
 {
-	const struct agent_conn *k = &c->conn[end->host];
+	const struct agent_conn *k = &c->s.conn[end->host];
 	char text[256];
 
-	if (phase_ready(c, end->host) && k->call.reply)
+	if (session_ready(&c->s, end->host) && k->call.reply)
 		return k->call.reply;
-	snprintf(text, sizeof(text), "%.150s%s%.80s%s", k->call.err.text[0] ? k->call.err.text : "stopped",
+	snprintf(text, sizeof(text), "%.150s%s%.80s%s",
+		 k->call.err.text[0] ? k->call.err.text : "stopped",
 		 k->call.err.hint[0] ? " (" : "", k->call.err.hint, k->call.err.hint[0] ? ")" : "");
 	fail_pair(c, d, end->host, text);
 	return NULL;
@@ -233,8 +235,8 @@ static void take_run(struct coordinator *c, struct duel *d, struct end *end)
 static void close_end(struct coordinator *c, struct duel *d, struct end *end)
 {
 	(void)d;
-	if (end->open && phase_ready(c, end->host))
-		agent_conn_ask(&c->conn[end->host], "traffic_close",
+	if (end->open && session_ready(&c->s, end->host))
+		agent_conn_ask(&c->s.conn[end->host], "traffic_close",
 			       json_pack("{s:I}", "handle", (json_int_t)end->handle), CLOSE_MS);
 }
 
@@ -271,7 +273,7 @@ static void run_step(struct coordinator *c, const struct step *step, struct duel
 		if (asked[i])
 			step->ask(c, &list[i], &list[i].end[END_CLIENT]);
 	}
-	phase_wait(c);
+	session_wait(&c->s);
 	for (unsigned int i = 0; i < n; i++) {
 		if (!asked[i])
 			continue;
@@ -286,29 +288,29 @@ static void say_tcp(struct coordinator *c, const struct run_pair *p)
 
 	for (unsigned int i = 0; i < p->tcp_count; i++) {
 		run_tcp_text(&p->tcp[i], i, text, sizeof(text));
-		phase_report(c, "%s -> %s in parallel: %s", c->r->host[p->client_host].name,
-			     c->r->host[p->server_host].name, text);
+		session_report(&c->s, "%s -> %s in parallel: %s", c->s.r->host[p->client_host].name,
+			       c->s.r->host[p->server_host].name, text);
 	}
 }
 
 static void say_pair(struct coordinator *c, const struct run_pair *p)
 {
-	const struct run_host *client = &c->r->host[p->client_host];
-	const struct run_host *server = &c->r->host[p->server_host];
+	const struct run_host *client = &c->s.r->host[p->client_host];
+	const struct run_host *server = &c->s.r->host[p->server_host];
 	double seconds = (double)p->client.duration_ns / 1e9;
 
 	if (!p->ran)
-		phase_report(c, "%s -> %s %s: %s", client->name, server->name,
-			     traffic_verb_word(p->verb), p->error);
+		session_report(&c->s, "%s -> %s %s: %s", client->name, server->name,
+			       traffic_verb_word(p->verb), p->error);
 	else
-		phase_report(c, "%s %s -> %s %s %s: %.2f of %.2f MB/s, %llu mismatches, %s",
-			     client->name, client->port[p->client_port].netdev, server->name,
-			     server->port[p->server_port].netdev, traffic_verb_word(p->verb),
-			     seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
-			     (double)p->asked_bytes_per_s / 1e6,
-			     (unsigned long long)p->server.mismatches,
-			     p->client.cause ? traffic_cause_word(p->client.cause)
-					     : traffic_cause_word(p->server.cause));
+		session_report(&c->s, "%s %s -> %s %s %s: %.2f of %.2f MB/s, %llu mismatches, %s",
+			       client->name, client->port[p->client_port].netdev, server->name,
+			       server->port[p->server_port].netdev, traffic_verb_word(p->verb),
+			       seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
+			       (double)p->asked_bytes_per_s / 1e6,
+			       (unsigned long long)p->server.mismatches,
+			       p->client.cause ? traffic_cause_word(p->client.cause)
+					       : traffic_cause_word(p->server.cause));
 	if (p->ran)
 		say_tcp(c, p);
 }
@@ -318,13 +320,13 @@ static void run_round(struct coordinator *c, struct duel *list, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		prepare(c, &list[i]);
-	for (unsigned int i = 0; i < ARRAY_SIZE(steps) && !phase_stopped(c); i++)
+	for (unsigned int i = 0; i < ARRAY_SIZE(steps) && !session_stopped(&c->s); i++)
 		run_step(c, &steps[i], list, n);
 	for (unsigned int i = 0; i < n; i++) {
 		struct duel *d = &list[i];
 
 		d->pair->ran = d->end[END_CLIENT].has_result && d->end[END_SERVER].has_result;
-		if (!d->pair->ran && phase_stopped(c))
+		if (!d->pair->ran && session_stopped(&c->s))
 			fail_pair(c, d, d->end[END_CLIENT].host, "the run was stopped");
 		say_pair(c, d->pair);
 	}
@@ -360,16 +362,17 @@ static void tell_schedule(struct coordinator *c, const struct schedule *s, const
 	char file[SCHEDULE_NAME_MAX], *text = NULL;
 	struct err e;
 
-	phase_report(
-		c, "rail %u: %u rounds, %u pairs, WRITE and SEND, %u %% of the link, about %.0f s",
+	session_report(
+		&c->s,
+		"rail %u: %u rounds, %u pairs, WRITE and SEND, %u %% of the link, about %.0f s",
 		number, s->round_count, s->pair_count, c->f->load_percent, seconds);
 	for (unsigned int i = 0; names && i < rail->count; i++)
-		names[i] = c->r->host[rail->host[i]].name;
+		names[i] = c->s.r->host[rail->host[i]].name;
 	if (names)
 		text = schedule_text(s, names);
 	schedule_name(number, file);
 	if (text && c->dir && file_write_in(c->dir, file, 0, text, strlen(text), &e))
-		phase_report(c, "%s", e.text);
+		session_report(&c->s, "%s", e.text);
 	free(text);
 	free(names);
 }
@@ -406,14 +409,14 @@ static int add_pairs(struct run *r, const struct schedule *s)
 static void run_rounds(struct coordinator *c, const struct schedule *s, const struct rail *rail,
 		       struct duel *list)
 {
-	for (unsigned int i = 0, n; i < s->pair_count && !phase_stopped(c); i += n) {
+	for (unsigned int i = 0, n; i < s->pair_count && !session_stopped(&c->s); i += n) {
 		for (n = 0; i + n < s->pair_count && s->pair[i + n].round == s->pair[i].round; n++)
 			;
 		for (unsigned int verb = TRAFFIC_WRITE; verb <= TRAFFIC_SEND; verb++) {
 			memset(list, 0, n * sizeof(*list));
 			for (unsigned int k = 0; k < n; k++) {
 				const struct schedule_pair *at = &s->pair[i + k];
-				struct run_pair *p = &c->r->pair[c->r->pair_count++];
+				struct run_pair *p = &c->s.r->pair[c->s.r->pair_count++];
 
 				p->client_host = rail->host[at->client];
 				p->client_port = rail->port[at->client];
@@ -433,17 +436,17 @@ static int run_rail(struct coordinator *c, unsigned int number, struct rail *rai
 	struct duel *list = NULL;
 	int err;
 
-	find_rail(c->r, number, rail);
+	find_rail(c->s.r, number, rail);
 	err = schedule_make(rail->count, &s);
 	if (!err && s.pair_count) {
 		list = calloc(rail->count, sizeof(*list));
-		err = list ? add_pairs(c->r, &s) : -ENOMEM;
+		err = list ? add_pairs(c->s.r, &s) : -ENOMEM;
 	}
 	if (!err && s.pair_count) {
 		tell_schedule(c, &s, rail, number);
-		phase_report(c, "rail %u: %.1f MB in total%s", number,
-			     (double)volume_of(c, &s, rail) / 1e6,
-			     c->f->tcp_count ? ", without TCP" : "");
+		session_report(&c->s, "rail %u: %.1f MB in total%s", number,
+			       (double)volume_of(c, &s, rail) / 1e6,
+			       c->f->tcp_count ? ", without TCP" : "");
 		run_rounds(c, &s, rail, list);
 	}
 	free(list);
@@ -472,7 +475,7 @@ int phase_traffic_remove(const struct coordinator *c, struct err *e)
 	char name[SCHEDULE_NAME_MAX];
 	int err = 0;
 
-	for (int64_t at = next_rail(c->r, -1); at >= 0 && !err; at = next_rail(c->r, at)) {
+	for (int64_t at = next_rail(c->s.r, -1); at >= 0 && !err; at = next_rail(c->s.r, at)) {
 		schedule_name((unsigned int)at, name);
 		err = file_remove(c->dir, name, e);
 	}
@@ -484,9 +487,9 @@ int phase_traffic(struct coordinator *c, struct err *e)
 	struct rail *rail = malloc(sizeof(*rail));
 	int err = rail ? 0 : err_sys(e, -ENOMEM, "traffic");
 
-	c->r->traffic = true;
-	for (int64_t at = next_rail(c->r, -1); !err && at >= 0 && !phase_stopped(c);
-	     at = next_rail(c->r, at))
+	c->s.r->traffic = true;
+	for (int64_t at = next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
+	     at = next_rail(c->s.r, at))
 		err = run_rail(c, (unsigned int)at, rail, e);
 	free(rail);
 	return err;

@@ -13,32 +13,19 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "probe/coord/phase_priv.h"
 #include "probe/coord/two_ended_inside.h"
 #include "probe/coord/two_ended_sizes.h"
 #include "probe/io/tcp_socket.h"
 #include "probe/io/handshake.h"
 #include "profiles/base/json.h"
 
-#define CONNECT_MS   10000
-#define HELLO_MS     10000
-#define ENTRY_TRIES  4
-#define SILENCE_MS   3000
-#define HEARTBEAT_MS 500
-#define QUIT_MS	     2000
+#define CONNECT_MS  10000
+#define HELLO_MS    10000
+#define ENTRY_TRIES 4
 
 const char *two_ended_side_word(enum two_ended_side side)
 {
 	return side == SIDE_CLIENT ? "client" : "server";
-}
-
-static void on_heartbeat(void *arg)
-{
-	struct duo *d = arg;
-
-	for (unsigned int i = 0; i < SIDES; i++)
-		agent_conn_ping(&d->c.conn[i], SILENCE_MS);
-	loop_timer_set(d->c.heartbeat, HEARTBEAT_MS);
 }
 
 #define NUMBER(member)                                                                             \
@@ -70,7 +57,7 @@ static void on_event(struct agent_conn *k, const json_t *doc, void *arg)
 	struct duo *d = arg;
 
 	if (event && !strcmp(event, "progress") && d->t->ran)
-		keep_traffic(d, (enum two_ended_side)(k - d->c.conn),
+		keep_traffic(d, (enum two_ended_side)(k - d->s.conn),
 			     json_object_get(doc, "progress"));
 }
 
@@ -111,13 +98,13 @@ static void open_links(struct duo *d, int fd)
 {
 	const char *const argv[] = {d->w->self, "agent", NULL};
 
-	agent_conn_open_stream(&d->c.conn[SIDE_SERVER], d->c.loop, d->t->run.host[SIDE_SERVER].name,
-			       fd, HELLO_MS, SILENCE_MS);
-	agent_conn_open(&d->c.conn[SIDE_CLIENT], d->c.loop, d->t->run.host[SIDE_CLIENT].name, argv,
+	agent_conn_open_stream(&d->s.conn[SIDE_SERVER], d->s.loop, d->t->run.host[SIDE_SERVER].name,
+			       fd, HELLO_MS, SESSION_LEASE_MS);
+	agent_conn_open(&d->s.conn[SIDE_CLIENT], d->s.loop, d->t->run.host[SIDE_CLIENT].name, argv,
 			HELLO_MS);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		d->c.conn[i].event = on_event;
-		d->c.conn[i].event_arg = d;
+		d->s.conn[i].event = on_event;
+		d->s.conn[i].event_arg = d;
 	}
 }
 
@@ -145,7 +132,7 @@ static int enter_server(struct duo *d, int *fd, struct err *e)
 static int greet(struct duo *d, struct err *e)
 {
 	for (unsigned int i = SIDES; i-- > 0;) {
-		struct agent_conn *k = &d->c.conn[i];
+		struct agent_conn *k = &d->s.conn[i];
 		struct run_host *h = &d->t->run.host[i];
 
 		if (k->state != CONN_READY) {
@@ -155,14 +142,10 @@ static int greet(struct duo *d, struct err *e)
 			err_prefix(e, "%s", h->name);
 			return e->code;
 		}
-		snprintf(h->agent_version, sizeof(h->agent_version), "%s", k->build);
-		if (strcmp(k->build, ROCECHECK_VERSION)) {
-			err_set(e, -EPROTO, "%s runs rocecheck %s, this host runs %s", h->name,
-				k->build, ROCECHECK_VERSION);
-			err_hint(e, "install the same version on both hosts");
-			return -EPROTO;
+		if (session_check_build(&d->s, i, e)) {
+			err_prefix(e, "%s", h->name);
+			return e->code;
 		}
-		h->reached = true;
 	}
 	return 0;
 }
@@ -171,7 +154,7 @@ static int connect_both(struct duo *d, struct err *e)
 {
 	int fd, err;
 
-	phase_report(&d->c, "connecting to %s port %u", d->w->host, d->w->port);
+	session_report(&d->s, "connecting to %s port %u", d->w->host, d->w->port);
 	err = enter_server(d, &fd, e);
 	if (err)
 		return err;
@@ -182,15 +165,16 @@ static int connect_both(struct duo *d, struct err *e)
 		return err;
 	}
 	open_links(d, fd);
-	on_heartbeat(d); /* our own agent may take longer to start than the server waits */
-	phase_wait(&d->c);
+	session_start_heartbeat(
+		&d->s); /* our own agent may take longer to start than the server waits */
+	session_wait(&d->s);
 	return greet(d, e);
 }
 
 /* The reply of a side, or the error in its words. */
 const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e)
 {
-	const struct agent_conn *k = &d->c.conn[side];
+	const struct agent_conn *k = &d->s.conn[side];
 
 	if (k->state == CONN_READY && k->call.reply)
 		return k->call.reply;
@@ -205,11 +189,11 @@ const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e)
 
 static int collect(struct duo *d, struct err *e)
 {
-	phase_report(&d->c, "collecting configuration of both hosts");
+	session_report(&d->s, "collecting configuration of both hosts");
 	for (unsigned int i = 0; i < SIDES; i++)
-		agent_conn_ask(&d->c.conn[i], "collect", json_pack("{s:b}", "machine", 1),
-			       PHASE_ANSWER_MS);
-	phase_wait(&d->c);
+		agent_conn_ask(&d->s.conn[i], "collect", json_pack("{s:b}", "machine", 1),
+			       SESSION_ANSWER_MS);
+	session_wait(&d->s);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const json_t *reply = duo_reply(d, (enum two_ended_side)i, e);
 		struct run_host *h = &d->t->run.host[i];
@@ -233,6 +217,7 @@ static int add_port(struct run_host *h, const struct port *p)
 		return -ENOMEM;
 	memset(list, 0, sizeof(*list));
 	snprintf(list->netdev, sizeof(list->netdev), "%.15s", p->netdev[0] ? p->netdev : p->ibdev);
+	run_port_set_device(list, p);
 	h->port = list;
 	h->port_count = 1;
 	return 0;
@@ -292,14 +277,14 @@ static int choose(struct duo *d, struct err *e)
 int duo_check_ends(struct duo *d, struct err *e)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
-		if (d->c.conn[i].state == CONN_READY)
+		if (d->s.conn[i].state == CONN_READY)
 			continue;
-		*e = d->c.conn[i].err;
+		*e = d->s.conn[i].err;
 		e->code = -EPIPE;
 		err_prefix(e, "%s", d->t->run.host[i].name);
 		return -EPIPE;
 	}
-	if (phase_stopped(&d->c))
+	if (session_stopped(&d->s))
 		return err_set(e, -EINTR, "stopped");
 	return 0;
 }
@@ -319,9 +304,9 @@ int duo_load(struct duo *d, struct err *e)
 	err = duo_traffic(d, e);
 	if (err && !d->t->ran && d->w->meeting) /* what it comes to now is no connection */
 		meeting_come(d->w->meeting, d->w->member, MEET_LEFT);
-	d->c.stop = NULL; /* what is read now is soon read */
+	d->s.stop = NULL; /* what is read now is soon read */
 	(void)duo_meet(d, MEET_DONE, &ignored);
-	phase_pause(&d->c, duo_settle_ms(d));
+	session_pause(&d->s, duo_settle_ms(d));
 	duo_counters(d, READ_LOAD_AFTER);
 	(void)duo_meet(d, MEET_READ, &ignored);
 	duo_close_traffic(d);
@@ -337,9 +322,9 @@ static int run_phases(struct duo *d, struct err *e)
 	if (err)
 		return err;
 	if (d->w->idle_ms) {
-		phase_report(&d->c, "reading idle counters, %.1f s", d->w->idle_ms / 1e3);
+		session_report(&d->s, "reading idle counters, %.1f s", d->w->idle_ms / 1e3);
 		duo_counters(d, READ_QUIET_BEFORE);
-		phase_pause(&d->c, d->w->idle_ms);
+		session_pause(&d->s, d->w->idle_ms);
 		duo_counters(d, READ_QUIET_AFTER);
 	}
 	err = duo_check_ends(d, e);
@@ -348,33 +333,6 @@ static int run_phases(struct duo *d, struct err *e)
 	err = d->w->size_from ? duo_sizes(d, e) : duo_load(d, e);
 	duo_echo(d);
 	return err;
-}
-
-static void close_duo(struct duo *d)
-{
-	static const atomic_int never;
-
-	for (unsigned int i = 0; d->c.conn && i < SIDES; i++)
-		agent_conn_ask(&d->c.conn[i], "quit", NULL, QUIT_MS);
-	if (d->c.conn)
-		agent_conns_wait(d->c.loop, d->c.conn, SIDES, &never);
-	for (unsigned int i = 0; d->c.conn && i < SIDES; i++)
-		agent_conn_close(&d->c.conn[i]);
-	loop_timer_close(d->c.heartbeat);
-	loop_close(d->c.loop);
-	free(d->c.conn);
-}
-
-static int open_duo(struct duo *d, struct err *e)
-{
-	int err = loop_open(&d->c.loop, e);
-
-	if (err)
-		return err;
-	d->c.conn = calloc(SIDES, sizeof(*d->c.conn));
-	if (!d->c.conn || loop_timer_open(d->c.loop, on_heartbeat, d, &d->c.heartbeat))
-		return err_sys(e, -ENOMEM, "probe");
-	return 0;
 }
 
 static void finish(struct two_ended *t, int err, const struct err *e)
@@ -391,7 +349,7 @@ int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct er
 	struct duo d = {
 		.w = w,
 		.t = t,
-		.c = {.stop = w->stop, .progress = w->say, .arg = w->arg, .r = &t->run},
+		.s = {.stop = w->stop, .progress = w->say, .arg = w->arg, .r = &t->run},
 	};
 	int err;
 
@@ -399,7 +357,7 @@ int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct er
 	err = init_run(&d, e);
 	if (err)
 		return err;
-	err = open_duo(&d, e);
+	err = session_open(&d.s, e);
 	if (!err)
 		err = connect_both(&d, e);
 	if (!err)
@@ -408,7 +366,7 @@ int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct er
 		err = choose(&d, e);
 	if (!err)
 		err = run_phases(&d, e);
-	close_duo(&d);
+	session_close(&d.s);
 	finish(t, err, e);
 	return err;
 }

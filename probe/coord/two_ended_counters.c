@@ -6,40 +6,25 @@
 
 #include "probe/coord/two_ended_inside.h"
 
-static json_t *request(const struct port *p, bool users)
+/* A reading that did not come is missing: the verdict says so. */
+static void counters_observe(struct duo *d, unsigned int side, enum run_reading reading)
 {
-	return json_pack("{s:[{s:s, s:s, s:i, s:b}]}", "ports", "netdev", p->netdev, "ibdev",
-			 p->ibdev, "ib_port", p->ib_port, "users", users);
-}
-
-/* A reading that did not come is missing: that is for the verdict to say. */
-static void take(struct duo *d, unsigned int side, enum run_reading reading)
-{
-	const json_t *port = json_array_get(json_object_get(d->c.conn[side].call.reply, "ports"), 0);
-	const json_t *users = json_object_get(port, "users");
-	struct run_port *at = &d->t->run.host[side].port[0];
-	struct counters counters;
+	const json_t *ports = json_object_get(d->s.conn[side].call.reply, "ports");
+	const json_t *users = json_object_get(json_array_get(ports, 0), "users");
+	const struct run_port *at = &d->t->run.host[side].port[0];
 	struct err ignored;
 
 	if (users)
 		(void)observe_put_users(&d->t->seen[side], users, &ignored);
-	if (counters_from_json(json_object_get(port, "counters"), &counters, &ignored))
-		return;
-	observe_put(&d->t->seen[side], reading, &counters);
-	at->reading[reading] = counters;
-	at->has |= 1u << reading;
+	if (at->has & 1u << reading)
+		observe_put(&d->t->seen[side], reading, &at->reading[reading]);
 }
 
 void duo_counters(struct duo *d, enum run_reading reading)
 {
+	session_counters(&d->s, reading, reading == READ_LOAD_BEFORE);
 	for (unsigned int i = 0; i < SIDES; i++)
-		agent_conn_ask(&d->c.conn[i], "counters",
-			       request(d->t->ends.port[i], reading == READ_LOAD_BEFORE),
-			       PHASE_ANSWER_MS);
-	phase_wait(&d->c);
-	for (unsigned int i = 0; i < SIDES; i++)
-		if (phase_ready(&d->c, i) && d->c.conn[i].call.reply)
-			take(d, i, reading);
+		counters_observe(d, i, reading);
 }
 
 void duo_forget_load(struct duo *d)

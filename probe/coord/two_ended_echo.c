@@ -97,17 +97,17 @@ static bool client_over(void *arg)
 {
 	const struct duo *d = arg;
 
-	return !agent_conn_busy(&d->c.conn[SIDE_CLIENT]) ||
-	       d->c.conn[SIDE_SERVER].state != CONN_READY || phase_stopped(&d->c);
+	return !agent_conn_busy(&d->s.conn[SIDE_CLIENT]) ||
+	       d->s.conn[SIDE_SERVER].state != CONN_READY || session_stopped(&d->s);
 }
 
 static void run(struct duo *d)
 {
 	for (unsigned int i = SIDES; i-- > 0;)
-		agent_conn_ask(&d->c.conn[i], "traffic_run",
+		agent_conn_ask(&d->s.conn[i], "traffic_run",
 			       json_pack("{s:I}", "handle", (json_int_t)d->handle[i]),
 			       DURATION_MS + RUN_MARGIN_MS);
-	loop_run_until(d->c.loop, client_over, d);
+	loop_run_until(d->s.loop, client_over, d);
 	duo_stop(d, STOP_MS);
 }
 
@@ -163,14 +163,14 @@ void duo_echo(struct duo *d)
 	if (!x)
 		return;
 	two_ended_echo_specs(d->t, d->w->sweep, x->spec);
-	d->c.stop = d->w->stop;
-	if (phase_stopped(&d->c) || !phase_ready(&d->c, SIDE_CLIENT) ||
-	    !phase_ready(&d->c, SIDE_SERVER) || agent_conn_busy(&d->c.conn[SIDE_CLIENT]) ||
-	    agent_conn_busy(&d->c.conn[SIDE_SERVER])) {
+	d->s.stop = d->w->stop;
+	if (session_stopped(&d->s) || !session_ready(&d->s, SIDE_CLIENT) ||
+	    !session_ready(&d->s, SIDE_SERVER) || agent_conn_busy(&d->s.conn[SIDE_CLIENT]) ||
+	    agent_conn_busy(&d->s.conn[SIDE_SERVER])) {
 		snprintf(x->why, sizeof(x->why), "the probe ended before the marking test");
 		return;
 	}
-	phase_report(&d->c, "testing DSCP and ECN marking");
+	session_report(&d->s, "testing DSCP and ECN marking");
 	if (do_echo(d, x, &e))
 		snprintf(x->why, sizeof(x->why), "%.199s", e.text);
 	duo_close_traffic(d);

@@ -5,14 +5,14 @@
 #ifndef PROBE_TWO_ENDED_INSIDE_H
 #define PROBE_TWO_ENDED_INSIDE_H
 
-#include "probe/coord/phase_priv.h"
+#include "probe/coord/session.h"
 #include "probe/coord/two_ended.h"
 #include "probe/io/destination.h"
 
 struct duo {
 	const struct two_ended_wish *w;
 	struct two_ended *t;
-	struct coordinator c;		  /* its hosts are the sides */
+	struct session s;		  /* its hosts are the sides */
 	char address[SIDES][64];	  /* of the control connection */
 	struct destinations destinations; /* where the server may have us send */
 	uint64_t handle[SIDES];		  /* of the traffic there */

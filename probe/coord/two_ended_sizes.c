@@ -86,7 +86,7 @@ static int run_size(struct duo *d, uint32_t bytes, struct err *e)
 		t->spec[i].class[0] = d->w->spec.class[0];
 		two_ended_size_class(&t->spec[i].class[0], bytes);
 	}
-	phase_report(&d->c, "messages of %u bytes", bytes);
+	session_report(&d->s, "messages of %u bytes", bytes);
 	t->ran = false;
 	duo_forget_load(d);
 	err = duo_load(d, e);
@@ -104,7 +104,7 @@ static int run_sizes(struct duo *d, const uint32_t *bytes, unsigned int count, s
 	int err = 0;
 
 	for (unsigned int i = 0; i < count && !err; i++) {
-		d->c.stop = d->w->stop;
+		d->s.stop = d->w->stop;
 		err = duo_check_ends(d, e);
 		if (!err)
 			err = run_size(d, bytes[i], e);

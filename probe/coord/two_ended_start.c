@@ -12,7 +12,6 @@
 
 #define CLOCK_ASKS 5
 #define ANSWER_MS  5000
-#define LEASE_MS   3000
 
 struct wait {
 	struct duo *d;
@@ -22,7 +21,7 @@ struct wait {
 static bool lost(const struct duo *d)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (d->c.conn[i].state != CONN_READY)
+		if (d->s.conn[i].state != CONN_READY)
 			return true;
 	return false;
 }
@@ -36,7 +35,7 @@ static bool met(void *arg)
 	if (meeting_complete(m, w->step))
 		return true;
 	return w->step <= MEET_CONNECTED &&
-	       (meeting_broken(m) || phase_stopped(&w->d->c) || lost(w->d));
+	       (meeting_broken(m) || session_stopped(&w->d->s) || lost(w->d));
 }
 
 int duo_meet(struct duo *d, enum meeting_step step, struct err *e)
@@ -47,7 +46,7 @@ int duo_meet(struct duo *d, enum meeting_step step, struct err *e)
 	if (!m)
 		return 0;
 	meeting_come(m, d->w->member, step);
-	loop_run_until(d->c.loop, met, &w);
+	loop_run_until(d->s.loop, met, &w);
 	if (step > MEET_CONNECTED)
 		return 0;
 	if (meeting_broken(m))
@@ -78,9 +77,9 @@ static int ask_clock(struct duo *d, int64_t *ahead_ns, uint64_t *round_trip_ns, 
 	uint64_t theirs_ns, before_ns = monotonic_ns(), after_ns;
 	const json_t *reply;
 
-	agent_conn_ask(&d->c.conn[SIDE_SERVER], "ping", json_pack("{s:i}", "lease_ms", LEASE_MS),
-		       ANSWER_MS);
-	phase_wait(&d->c);
+	agent_conn_ask(&d->s.conn[SIDE_SERVER], "ping",
+		       json_pack("{s:i}", "lease_ms", SESSION_LEASE_MS), ANSWER_MS);
+	session_wait(&d->s);
 	after_ns = monotonic_ns();
 	reply = duo_reply(d, SIDE_SERVER, e);
 	if (!reply)

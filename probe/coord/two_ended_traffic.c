@@ -24,9 +24,9 @@ int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
 	     struct traffic_endpoint self[SIDES], struct err *e)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
-		agent_conn_ask(&d->c.conn[order[i]], op, json_pack("{s:o}", "spec", spec[order[i]]),
+		agent_conn_ask(&d->s.conn[order[i]], op, json_pack("{s:o}", "spec", spec[order[i]]),
 			       OPEN_MS);
-	phase_wait(&d->c);
+	session_wait(&d->s);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		enum two_ended_side side = order[i];
 		const json_t *reply = duo_reply(d, side, e);
@@ -63,12 +63,12 @@ int duo_connect(struct duo *d, const struct traffic_endpoint self[SIDES], struct
 	for (unsigned int i = 0; i < SIDES; i++) {
 		enum two_ended_side side = order[i];
 
-		agent_conn_ask(&d->c.conn[side], "traffic_connect",
+		agent_conn_ask(&d->s.conn[side], "traffic_connect",
 			       json_pack("{s:I, s:o}", "handle", (json_int_t)d->handle[side],
 					 "peer", traffic_endpoint_to_json(&self[!side])),
 			       OPEN_MS);
 	}
-	phase_wait(&d->c);
+	session_wait(&d->s);
 	for (unsigned int i = 0; i < SIDES; i++)
 		if (!duo_reply(d, order[i], e))
 			return e->code;
@@ -77,7 +77,7 @@ int duo_connect(struct duo *d, const struct traffic_endpoint self[SIDES], struct
 
 static bool any_busy(const struct duo *d)
 {
-	return agent_conn_busy(&d->c.conn[SIDE_CLIENT]) || agent_conn_busy(&d->c.conn[SIDE_SERVER]);
+	return agent_conn_busy(&d->s.conn[SIDE_CLIENT]) || agent_conn_busy(&d->s.conn[SIDE_SERVER]);
 }
 
 static bool run_over(void *arg)
@@ -85,9 +85,9 @@ static bool run_over(void *arg)
 	const struct duo *d = arg;
 
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (d->c.conn[i].state != CONN_READY)
+		if (d->s.conn[i].state != CONN_READY)
 			return true;
-	return phase_stopped(&d->c) || !any_busy(d);
+	return session_stopped(&d->s) || !any_busy(d);
 }
 
 struct stopping {
@@ -99,18 +99,18 @@ static bool stopped(void *arg)
 {
 	const struct stopping *s = arg;
 
-	return !any_busy(s->d) || loop_awake_ms(s->d->c.loop) >= s->end_ms;
+	return !any_busy(s->d) || loop_awake_ms(s->d->s.loop) >= s->end_ms;
 }
 
 void duo_stop(struct duo *d, unsigned int wait_ms)
 {
-	struct stopping s = {d, loop_awake_ms(d->c.loop) + wait_ms};
+	struct stopping s = {d, loop_awake_ms(d->s.loop) + wait_ms};
 
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (agent_conn_busy(&d->c.conn[i]))
-			agent_conn_notify(&d->c.conn[i], "traffic_stop",
+		if (agent_conn_busy(&d->s.conn[i]))
+			agent_conn_notify(&d->s.conn[i], "traffic_stop",
 					  json_pack("{s:I}", "handle", (json_int_t)d->handle[i]));
-	loop_run_until(d->c.loop, stopped, &s);
+	loop_run_until(d->s.loop, stopped, &s);
 }
 
 /* Then a stop is the end that was meant. */
@@ -199,7 +199,7 @@ static int run_both(struct duo *d, struct err *e)
 	d->live.duration_ms = d->w->spec.duration_ms;
 	memset(d->live.side, 0, sizeof(d->live.side)); /* of a size before */
 	for (unsigned int i = 0; i < SIDES; i++)
-		agent_conn_ask(&d->c.conn[order[i]], "traffic_run",
+		agent_conn_ask(&d->s.conn[order[i]], "traffic_run",
 			       json_pack("{s:I, s:i, s:I}", "handle",
 					 (json_int_t)d->handle[order[i]], "progress_ms",
 					 PROGRESS_MS, "start_ns",
@@ -207,9 +207,9 @@ static int run_both(struct duo *d, struct err *e)
 			       run_ms(d));
 	if (d->t->start.start_ns)
 		d->live.started_ms = d->t->start.start_ns / 1000000;
-	loop_run_until(d->c.loop, run_over, d);
-	phase_mark_lost(&d->c); /* now: others of an incast may run for long */
-	was_stopped = phase_stopped(&d->c);
+	loop_run_until(d->s.loop, run_over, d);
+	session_mark_lost(&d->s); /* now: others of an incast may run for long */
+	was_stopped = session_stopped(&d->s);
 	if (any_busy(d))
 		duo_stop(d, STOP_MS);
 	return take_reports(d, was_stopped, e);
@@ -228,7 +228,7 @@ int duo_traffic(struct duo *d, struct err *e)
 	if (!err)
 		err = duo_meet(d, MEET_CONNECTED, e);
 	if (!err)
-		phase_report(&d->c, "traffic");
+		session_report(&d->s, "traffic");
 	if (!err)
 		err = run_both(d, e);
 	free(self);
@@ -238,11 +238,11 @@ int duo_traffic(struct duo *d, struct err *e)
 /* An end that does not answer is told, and what waits there ends by it. */
 void duo_close_traffic(struct duo *d)
 {
-	struct stopping s = {d, loop_awake_ms(d->c.loop) + CLOSE_MS};
+	struct stopping s = {d, loop_awake_ms(d->s.loop) + CLOSE_MS};
 	bool any = false;
 
 	for (unsigned int i = 0; i < SIDES; i++) {
-		struct agent_conn *k = &d->c.conn[i];
+		struct agent_conn *k = &d->s.conn[i];
 		json_t *handle = json_pack("{s:I}", "handle", (json_int_t)d->handle[i]);
 
 		if (!d->open[i])
@@ -255,7 +255,7 @@ void duo_close_traffic(struct duo *d)
 		d->open[i] = false;
 	}
 	if (any)
-		loop_run_until(d->c.loop, stopped, &s);
+		loop_run_until(d->s.loop, stopped, &s);
 }
 
 int duo_try_transports(struct duo *d, struct err *e)

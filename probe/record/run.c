@@ -94,6 +94,12 @@ static void run_host_clear(struct run_host *h)
 	memset(h, 0, sizeof(*h));
 }
 
+void run_port_set_device(struct run_port *p, const struct port *port)
+{
+	snprintf(p->ibdev, sizeof(p->ibdev), "%s", port ? port->ibdev : "");
+	p->ib_port = port ? port->ib_port : 0;
+}
+
 void run_pair_clear(struct run_pair *p)
 {
 	free(p->tcp);

@@ -29,6 +29,8 @@ enum run_reading {
 
 struct run_port {
 	char netdev[16];
+	char ibdev[64]; /* once the host was collected; not stored */
+	uint8_t ib_port;
 	unsigned int rail;
 	unsigned int has; /* 1 << enum run_reading */
 	struct counters reading[READ_COUNT];
@@ -103,6 +105,9 @@ int run_make_fabric(const struct run *r, const struct profile *profile, struct f
 
 /* Returns true for a valid host name of a run, which becomes part of file names. */
 bool run_host_name_ok(const char *name);
+
+/* Notes the RDMA device of a port; port NULL: none. */
+void run_port_set_device(struct run_port *p, const struct port *port);
 
 /* Frees the TCP results of a pair. */
 void run_pair_clear(struct run_pair *p);

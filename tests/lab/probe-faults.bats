@@ -189,7 +189,7 @@ teardown()
 	sh_on h2 'LC_ALL=C sed "s/\b0\.1\.0\b/0.1.9/g" "$(command -v rocecheck)" >/tmp/rocecheck && chmod 755 /tmp/rocecheck && /tmp/rocecheck --version | grep -q 0.1.9'
 	serve h2 /tmp/rocecheck
 	limited 15 -n 20
-	refused 3 "198.18.0.2 runs rocecheck 0.1.9, this host runs 0.1.0" "install the same version"
+	refused 3 "198.18.0.2: runs rocecheck 0.1.9, this host runs 0.1.0" "install the same version"
 	served 0
 }
 

@@ -70,8 +70,8 @@ static void fetch(const char *answers, uint64_t grace_ms, struct run_port *port)
 	struct coordinator c = {
 		.f = &f,
 		.dir = &folder,
-		.r = &r,
-		.conn = &link,
+		.s.r = &r,
+		.s.conn = &link,
 		.capture = capture,
 		.fetch_grace_ms = grace_ms,
 	};
@@ -79,14 +79,14 @@ static void fetch(const char *answers, uint64_t grace_ms, struct run_port *port)
 	snprintf(script, sizeof(script), AGENT, dir, answers);
 	*port = (struct run_port){.netdev = "roce0"};
 	assert_int_equal(folder_open(dir, &folder, &e), 0);
-	assert_int_equal(loop_open(&c.loop, &e), 0);
-	agent_conn_open(&link, c.loop, "h1", argv, 5000);
-	phase_wait(&c);
+	assert_int_equal(loop_open(&c.s.loop, &e), 0);
+	agent_conn_open(&link, c.s.loop, "h1", argv, 5000);
+	session_wait(&c.s);
 	if (link.state != CONN_READY)
 		fail_msg("%s", link.err.text);
 	phase_capture_stop(&c);
 	agent_conn_close(&link);
-	loop_close(c.loop);
+	loop_close(c.s.loop);
 	folder_close(&c.captures);
 	folder_close(&folder);
 	capture_summary_clear(&port->capture);

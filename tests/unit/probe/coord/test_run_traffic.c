@@ -53,7 +53,7 @@ static char *agent_at(const char *address)
 static void run_pairs(struct fabric_run *f, const char *address, const char *inventory)
 {
 	const char *const at[HOSTS] = {"::ffff:198.18.0.1", address};
-	struct coordinator c = {.f = &f->fabric, .r = &f->run};
+	struct coordinator c = {.f = &f->fabric, .s.r = &f->run};
 	struct err e = {0};
 
 	good_run(f);
@@ -62,22 +62,22 @@ static void run_pairs(struct fabric_run *f, const char *address, const char *inv
 	f->fabric.traffic_s = 1;
 	snprintf(f->fabric_port[1].address, sizeof(f->fabric_port[1].address), "%s", inventory);
 	f->fabric.load_percent = 5;
-	assert_int_equal(loop_open(&c.loop, &e), 0);
-	c.conn = calloc(HOSTS, sizeof(*c.conn));
+	assert_int_equal(loop_open(&c.s.loop, &e), 0);
+	c.s.conn = calloc(HOSTS, sizeof(*c.s.conn));
 	for (unsigned int i = 0; i < HOSTS; i++) {
 		char *script = agent_at(at[i]);
 		const char *const argv[] = {"/bin/sh", "-c", script, NULL};
 
-		agent_conn_open(&c.conn[i], c.loop, f->host[i].name, argv, 10000);
+		agent_conn_open(&c.s.conn[i], c.s.loop, f->host[i].name, argv, 10000);
 		free(script);
 	}
-	phase_wait(&c);
+	session_wait(&c.s);
 	if (phase_traffic(&c, &e))
 		fail_msg("%s", e.text);
 	for (unsigned int i = 0; i < HOSTS; i++)
-		agent_conn_close(&c.conn[i]);
-	loop_close(c.loop);
-	free(c.conn);
+		agent_conn_close(&c.s.conn[i]);
+	loop_close(c.s.loop);
+	free(c.s.conn);
 }
 
 static void test_host_elsewhere(void **state)

@@ -39,11 +39,11 @@ static void open_scene(struct scene *s, const char *ibdev)
 	s->wish = (struct two_ended_wish){.marking = true, .stop = &stop};
 	s->t.run.host = s->host;
 	s->t.run.host_count = SIDES;
-	s->duo = (struct duo){.w = &s->wish, .t = &s->t, .c = {.conn = s->link, .r = &s->t.run}};
+	s->duo = (struct duo){.w = &s->wish, .t = &s->t, .s = {.conn = s->link, .r = &s->t.run}};
 	assert_int_equal(
 		destinations_make(DESTINATION_OF_CLIENT, "::", "::/0", &s->duo.destinations, NULL),
 		0);
-	assert_int_equal(loop_open(&s->duo.c.loop, &e), 0);
+	assert_int_equal(loop_open(&s->duo.s.loop, &e), 0);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct traffic_spec *spec = &s->t.spec[i];
 
@@ -53,9 +53,9 @@ static void open_scene(struct scene *s, const char *ibdev)
 		snprintf(spec->ibdev, sizeof(spec->ibdev), "%s", i ? ibdev : "fake0");
 		spec->ib_port = 1;
 		spec->seed = 7;
-		agent_conn_open(&s->link[i], s->duo.c.loop, s->host[i].name, argv, 10000);
+		agent_conn_open(&s->link[i], s->duo.s.loop, s->host[i].name, argv, 10000);
 	}
-	agent_conns_wait(s->duo.c.loop, s->link, SIDES, &never);
+	agent_conns_wait(s->duo.s.loop, s->link, SIDES, &never);
 	for (unsigned int i = 0; i < SIDES; i++)
 		if (s->link[i].state != CONN_READY)
 			fail_msg("%s", s->link[i].err.text);
@@ -68,7 +68,7 @@ static void close_scene(struct scene *s)
 		agent_conn_close(&s->link[i]);
 		assert_false(s->duo.open[i]);
 	}
-	loop_close(s->duo.c.loop);
+	loop_close(s->duo.s.loop);
 	free(s->t.echo);
 	free(s);
 }
@@ -131,10 +131,10 @@ static void test_stopped(void **state)
 	(void)state;
 	open_scene(s, "fake0");
 	s->wish.sweep = MARKING_PATHS_MAX;
-	assert_int_equal(loop_timer_open(s->duo.c.loop, on_time, NULL, &timer), 0);
+	assert_int_equal(loop_timer_open(s->duo.s.loop, on_time, NULL, &timer), 0);
 	loop_timer_set(timer, 1500);
 	duo_echo(&s->duo);
-	loop_run_until(s->duo.c.loop, soon, s);
+	loop_run_until(s->duo.s.loop, soon, s);
 	if (!strstr(s->t.echo->why, "stopped"))
 		fail_msg("'%s'", s->t.echo->why);
 	assert_true(s->t.echo->has_result[SIDE_CLIENT]);

@@ -42,26 +42,26 @@ static void open_load(struct duo *d, struct two_ended_wish *w, struct scene *s, 
 	s->t.ran = false;
 	*w = (struct two_ended_wish){.member = FAILS};
 	assert_int_equal(meeting_open(MEMBERS, &w->meeting), 0);
-	*d = (struct duo){.w = w, .t = &s->t, .c.r = &s->t.run};
+	*d = (struct duo){.w = w, .t = &s->t, .s.r = &s->t.run};
 	assert_int_equal(
 		destinations_make(DESTINATION_OF_CLIENT, "198.18.0.2", NULL, &d->destinations, &e),
 		0);
-	assert_int_equal(loop_open(&d->c.loop, &e), 0);
-	d->c.conn = calloc(SIDES, sizeof(*d->c.conn));
+	assert_int_equal(loop_open(&d->s.loop, &e), 0);
+	d->s.conn = calloc(SIDES, sizeof(*d->s.conn));
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const char *const argv[] = {"/bin/sh", "-c", script[i], NULL};
 
-		agent_conn_open(&d->c.conn[i], d->c.loop, s->host[i].name, argv, 10000);
+		agent_conn_open(&d->s.conn[i], d->s.loop, s->host[i].name, argv, 10000);
 	}
-	phase_wait(&d->c);
+	session_wait(&d->s);
 }
 
 static void close_load(struct duo *d, struct two_ended_wish *w)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
-		agent_conn_close(&d->c.conn[i]);
-	loop_close(d->c.loop);
-	free(d->c.conn);
+		agent_conn_close(&d->s.conn[i]);
+	loop_close(d->s.loop);
+	free(d->s.conn);
 	free(d->t->run.pair);
 	meeting_close(w->meeting);
 }
@@ -178,10 +178,10 @@ static void test_lost_in_mid_run(void **state)
 	(void)state;
 	open_load(&d, &w, s, client, server);
 	o.m = w.meeting;
-	d.c.progress = hear;
-	d.c.arg = &o;
+	d.s.progress = hear;
+	d.s.arg = &o;
 	meeting_come(w.meeting, OTHER, MEET_CONNECTED);
-	assert_int_equal(loop_timer_open(d.c.loop, is_late, &o, &timer), 0);
+	assert_int_equal(loop_timer_open(d.s.loop, is_late, &o, &timer), 0);
 	loop_timer_set(timer, LATE_MS);
 	if (duo_load(&d, &e) != -EPIPE || strncmp(e.text, "h2: ", 4))
 		fail_msg("%s", e.text);

@@ -145,11 +145,11 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 	t->run.pair_count = 1;
 	s->wish = (struct two_ended_wish){
 		.spec = t->spec[SIDE_CLIENT], .size_from = 64, .size_to = 128, .stop = &never};
-	s->duo = (struct duo){.w = &s->wish, .t = t, .c = {.conn = s->link, .r = &t->run}};
+	s->duo = (struct duo){.w = &s->wish, .t = t, .s = {.conn = s->link, .r = &t->run}};
 	assert_int_equal(
 		destinations_make(DESTINATION_OF_CLIENT, "::", NULL, &s->duo.destinations, NULL),
 		0);
-	assert_int_equal(loop_open(&s->duo.c.loop, &e), 0);
+	assert_int_equal(loop_open(&s->duo.s.loop, &e), 0);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const char *argv[] = {self, "agent", i ? "1" : "0", NULL, NULL};
 		char number[16];
@@ -160,16 +160,16 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 		memset(&t->report[i], 0, sizeof(t->report[i]));
 		t->seen[i].has = QUIET;
 		t->run.host[i].port[0].has = QUIET;
-		agent_conn_open(&s->link[i], s->duo.c.loop, s->scene.host[i].name, argv, 10000);
+		agent_conn_open(&s->link[i], s->duo.s.loop, s->scene.host[i].name, argv, 10000);
 	}
-	agent_conns_wait(s->duo.c.loop, s->link, SIDES, &never);
+	agent_conns_wait(s->duo.s.loop, s->link, SIDES, &never);
 }
 
 static void close_sweep(struct sweep *s)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
 		agent_conn_close(&s->link[i]);
-	loop_close(s->duo.c.loop);
+	loop_close(s->duo.s.loop);
 	two_ended_sizes_clear(&s->scene.t);
 	free(s->scene.t.run.pair);
 	free(s);

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Connections, heartbeats and counter readings of a run.
+ */
+#include "probe/coord/session.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiles/base/json.h"
+
+#define HEARTBEAT_MS 500
+#define QUIT_MS	     2000
+
+void session_report(const struct session *s, const char *fmt, ...)
+{
+	char line[512];
+	va_list ap;
+
+	if (!s->progress)
+		return;
+	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	s->progress(line, s->arg);
+}
+
+bool session_stopped(const struct session *s)
+{
+	return s->stop && *s->stop;
+}
+
+bool session_ready(const struct session *s, unsigned int host)
+{
+	return s->conn[host].state == CONN_READY;
+}
+
+void session_mark_lost(struct session *s)
+{
+	for (unsigned int i = 0; i < s->r->host_count; i++) {
+		const struct agent_conn *k = &s->conn[i];
+		struct run_host *h = &s->r->host[i];
+
+		if (k->state != CONN_LOST || h->error[0])
+			continue;
+		agent_error_text(&k->err, h->error, sizeof(h->error));
+		session_report(s, "%s: %s", h->name, h->error);
+	}
+}
+
+void session_wait(struct session *s)
+{
+	agent_conns_wait(s->loop, s->conn, s->r->host_count, s->stop);
+	session_mark_lost(s);
+}
+
+struct session_pause {
+	const struct session *s;
+	uint64_t end_ms;
+};
+
+static bool session_pause_over(void *arg)
+{
+	const struct session_pause *p = arg;
+
+	return loop_now_ms(p->s->loop) >= p->end_ms || session_stopped(p->s);
+}
+
+void session_pause(struct session *s, uint64_t ms)
+{
+	struct session_pause p = {.s = s, .end_ms = loop_now_ms(s->loop) + ms};
+
+	loop_run_until(s->loop, session_pause_over, &p);
+	session_mark_lost(s);
+}
+
+static void session_on_heartbeat(void *arg)
+{
+	struct session *s = arg;
+
+	for (unsigned int i = 0; i < s->r->host_count; i++)
+		agent_conn_ping(&s->conn[i], SESSION_LEASE_MS);
+	loop_timer_set(s->heartbeat, HEARTBEAT_MS);
+}
+
+void session_start_heartbeat(struct session *s)
+{
+	session_on_heartbeat(s);
+}
+
+int session_check_build(struct session *s, unsigned int host, struct err *e)
+{
+	const struct agent_conn *k = &s->conn[host];
+	struct run_host *h = &s->r->host[host];
+
+	snprintf(h->agent_version, sizeof(h->agent_version), "%s", k->build);
+	if (strcmp(k->build, ROCECHECK_VERSION)) {
+		err_set(e, -EPROTO, "runs rocecheck %s, this host runs %s", k->build,
+			ROCECHECK_VERSION);
+		err_hint(e, "install the same version on both hosts");
+		return -EPROTO;
+	}
+	h->reached = true;
+	return 0;
+}
+
+static json_t *session_counters_request(const struct run_host *h, bool users)
+{
+	json_t *ports = json_array();
+
+	for (unsigned int p = 0; p < h->port_count; p++) {
+		const struct run_port *at = &h->port[p];
+
+		(void)json_array_append_new(
+			ports,
+			json_pack("{s:s, s:s, s:i, s:b}", "netdev", at->netdev, "ibdev", at->ibdev,
+				  "ib_port", at->ib_port ? at->ib_port : 1, "users", users));
+	}
+	return json_pack("{s:o}", "ports", ports);
+}
+
+static void session_store_counters(struct run_port *p, const json_t *json, enum run_reading reading)
+{
+	const json_t *counters = json_object_get(json, "counters");
+	struct err ignored; /* the rules see a missing reading */
+
+	if (counters && !counters_from_json(counters, &p->reading[reading], &ignored))
+		p->has |= 1u << reading;
+}
+
+void session_counters(struct session *s, enum run_reading reading, bool users)
+{
+	for (unsigned int i = 0; i < s->r->host_count; i++)
+		agent_conn_ask(&s->conn[i], "counters",
+			       session_counters_request(&s->r->host[i], users), SESSION_ANSWER_MS);
+	session_wait(s);
+	for (unsigned int i = 0; i < s->r->host_count; i++) {
+		struct run_host *h = &s->r->host[i];
+		const json_t *ports = json_object_get(s->conn[i].call.reply, "ports");
+
+		for (unsigned int p = 0; p < h->port_count; p++)
+			session_store_counters(&h->port[p], json_array_get(ports, p), reading);
+	}
+}
+
+int session_open(struct session *s, struct err *e)
+{
+	int err = loop_open(&s->loop, e);
+
+	if (err)
+		return err;
+	s->conn = calloc(s->r->host_count + 1, sizeof(*s->conn));
+	if (!s->conn || loop_timer_open(s->loop, session_on_heartbeat, s, &s->heartbeat))
+		return err_sys(e, -ENOMEM, "run");
+	return 0;
+}
+
+/* The end of its input stops a busy agent, too. */
+static void session_quit_all(struct session *s)
+{
+	static const atomic_int never;
+
+	for (unsigned int i = 0; i < s->r->host_count; i++) {
+		if (agent_conn_busy(&s->conn[i]))
+			agent_conn_close(&s->conn[i]);
+		agent_conn_ask(&s->conn[i], "quit", NULL, QUIT_MS);
+	}
+	agent_conns_wait(s->loop, s->conn, s->r->host_count, &never);
+	for (unsigned int i = 0; i < s->r->host_count; i++)
+		agent_conn_close(&s->conn[i]);
+}
+
+void session_close(struct session *s)
+{
+	if (s->conn && s->loop)
+		session_quit_all(s);
+	loop_timer_close(s->heartbeat);
+	loop_close(s->loop);
+	free(s->conn);
+	s->conn = NULL;
+	s->heartbeat = NULL;
+	s->loop = NULL;
+}

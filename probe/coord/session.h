@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The agents of a run: one connection for each host of the record. Requests go to all hosts at
+ * once; a host that fails is marked in the record and skipped from then on. Agents stop by
+ * themselves when the session does not renew their lease.
+ */
+#ifndef PROBE_SESSION_H
+#define PROBE_SESSION_H
+
+#include <stdatomic.h>
+
+#include "probe/coord/agent_conn.h"
+#include "probe/record/run.h"
+
+#define SESSION_ANSWER_MS 30000 /* timeout of a request that normally takes a second */
+#define SESSION_LEASE_MS  3000	/* a peer that is silent for this long is lost */
+
+struct session {
+	struct run *r;		/* its hosts are those of the session; borrowed */
+	const atomic_int *stop; /* NULL = cannot be stopped */
+	run_progress *progress; /* NULL = silent */
+	void *arg;
+	struct loop *loop;
+	struct loop_timer *heartbeat;
+	struct agent_conn *conn; /* owned; of each host of r */
+};
+
+/* Opens the loop and makes room for the connections, which the caller then opens; s has r, stop,
+ * progress and arg. The caller closes it in any case. */
+int session_open(struct session *s, struct err *e);
+
+/* Ends all agents, at once those that are busy. */
+void session_close(struct session *s);
+
+/* Prints one line of progress. */
+void session_report(const struct session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+bool session_stopped(const struct session *s);
+bool session_ready(const struct session *s, unsigned int host);
+
+/* Renews all leases, and again twice a second while the loop runs. */
+void session_start_heartbeat(struct session *s);
+
+/* Marks lost hosts and reports the reason once. */
+void session_mark_lost(struct session *s);
+
+/* Waits for all hellos and answers, or the stop; marks lost hosts. */
+void session_wait(struct session *s);
+
+/* Waits, with heartbeats. */
+void session_pause(struct session *s, uint64_t ms);
+
+/* Fails when an agent that said hello is of another version; the host is reached otherwise. */
+int session_check_build(struct session *s, unsigned int host, struct err *e);
+
+/* Reads the counters of all ports of the record into this reading, and with `users` who else has
+ * queue pairs there. A reading that did not come is missing. The replies stay in conn[].call. */
+void session_counters(struct session *s, enum run_reading reading, bool users);
+
+#endif
