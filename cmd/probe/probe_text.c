@@ -79,7 +79,7 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 		 traffic_check_word(c->check));
 }
 
-static void probe_print_side(const struct two_ended *t, enum two_ended_side side, FILE *out)
+static void probe_print_side(const struct two_ended *t, enum run_side side, FILE *out)
 {
 	const struct run_host *h = &t->run.host[side];
 	const struct port *p = t->ends.port[side];
@@ -87,7 +87,7 @@ static void probe_print_side(const struct two_ended *t, enum two_ended_side side
 
 	packet_addr_text(t->ends.gid[side]->raw, gid, sizeof(gid));
 	fprintf(out, "%s  %s: %s port %u on %s, %s at GID %u, MTU %u, %s%s%s, Linux %s\n",
-		two_ended_side_word(side), h->name, p->ibdev, p->ib_port, p->netdev, gid,
+		run_side_word(side), h->name, p->ibdev, p->ib_port, p->netdev, gid,
 		t->ends.gid[side]->index, p->active_mtu, p->rdma_driver, *p->firmware ? " " : "",
 		p->firmware, h->before.kernel);
 }
@@ -154,7 +154,7 @@ static void probe_print_goodput(const struct rate_series *v, FILE *out)
 		(double)s.width_ns / 1e9);
 }
 
-static void probe_print_class_side(const struct two_ended *t, enum two_ended_side side,
+static void probe_print_class_side(const struct two_ended *t, enum run_side side,
 				   unsigned int i, FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
@@ -162,10 +162,10 @@ static void probe_print_class_side(const struct two_ended *t, enum two_ended_sid
 	uint64_t ns = r->total.duration_ns;
 
 	if (!t->has_report[side] || !c) {
-		fprintf(out, "  %s: no report\n", two_ended_side_word(side));
+		fprintf(out, "  %s: no report\n", run_side_word(side));
 		return;
 	}
-	fprintf(out, "  %s\n", two_ended_side_word(side));
+	fprintf(out, "  %s\n", run_side_word(side));
 	if (c->messages)
 		probe_print_rate("sent", c->messages, c->bytes, ns, out);
 	if (c->arrived)
@@ -192,7 +192,7 @@ static void probe_print_class_side(const struct two_ended *t, enum two_ended_sid
 	probe_print_latency(&c->latency, t->spec[side].class[i].probe, out);
 }
 
-static void probe_print_tcp_side(const struct two_ended *t, enum two_ended_side side,
+static void probe_print_tcp_side(const struct two_ended *t, enum run_side side,
 				 unsigned int i, FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
@@ -200,10 +200,10 @@ static void probe_print_tcp_side(const struct two_ended *t, enum two_ended_side 
 	char moved[MOVED_TEXT];
 
 	if (!t->has_report[side] || !c) {
-		fprintf(out, "  %s: no report\n", two_ended_side_word(side));
+		fprintf(out, "  %s: no report\n", run_side_word(side));
 		return;
 	}
-	fprintf(out, "  %s, DSCP %u\n", two_ended_side_word(side), c->tos_sent >> 2);
+	fprintf(out, "  %s, DSCP %u\n", run_side_word(side), c->tos_sent >> 2);
 	if (c->sent_bytes || !c->arrived_bytes) {
 		probe_moved_text(c->sent_bytes, c->duration_ns, moved);
 		fprintf(out, "    %-9s %s  %" PRIu64 " segments retransmitted\n", "sent", moved,
@@ -227,18 +227,18 @@ static void probe_print_tcp(const struct two_ended *t, FILE *out)
 		traffic_tcp_text(&t->spec[SIDE_CLIENT].tcp[i], text, sizeof(text));
 		fprintf(out, "TCP %u    %s\n", i, text);
 		for (unsigned int k = 0; t->ran && k < SIDES; k++)
-			probe_print_tcp_side(t, (enum two_ended_side)k, i, out);
+			probe_print_tcp_side(t, (enum run_side)k, i, out);
 	}
 }
 
-static void probe_print_failures(const struct two_ended *t, enum two_ended_side side, FILE *out)
+static void probe_print_failures(const struct two_ended *t, enum run_side side, FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
 
 	if (!t->has_report[side])
 		return;
 	if (r->total.cause != CAUSE_NONE)
-		fprintf(out, "%s ended by %s: %s\n", two_ended_side_word(side),
+		fprintf(out, "%s ended by %s: %s\n", run_side_word(side),
 			traffic_cause_word(r->total.cause), r->total.detail);
 	for (unsigned int i = 0; i < r->failure_count && i < TRAFFIC_FAILURES_MAX; i++) {
 		const struct traffic_failure *f = &r->failure[i];
@@ -246,12 +246,12 @@ static void probe_print_failures(const struct two_ended *t, enum two_ended_side 
 		fprintf(out,
 			"%s class %u QP %u: %s at %.3f s, message %" PRIu64
 			" (status %u, vendor 0x%x)%s\n",
-			two_ended_side_word(side), f->class, f->qp, traffic_cause_word(f->cause),
+			run_side_word(side), f->class, f->qp, traffic_cause_word(f->cause),
 			(double)f->when_ns / 1e9, f->sequence, f->status, f->vendor_err,
 			f->recovered ? ", reconnected" : "");
 	}
 	for (unsigned int i = 0; i < r->stall_count; i++) {
-		fprintf(out, "%s class %u QP %u ", two_ended_side_word(side),
+		fprintf(out, "%s class %u QP %u ", run_side_word(side),
 			(unsigned int)r->stall[i].class, (unsigned int)r->stall[i].qp);
 		traffic_stall_print(&r->stall[i], out);
 		fputc('\n', out);
@@ -298,7 +298,7 @@ static void probe_print_counters(const struct two_ended *t, FILE *out)
 			probe_print_counter(delta, (enum metric)m, prio, out);
 }
 
-static void probe_print_memory(const struct two_ended *t, enum two_ended_side side, FILE *out)
+static void probe_print_memory(const struct two_ended *t, enum run_side side, FILE *out)
 {
 	const struct traffic_memory *m = two_ended_memory(t, side);
 	char text[320], bytes[32], time[32];
@@ -309,7 +309,7 @@ static void probe_print_memory(const struct two_ended *t, enum two_ended_side si
 	probe_bytes_text(m->bytes, bytes, sizeof(bytes));
 	probe_time_text(m->registration_ns, time, sizeof(time));
 	fprintf(out, "memory  %s: %s in %s%s, registered in %s\n        %s\n",
-		two_ended_side_word(side), bytes, traffic_memory_pages(m),
+		run_side_word(side), bytes, traffic_memory_pages(m),
 		t->spec[side].huge_pages && m->huge_bytes < m->bytes
 			? " (too few huge pages are free)"
 			: "",
@@ -410,20 +410,20 @@ void probe_print(const struct two_ended *t, FILE *out)
 	if (!t->chosen)
 		return;
 	for (unsigned int i = 0; i < SIDES; i++)
-		probe_print_side(t, (enum two_ended_side)i, out);
+		probe_print_side(t, (enum run_side)i, out);
 	for (unsigned int i = 0; i < SIDES; i++)
-		probe_print_memory(t, (enum two_ended_side)i, out);
+		probe_print_memory(t, (enum run_side)i, out);
 	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].class_count && !t->size; i++) {
 		char text[200];
 
 		probe_class_text(&t->spec[SIDE_CLIENT].class[i], text, sizeof(text));
 		fprintf(out, "class %u  %s\n", i, text);
 		for (unsigned int k = 0; t->ran && k < SIDES; k++)
-			probe_print_class_side(t, (enum two_ended_side)k, i, out);
+			probe_print_class_side(t, (enum run_side)k, i, out);
 	}
 	probe_print_tcp(t, out);
 	for (unsigned int k = 0; k < SIDES; k++)
-		probe_print_failures(t, (enum two_ended_side)k, out);
+		probe_print_failures(t, (enum run_side)k, out);
 	if (t->run.traffic)
 		probe_print_counters(t, out);
 	if (t->echo)

@@ -59,6 +59,7 @@ static void conn_end_call(struct agent_conn *k, struct agent_call *c, json_t *re
 		at = &(*at)->next;
 	*at = c->next;
 	c->op = NULL;
+	c->answered_ns = monotonic_ns();
 	c->reply = reply;
 	if (!reply)
 		c->err = *e;
@@ -103,7 +104,12 @@ static void conn_read_hello(struct agent_conn *k, const json_t *doc)
 	loop_timer_stop(k->timer);
 }
 
-/* Drops answers to pings (id 0) and events (no id). */
+static bool conn_was_sent(const struct agent_conn *k, const json_t *id)
+{
+	return json_integer_value(id) > 0 && (uint64_t)json_integer_value(id) <= k->id;
+}
+
+/* Drops answers to pings (id 0), to abandoned calls, and events (no id). */
 static void conn_read_answer(struct agent_conn *k, json_t *doc)
 {
 	const json_t *id = json_object_get(doc, "id");
@@ -117,6 +123,10 @@ static void conn_read_answer(struct agent_conn *k, json_t *doc)
 		return;
 	while (c && (!json_is_integer(id) || (uint64_t)json_integer_value(id) != c->id))
 		c = c->next;
+	if (!c && k->abandoned && json_is_integer(id) && conn_was_sent(k, id)) {
+		k->abandoned--;
+		return;
+	}
 	if (!c) {
 		err_set(&k->err, -EPROTO, "the agent sent an answer without a request");
 		conn_lose(k);
@@ -395,7 +405,8 @@ void agent_call(struct agent_conn *k, struct agent_call *c, const char *op, json
 		return;
 	}
 	agent_call_clear(c);
-	*c = (struct agent_call){.id = ++k->id, .timeout_ms = timeout_ms};
+	*c = (struct agent_call){
+		.id = ++k->id, .timeout_ms = timeout_ms, .sent_ns = monotonic_ns()};
 	if (k->state != CONN_READY) {
 		json_decref(doc);
 		c->err = k->err;
@@ -415,6 +426,18 @@ void agent_call(struct agent_conn *k, struct agent_call *c, const char *op, json
 		end = &(*end)->next;
 	*end = c;
 	conn_set_timer(k);
+}
+
+void agent_call_abandon(struct agent_conn *k, struct agent_call *c)
+{
+	struct err e;
+
+	if (!c->op)
+		return;
+	err_set(&e, -EINTR, "stopped");
+	conn_end_call(k, c, NULL, &e);
+	conn_set_timer(k);
+	k->abandoned++;
 }
 
 void agent_conn_ask(struct agent_conn *k, const char *op, json_t *fields, unsigned int timeout_ms)

@@ -27,8 +27,9 @@ struct agent_call {
 	const char *op;	     /* while the answer is pending; else NULL */
 	uint64_t id, end_ms; /* of loop_awake_ms(): the timeout */
 	unsigned int timeout_ms;
-	json_t *reply;	/* owned; NULL when the request failed */
-	struct err err; /* why it failed */
+	uint64_t sent_ns, answered_ns; /* of monotonic_ns() */
+	json_t *reply;		       /* owned; NULL when the request failed */
+	struct err err;		       /* why it failed */
 	struct agent_call *next;
 };
 
@@ -49,6 +50,7 @@ struct agent_conn {
 	uint64_t id;		    /* of the last request */
 	unsigned int hello_ms;	    /* timeout of the hello */
 	struct agent_call *pending; /* borrowed; oldest first */
+	unsigned int abandoned;	    /* answers that may still come */
 	struct agent_call call;	    /* of agent_conn_ask() */
 	struct err err;		    /* why the connection was lost */
 };
@@ -77,6 +79,9 @@ void agent_conn_close(struct agent_conn *k);
  * literal. Fails at once unless the connection is ready; does nothing while the call is pending. */
 void agent_call(struct agent_conn *k, struct agent_call *c, const char *op, json_t *fields,
 		unsigned int timeout_ms);
+
+/* Gives up a pending call; its answer is dropped when it comes. */
+void agent_call_abandon(struct agent_conn *k, struct agent_call *c);
 
 /* Frees the reply of a call that is not pending. */
 void agent_call_clear(struct agent_call *c);

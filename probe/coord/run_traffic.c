@@ -5,46 +5,31 @@
  * a host that marks wrongly is seen marking wrongly.
  */
 #include <errno.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "probe/coord/load.h"
 #include "probe/coord/phase_priv.h"
 #include "probe/coord/schedule.h"
-#include "probe/io/destination.h"
 #include "probe/record/run_tcp.h"
 #include "profiles/base/json.h"
 
 #define UNKNOWN_SPEED_MBPS 1000u /* where nobody says how fast the link is */
-#define OPEN_MS		   15000
 #define RUN_MARGIN_MS	   15000 /* after the duration: the agent's watchdog comes first */
-#define CLOSE_MS	   5000
 
-enum end_role {
-	END_CLIENT,
-	END_SERVER,
-	END_COUNT,
-};
-
-/* One end of one pair while it runs. */
-struct end {
-	unsigned int host, port;
-	struct traffic_spec spec;
-	struct destinations place; /* of the port, as inventory and snapshot have it */
-	bool open;
-	uint64_t handle;
-	struct traffic_endpoint self;
-	struct traffic_result *result;
-	bool has_result;
-};
-
-struct duel {
+/* One pair while it runs. */
+struct round_pair {
 	struct run_pair *pair;
-	struct end end[END_COUNT];
-	bool failed;
+	struct destinations place[SIDES]; /* of the ports, as inventory and snapshot have them */
+};
+
+/* The pairs of one round, and the load that they make. */
+struct round {
+	struct round_pair *list;
+	struct load load;
 };
 
 /* The hosts of one rail, and their ports on it. */
@@ -52,15 +37,6 @@ struct rail {
 	unsigned int host[SCHEDULE_HOSTS_MAX], port[SCHEDULE_HOSTS_MAX];
 	unsigned int count;
 };
-
-static void fail_pair(struct coordinator *c, struct duel *d, unsigned int host, const char *what)
-{
-	if (d->failed)
-		return;
-	d->failed = true;
-	snprintf(d->pair->error, sizeof(d->pair->error), "%s: %.180s", c->s.r->host[host].name,
-		 what);
-}
 
 static uint64_t rate_of(const struct coordinator *c, const struct port *a, const struct port *b)
 {
@@ -82,18 +58,20 @@ static uint8_t tos_of(const struct coordinator *c, const struct port *p)
 	return wish >= 0 ? (uint8_t)wish : 0;
 }
 
-/* What one end needs to know of its own port. */
-/* The receiver is told of each message: a WRITE goes with an immediate. */
-static int prepare_end(struct coordinator *c, struct end *end, enum traffic_verb verb,
-		       struct err *e)
+/* Makes the spec of one end from what is known of its port. The receiver is told of each message: a
+ * WRITE goes with an immediate. */
+static int prepare_end(struct coordinator *c, const struct run_pair *pair, enum run_side side,
+		       struct destinations *place, struct traffic_spec *spec, struct err *e)
 {
-	const struct port *p = phase_port(c, end->host, end->port);
-	const char *netdev = c->s.r->host[end->host].port[end->port].netdev;
-	const char *address = c->f->host[end->host].port[end->port].address;
+	unsigned int host = side == SIDE_CLIENT ? pair->client_host : pair->server_host;
+	unsigned int port = side == SIDE_CLIENT ? pair->client_port : pair->server_port;
+	const struct port *p = phase_port(c, host, port);
+	const char *netdev = c->s.r->host[host].port[port].netdev;
+	const char *address = c->f->host[host].port[port].address;
 	int prio = profile_roce_prio(&c->f->profile);
 	const struct gid *gid;
 
-	if (!session_ready(&c->s, end->host))
+	if (!session_ready(&c->s, host))
 		return err_set(e, -EHOSTUNREACH, "the host was not reached");
 	if (!p || !p->ibdev[0])
 		return err_set(e, -ENODEV, "%s: %s", netdev, p ? "no RDMA device" : "no such port");
@@ -102,184 +80,66 @@ static int prepare_end(struct coordinator *c, struct end *end, enum traffic_verb
 		return err_set(e, -ENOENT, "%s: no RoCE v2 GID%s%s", netdev, *address ? " of " : "",
 			       address);
 	/* Two verbs share the time of a pair. */
-	traffic_spec_simple(&end->spec, verb == TRAFFIC_WRITE ? TRAFFIC_WRITE_IMM : verb,
+	traffic_spec_simple(spec, pair->verb == TRAFFIC_WRITE ? TRAFFIC_WRITE_IMM : pair->verb,
 			    c->f->message_bytes, c->f->traffic_s * 500);
-	memcpy(end->spec.ibdev, p->ibdev, sizeof(end->spec.ibdev));
-	end->spec.ib_port = p->ib_port;
-	end->spec.gid_index = gid->index;
-	end->spec.class[0].tos = tos_of(c, p);
-	end->spec.class[0].sl = prio > 0 ? (uint8_t)prio : 0;
-	run_tcp_set_spec(c->f, &end->spec);
-	return destinations_of_gid(DESTINATION_OF_FABRIC, gid->raw, &end->place, e);
+	memcpy(spec->ibdev, p->ibdev, sizeof(spec->ibdev));
+	spec->role = side == SIDE_CLIENT ? TRAFFIC_CLIENT : TRAFFIC_SERVER;
+	spec->ib_port = p->ib_port;
+	spec->gid_index = gid->index;
+	spec->class[0].tos = tos_of(c, p);
+	spec->class[0].sl = prio > 0 ? (uint8_t)prio : 0;
+	run_tcp_set_spec(c->f, spec);
+	return destinations_of_gid(DESTINATION_OF_FABRIC, gid->raw, place, e);
 }
 
-static void prepare(struct coordinator *c, struct duel *d)
+static void prepare(struct coordinator *c, struct round_pair *at, struct load_flow *f)
 {
-	struct run_pair *p = d->pair;
-	uint64_t seed = 0, rate;
+	struct run_pair *p = at->pair;
+	struct traffic_spec *spec = calloc(SIDES, sizeof(*spec));
+	uint64_t seed = 0;
 	struct err e = {0};
 
-	d->end[END_CLIENT] = (struct end){.host = p->client_host, .port = p->client_port};
-	d->end[END_SERVER] = (struct end){.host = p->server_host, .port = p->server_port};
-	d->end[END_CLIENT].result = &p->client;
-	d->end[END_SERVER].result = &p->server;
-	for (unsigned int i = 0; i < END_COUNT; i++) {
-		if (prepare_end(c, &d->end[i], p->verb, &e)) {
-			fail_pair(c, d, d->end[i].host, e.text);
-			return;
-		}
+	for (unsigned int i = 0; i < SIDES; i++) {
+		f->end[i].s = &c->s;
+		f->end[i].host = i == SIDE_CLIENT ? p->client_host : p->server_host;
+		f->end[i].place = &at->place[i];
 	}
+	if (!spec)
+		load_fail(f, SIDE_CLIENT, (err_sys(&e, -ENOMEM, "traffic"), &e));
+	for (unsigned int i = 0; i < SIDES && !f->failed; i++)
+		if (prepare_end(c, p, i, &at->place[i], &spec[i], &e))
+			load_fail(f, i, &e);
+	if (!f->failed && run_tcp_alloc(p, spec->tcp, c->f->tcp_count))
+		load_fail(f, SIDE_CLIENT, (err_sys(&e, -ENOMEM, "traffic"), &e));
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		seed = loop_now_ms(c->s.loop);
-	rate = rate_of(c, phase_port(c, p->client_host, p->client_port),
-		       phase_port(c, p->server_host, p->server_port));
-	p->asked_bytes_per_s = rate;
-	for (unsigned int i = 0; i < END_COUNT; i++) {
-		struct traffic_spec *s = &d->end[i].spec;
-
-		s->role = i == END_CLIENT ? TRAFFIC_CLIENT : TRAFFIC_SERVER;
-		s->seed = seed & JSON_UINT_MAX;
-		s->class[0].rate_bytes_per_s = rate;
+	for (unsigned int i = 0; i < SIDES && !f->failed; i++) {
+		p->asked_bytes_per_s = rate_of(c, phase_port(c, p->client_host, p->client_port),
+					       phase_port(c, p->server_host, p->server_port));
+		spec[i].seed = seed & JSON_UINT_MAX;
+		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
+		f->end[i].spec = traffic_spec_to_json(&spec[i]);
+		f->duration_ms = spec[i].duration_ms + RUN_MARGIN_MS;
 	}
-	p->client_tos = d->end[END_CLIENT].spec.class[0].tos;
-	p->server_tos = d->end[END_SERVER].spec.class[0].tos;
-	if (run_tcp_alloc(p, d->end[END_CLIENT].spec.tcp, c->f->tcp_count))
-		fail_pair(c, d, p->client_host, strerror(ENOMEM));
-}
-
-/* Asks an end; what cannot be asked fails the pair. */
-static void ask(struct coordinator *c, struct duel *d, struct end *end, const char *op,
-		json_t *fields, unsigned int timeout_ms)
-{
-	if (session_ready(&c->s, end->host)) {
-		agent_conn_ask(&c->s.conn[end->host], op, fields, timeout_ms);
-		return;
+	if (!f->failed) {
+		p->client_tos = spec[SIDE_CLIENT].class[0].tos;
+		p->server_tos = spec[SIDE_SERVER].class[0].tos;
 	}
-	json_decref(fields);
-	fail_pair(c, d, end->host, "lost the connection to the host");
+	free(spec);
 }
 
-/* The reply of an end, NULL when there is none: then the pair has failed. */
-static const json_t *reply_of(struct coordinator *c, struct duel *d, const struct end *end)
+/* Stores the result of one end of a pair. */
+static void store_result(struct run_pair *p, struct load_flow *f, enum run_side side)
 {
-	const struct agent_conn *k = &c->s.conn[end->host];
-	char text[256];
-
-	if (session_ready(&c->s, end->host) && k->call.reply)
-		return k->call.reply;
-	snprintf(text, sizeof(text), "%.150s%s%.80s%s",
-		 k->call.err.text[0] ? k->call.err.text : "stopped",
-		 k->call.err.hint[0] ? " (" : "", k->call.err.hint, k->call.err.hint[0] ? ")" : "");
-	fail_pair(c, d, end->host, text);
-	return NULL;
-}
-
-static void open_end(struct coordinator *c, struct duel *d, struct end *end)
-{
-	ask(c, d, end, "traffic_open", json_pack("{s:o}", "spec", traffic_spec_to_json(&end->spec)),
-	    OPEN_MS);
-}
-
-static void take_open(struct coordinator *c, struct duel *d, struct end *end)
-{
-	const json_t *reply = reply_of(c, d, end);
 	struct err e = {0};
+	const json_t *result = json_object_get(load_reply(f, side, &e), "result");
 
-	if (!reply)
+	if (f->failed)
 		return;
-	if (json_get_uint(reply, "handle", 0, INT_MAX, &end->handle, &e) ||
-	    traffic_endpoint_from_json(json_object_get(reply, "peer"), &end->self, &e))
-		fail_pair(c, d, end->host, e.text);
-	else
-		end->open = true;
-	if (end->open && destinations_check(&end->place, end->self.gid, &e))
-		fail_pair(c, d, end->host, e.text);
-}
-
-static void connect_end(struct coordinator *c, struct duel *d, struct end *end)
-{
-	const struct end *other = end == &d->end[END_CLIENT] ? &d->end[END_SERVER]
-							     : &d->end[END_CLIENT];
-
-	ask(c, d, end, "traffic_connect",
-	    json_pack("{s:I, s:o}", "handle", (json_int_t)end->handle, "peer",
-		      traffic_endpoint_to_json(&other->self)),
-	    OPEN_MS);
-}
-
-static void take_connect(struct coordinator *c, struct duel *d, struct end *end)
-{
-	(void)reply_of(c, d, end);
-}
-
-static void run_end(struct coordinator *c, struct duel *d, struct end *end)
-{
-	ask(c, d, end, "traffic_run", json_pack("{s:I}", "handle", (json_int_t)end->handle),
-	    end->spec.duration_ms + RUN_MARGIN_MS);
-}
-
-static void take_run(struct coordinator *c, struct duel *d, struct end *end)
-{
-	const json_t *reply = reply_of(c, d, end), *result = json_object_get(reply, "result");
-	struct err e = {0};
-
-	if (!reply)
-		return;
-	if (traffic_result_from_json(result, end->result, &e) ||
-	    run_tcp_parse_report(d->pair, end == &d->end[END_CLIENT], result, &e))
-		fail_pair(c, d, end->host, e.text);
-	else
-		end->has_result = true;
-}
-
-static void close_end(struct coordinator *c, struct duel *d, struct end *end)
-{
-	(void)d;
-	if (end->open && session_ready(&c->s, end->host))
-		agent_conn_ask(&c->s.conn[end->host], "traffic_close",
-			       json_pack("{s:I}", "handle", (json_int_t)end->handle), CLOSE_MS);
-}
-
-static void take_close(struct coordinator *c, struct duel *d, struct end *end)
-{
-	(void)c;
-	(void)d;
-	end->open = false;
-}
-
-/* The steps of all pairs of a round, side by side. A server is asked before its client. */
-static const struct step {
-	void (*ask)(struct coordinator *c, struct duel *d, struct end *end);
-	void (*take)(struct coordinator *c, struct duel *d, struct end *end);
-	bool failed_too; /* pairs that failed need it as well */
-} steps[] = {
-	{open_end, take_open, false},
-	{connect_end, take_connect, false},
-	{run_end, take_run, false},
-	{close_end, take_close, true},
-};
-
-static void run_step(struct coordinator *c, const struct step *step, struct duel *list,
-		     unsigned int n)
-{
-	bool asked[SCHEDULE_HOSTS_MAX];
-
-	for (unsigned int i = 0; i < n; i++) {
-		asked[i] = step->failed_too || !list[i].failed;
-		if (asked[i])
-			step->ask(c, &list[i], &list[i].end[END_SERVER]);
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		if (asked[i])
-			step->ask(c, &list[i], &list[i].end[END_CLIENT]);
-	}
-	session_wait(&c->s);
-	for (unsigned int i = 0; i < n; i++) {
-		if (!asked[i])
-			continue;
-		step->take(c, &list[i], &list[i].end[END_CLIENT]);
-		step->take(c, &list[i], &list[i].end[END_SERVER]);
-	}
+	if (e.code ||
+	    traffic_result_from_json(result, side == SIDE_CLIENT ? &p->client : &p->server, &e) ||
+	    run_tcp_parse_report(p, side == SIDE_CLIENT, result, &e))
+		load_fail(f, side, &e);
 }
 
 static void say_tcp(struct coordinator *c, const struct run_pair *p)
@@ -315,20 +175,27 @@ static void say_pair(struct coordinator *c, const struct run_pair *p)
 		say_tcp(c, p);
 }
 
-/* Both ends of one host cannot be in a round twice: the schedule sees to it. */
-static void run_round(struct coordinator *c, struct duel *list, unsigned int n)
+static void run_round(struct coordinator *c, struct round *r)
 {
-	for (unsigned int i = 0; i < n; i++)
-		prepare(c, &list[i]);
-	for (unsigned int i = 0; i < ARRAY_SIZE(steps) && !session_stopped(&c->s); i++)
-		run_step(c, &steps[i], list, n);
-	for (unsigned int i = 0; i < n; i++) {
-		struct duel *d = &list[i];
+	struct load *l = &r->load;
 
-		d->pair->ran = d->end[END_CLIENT].has_result && d->end[END_SERVER].has_result;
-		if (!d->pair->ran && session_stopped(&c->s))
-			fail_pair(c, d, d->end[END_CLIENT].host, "the run was stopped");
-		say_pair(c, d->pair);
+	for (unsigned int i = 0; i < l->count; i++)
+		prepare(c, &r->list[i], &l->flow[i]);
+	load_open(l, "traffic_open");
+	load_connect(l);
+	load_run(l);
+	for (unsigned int i = 0; i < l->count; i++) {
+		store_result(r->list[i].pair, &l->flow[i], SIDE_CLIENT);
+		store_result(r->list[i].pair, &l->flow[i], SIDE_SERVER);
+	}
+	load_close(l);
+	for (unsigned int i = 0; i < l->count; i++) {
+		struct run_pair *p = r->list[i].pair;
+
+		p->ran = !l->flow[i].failed;
+		if (!p->ran)
+			agent_error_text(&l->flow[i].e, p->error, sizeof(p->error));
+		say_pair(c, p);
 	}
 }
 
@@ -407,13 +274,15 @@ static int add_pairs(struct run *r, const struct schedule *s)
 }
 
 static void run_rounds(struct coordinator *c, const struct schedule *s, const struct rail *rail,
-		       struct duel *list)
+		       struct round *r)
 {
 	for (unsigned int i = 0, n; i < s->pair_count && !session_stopped(&c->s); i += n) {
 		for (n = 0; i + n < s->pair_count && s->pair[i + n].round == s->pair[i].round; n++)
 			;
 		for (unsigned int verb = TRAFFIC_WRITE; verb <= TRAFFIC_SEND; verb++) {
-			memset(list, 0, n * sizeof(*list));
+			memset(r->list, 0, n * sizeof(*r->list));
+			memset(r->load.flow, 0, n * sizeof(*r->load.flow));
+			r->load.count = n;
 			for (unsigned int k = 0; k < n; k++) {
 				const struct schedule_pair *at = &s->pair[i + k];
 				struct run_pair *p = &c->s.r->pair[c->s.r->pair_count++];
@@ -423,9 +292,9 @@ static void run_rounds(struct coordinator *c, const struct schedule *s, const st
 				p->server_host = rail->host[at->server];
 				p->server_port = rail->port[at->server];
 				p->verb = (enum traffic_verb)verb;
-				list[k].pair = p;
+				r->list[k].pair = p;
 			}
-			run_round(c, list, n);
+			run_round(c, r);
 		}
 	}
 }
@@ -433,23 +302,25 @@ static void run_rounds(struct coordinator *c, const struct schedule *s, const st
 static int run_rail(struct coordinator *c, unsigned int number, struct rail *rail, struct err *e)
 {
 	struct schedule s = {0};
-	struct duel *list = NULL;
+	struct round r = {.load.loop = c->s.loop};
 	int err;
 
 	find_rail(c->s.r, number, rail);
 	err = schedule_make(rail->count, &s);
 	if (!err && s.pair_count) {
-		list = calloc(rail->count, sizeof(*list));
-		err = list ? add_pairs(c->s.r, &s) : -ENOMEM;
+		r.list = calloc(rail->count, sizeof(*r.list));
+		r.load.flow = calloc(rail->count, sizeof(*r.load.flow));
+		err = r.list && r.load.flow ? add_pairs(c->s.r, &s) : -ENOMEM;
 	}
 	if (!err && s.pair_count) {
 		tell_schedule(c, &s, rail, number);
 		session_report(&c->s, "rail %u: %.1f MB in total%s", number,
 			       (double)volume_of(c, &s, rail) / 1e6,
 			       c->f->tcp_count ? ", without TCP" : "");
-		run_rounds(c, &s, rail, list);
+		run_rounds(c, &s, rail, &r);
 	}
-	free(list);
+	free(r.list);
+	free(r.load.flow);
 	schedule_clear(&s);
 	return err ? err_sys(e, err, "rail %u", number) : 0;
 }

@@ -23,11 +23,6 @@
 #define HELLO_MS    10000
 #define ENTRY_TRIES 4
 
-const char *two_ended_side_word(enum two_ended_side side)
-{
-	return side == SIDE_CLIENT ? "client" : "server";
-}
-
 #define NUMBER(member)                                                                             \
 	JSON_ROW(struct traffic_progress, member, .kind = JSON_NUMBER, .max = JSON_UINT_MAX)
 
@@ -38,7 +33,7 @@ static const struct json_row progress_rows[] = {
 	NUMBER(losses),
 };
 
-static void keep_traffic(struct duo *d, enum two_ended_side side, const json_t *doc)
+static void keep_traffic(struct duo *d, enum run_side side, const json_t *doc)
 {
 	struct traffic_progress *p = &d->live.side[side], v = {0};
 	struct err ignored; /* progress is for people */
@@ -57,8 +52,7 @@ static void on_event(struct agent_conn *k, const json_t *doc, void *arg)
 	struct duo *d = arg;
 
 	if (event && !strcmp(event, "progress") && d->t->ran)
-		keep_traffic(d, (enum two_ended_side)(k - d->s.conn),
-			     json_object_get(doc, "progress"));
+		keep_traffic(d, (enum run_side)(k - d->s.conn), json_object_get(doc, "progress"));
 }
 
 /* As a name of a run: it becomes a part of file names. */
@@ -172,7 +166,7 @@ static int connect_both(struct duo *d, struct err *e)
 }
 
 /* The reply of a side, or the error in its words. */
-const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e)
+const json_t *duo_reply(struct duo *d, enum run_side side, struct err *e)
 {
 	const struct agent_conn *k = &d->s.conn[side];
 
@@ -195,7 +189,7 @@ static int collect(struct duo *d, struct err *e)
 			       SESSION_ANSWER_MS);
 	session_wait(&d->s);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		const json_t *reply = duo_reply(d, (enum two_ended_side)i, e);
+		const json_t *reply = duo_reply(d, (enum run_side)i, e);
 		struct run_host *h = &d->t->run.host[i];
 
 		if (!reply)
@@ -223,7 +217,7 @@ static int add_port(struct run_host *h, const struct port *p)
 	return 0;
 }
 
-static void fill_spec(struct duo *d, enum two_ended_side side, uint64_t seed)
+static void fill_spec(struct duo *d, enum run_side side, uint64_t seed)
 {
 	struct traffic_spec *s = &d->t->spec[side];
 	const struct port *p = d->t->ends.port[side];
@@ -264,7 +258,7 @@ static int choose(struct duo *d, struct err *e)
 	for (unsigned int i = 0; i < SIDES && !err; i++) {
 		err = add_port(&d->t->run.host[i], d->t->ends.port[i]);
 		observe_port(&d->t->seen[i], d->t->run.host[i].name, d->t->ends.port[i]);
-		fill_spec(d, (enum two_ended_side)i, seed);
+		fill_spec(d, (enum run_side)i, seed);
 	}
 	d->t->run.pair = err ? NULL : calloc(1, sizeof(*d->t->run.pair));
 	if (!d->t->run.pair)

@@ -16,12 +16,6 @@
 #include "probe/record/observe.h"
 #include "probe/record/run.h"
 
-enum two_ended_side {
-	SIDE_CLIENT,
-	SIDE_SERVER,
-	SIDES,
-};
-
 /* While traffic runs. */
 struct two_ended_live {
 	uint64_t started_ms, now_ms; /* of monotonic_ms() */
@@ -85,9 +79,6 @@ struct two_ended {
  * else -errno with the host and the next step: nothing was sent. */
 int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct err *e);
 void two_ended_clear(struct two_ended *t);
-
-/* "client" and "server". */
-const char *two_ended_side_word(enum two_ended_side side);
 
 /* rocecheck.probe/1 without its verdict: {"schema", "id", "started_unix_ns", "ended_unix_ns",
  * "partial", "why", "ends": [...], "sizes": [...], "marking": {...}}. NULL on -ENOMEM. */

@@ -112,7 +112,7 @@ static void run(struct duo *d)
 }
 
 /* A watchdog's result is another one's form, with a detail. */
-static int take(struct duo *d, struct two_ended_echo *x, enum two_ended_side side, struct err *e)
+static int take(struct duo *d, struct two_ended_echo *x, enum run_side side, struct err *e)
 {
 	const json_t *reply = duo_reply(d, side, e), *result;
 	const char *detail;
@@ -144,7 +144,7 @@ static int do_echo(struct duo *d, struct two_ended_echo *x, struct err *e)
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct err one = {0};
 
-		if (take(d, x, (enum two_ended_side)i, &one) && !err) {
+		if (take(d, x, (enum run_side)i, &one) && !err) {
 			*e = one;
 			err = one.code;
 		}

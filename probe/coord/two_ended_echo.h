@@ -10,7 +10,7 @@
 
 struct two_ended;
 
-/* By enum two_ended_side, which is that of roles. */
+/* By enum run_side, which is that of roles. */
 struct two_ended_echo {
 	char why[200]; /* it was not done, or not to its end; "" = it was */
 	struct marking_spec spec[2];

@@ -22,7 +22,7 @@ struct duo {
 };
 
 /* The reply of a side to what was asked last; NULL with its error in e: -EPIPE when it was lost. */
-const json_t *duo_reply(struct duo *d, enum two_ended_side side, struct err *e);
+const json_t *duo_reply(struct duo *d, enum run_side side, struct err *e);
 
 /* Counters of both ports, and who uses them, into this reading. */
 void duo_counters(struct duo *d, enum run_reading reading);
@@ -64,7 +64,7 @@ int duo_one_port(struct duo *d, struct err *e);
 int duo_clocks(struct duo *d, struct err *e);
 
 /* When a side has to start by its own clock; 0 = at once. */
-uint64_t duo_start_ns(struct duo *d, enum two_ended_side side);
+uint64_t duo_start_ns(struct duo *d, enum run_side side);
 
 /* The marking echo, when it is wished. */
 void duo_echo(struct duo *d);

@@ -14,7 +14,7 @@ static json_t *text_or_null(const char *text)
 	return text[0] ? text_to_json(text) : json_null();
 }
 
-static json_t *facts(const struct two_ended *t, enum two_ended_side side)
+static json_t *facts(const struct two_ended *t, enum run_side side)
 {
 	const struct port *p = t->ends.port[side];
 	const struct gid *g = t->ends.gid[side];
@@ -33,13 +33,13 @@ static json_t *facts(const struct two_ended *t, enum two_ended_side side)
 }
 
 /* Growth under load and while idle, and the readings. */
-static json_t *seen(const struct two_ended *t, enum two_ended_side side,
+static json_t *seen(const struct two_ended *t, enum run_side side,
 		    json_t *(*make)(const struct observation *))
 {
 	return t->chosen ? make(&t->seen[side]) : json_null();
 }
 
-static json_t *gpu_path(const struct two_ended *t, enum two_ended_side side)
+static json_t *gpu_path(const struct two_ended *t, enum run_side side)
 {
 	const struct traffic_memory *m = two_ended_memory(t, side);
 	char text[320];
@@ -50,15 +50,15 @@ static json_t *gpu_path(const struct two_ended *t, enum two_ended_side side)
 	return text_to_json(text);
 }
 
-static json_t *side_to_json(const struct two_ended *t, enum two_ended_side side)
+static json_t *side_to_json(const struct two_ended *t, enum run_side side)
 {
 	const struct run_host *h = &t->run.host[side];
 	const struct snapshot *s = &h->before;
 
 	return json_pack("{s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "role",
-			 two_ended_side_word(side), "host", h->name, "error",
-			 text_or_null(h->error), "version", text_or_null(h->agent_version),
-			 "kernel", text_or_null(h->has_before ? s->kernel : ""), "rdma_core",
+			 run_side_word(side), "host", h->name, "error", text_or_null(h->error),
+			 "version", text_or_null(h->agent_version), "kernel",
+			 text_or_null(h->has_before ? s->kernel : ""), "rdma_core",
 			 text_or_null(h->has_before ? s->rdma_core : ""), "port", facts(t, side),
 			 "spec", t->chosen ? traffic_spec_to_json(&t->spec[side]) : json_null(),
 			 "growth", seen(t, side, observe_growth_to_json), "observed",
@@ -73,7 +73,7 @@ json_t *two_ended_to_json(const struct two_ended *t)
 	json_t *ends = json_array();
 
 	for (unsigned int i = 0; i < t->run.host_count; i++)
-		ends = json_list_add(ends, side_to_json(t, (enum two_ended_side)i));
+		ends = json_list_add(ends, side_to_json(t, (enum run_side)i));
 	return json_pack("{s:s, s:s, s:I, s:I, s:b, s:o, s:o, s:o, s:o}", "schema", PROBE_SCHEMA,
 			 "id", t->run.id, "started_unix_ns", (json_int_t)t->run.started_unix_ns,
 			 "ended_unix_ns", (json_int_t)t->run.ended_unix_ns, "partial", t->partial,

@@ -243,7 +243,7 @@ void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_e
 		view->echo = NULL;
 }
 
-const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum two_ended_side side)
+const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum run_side side)
 {
 	const struct traffic_report *r = NULL;
 
@@ -270,12 +270,12 @@ static json_t *ends_to_json(const struct two_ended_size *s)
 
 	for (unsigned int i = 0; i < SIDES; i++)
 		json_array_append_new(
-			list, json_pack("{s:s, s:o, s:o, s:o}", "role",
-					two_ended_side_word((enum two_ended_side)i), "spec",
-					traffic_spec_to_json(&s->spec[i]), "growth",
-					observe_growth_to_json(&s->seen[i]), "report",
-					s->has_report[i] ? traffic_report_to_json(&s->report[i])
-							 : json_null()));
+			list,
+			json_pack("{s:s, s:o, s:o, s:o}", "role", run_side_word((enum run_side)i),
+				  "spec", traffic_spec_to_json(&s->spec[i]), "growth",
+				  observe_growth_to_json(&s->seen[i]), "report",
+				  s->has_report[i] ? traffic_report_to_json(&s->report[i])
+						   : json_null()));
 	return list;
 }
 

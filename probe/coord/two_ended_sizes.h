@@ -42,7 +42,7 @@ void two_ended_size_sum(const struct two_ended_size *s, struct two_ended_size_su
 void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_ended *view);
 
 /* The memory of an end's traffic; of a sweep that of the first size. NULL: it told nothing. */
-const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum two_ended_side side);
+const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum run_side side);
 
 /* The sweep in what has room for one run of traffic: run.pair[] is a pair a size, and the load's
  * readings are from before the first size to after the last. -ENOMEM. */

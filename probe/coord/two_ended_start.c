@@ -112,7 +112,7 @@ int duo_clocks(struct duo *d, struct err *e)
 	return 0;
 }
 
-uint64_t duo_start_ns(struct duo *d, enum two_ended_side side)
+uint64_t duo_start_ns(struct duo *d, enum run_side side)
 {
 	struct two_ended_start *s = &d->t->start;
 

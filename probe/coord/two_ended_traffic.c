@@ -18,7 +18,7 @@
 #define CLOSE_MS      5000  /* the agent's watchdog comes first */
 #define PROGRESS_MS   500
 
-static const enum two_ended_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
+static const enum run_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
 
 int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
 	     struct traffic_endpoint self[SIDES], struct err *e)
@@ -28,7 +28,7 @@ int duo_open(struct duo *d, const char *op, json_t *const spec[SIDES],
 			       OPEN_MS);
 	session_wait(&d->s);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		enum two_ended_side side = order[i];
+		enum run_side side = order[i];
 		const json_t *reply = duo_reply(d, side, e);
 
 		if (!reply)
@@ -61,7 +61,7 @@ int duo_connect(struct duo *d, const struct traffic_endpoint self[SIDES], struct
 		return err;
 	}
 	for (unsigned int i = 0; i < SIDES; i++) {
-		enum two_ended_side side = order[i];
+		enum run_side side = order[i];
 
 		agent_conn_ask(&d->s.conn[side], "traffic_connect",
 			       json_pack("{s:I, s:o}", "handle", (json_int_t)d->handle[side],
@@ -157,7 +157,7 @@ static int take_reports(struct duo *d, bool was_stopped, struct err *e)
 	int err = 0;
 
 	for (unsigned int i = 0; i < SIDES; i++) {
-		enum two_ended_side side = order[i];
+		enum run_side side = order[i];
 		struct err one = {0};
 		const json_t *reply = duo_reply(d, side, &one);
 

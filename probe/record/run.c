@@ -94,6 +94,11 @@ static void run_host_clear(struct run_host *h)
 	memset(h, 0, sizeof(*h));
 }
 
+const char *run_side_word(enum run_side side)
+{
+	return side == SIDE_CLIENT ? "client" : "server";
+}
+
 void run_port_set_device(struct run_port *p, const struct port *port)
 {
 	snprintf(p->ibdev, sizeof(p->ibdev), "%s", port ? port->ibdev : "");

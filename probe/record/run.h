@@ -18,6 +18,16 @@
 
 struct folder;
 
+/* The ends of a pair. */
+enum run_side {
+	SIDE_CLIENT,
+	SIDE_SERVER,
+	SIDES,
+};
+
+/* "client" and "server". */
+const char *run_side_word(enum run_side side);
+
 /* Counter readings of one port; the bits of `has` mark those that exist. */
 enum run_reading {
 	READ_QUIET_BEFORE,

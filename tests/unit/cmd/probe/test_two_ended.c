@@ -143,7 +143,7 @@ static void test_document(void **state)
 		struct err e = {0};
 
 		assert_string_equal(json_string_value(json_object_get(end, "role")),
-				    two_ended_side_word((enum two_ended_side)i));
+				    run_side_word((enum run_side)i));
 		assert_int_equal(
 			traffic_report_from_json(json_object_get(end, "report"), &report, &e), 0);
 		traffic_report_clear(&report);

@@ -22,7 +22,7 @@ static char self[4096];
 /* The agent's part. */
 struct explained {
 	struct scene scene;
-	enum two_ended_side side;
+	enum run_side side;
 	unsigned int asked, silent; /* readings: how many, and which one is refused */
 	bool dying;		    /* the traffic process was still there when they were asked */
 };
@@ -114,7 +114,7 @@ static int be_agent(const char *side, const char *silent)
 
 	setvbuf(stdin, NULL, _IONBF, 0); /* poll() has to see what waits */
 	make_two_ended(&a->scene);
-	a->side = (enum two_ended_side)atoi(side);
+	a->side = (enum run_side)atoi(side);
 	a->silent = (unsigned int)atoi(silent);
 	printf("{\"hello\":\"%s\",\"build\":\"x\"}\n", AGENT_HELLO);
 	fflush(stdout);
@@ -182,7 +182,7 @@ static void test_missing_reading(void **state)
 	static const struct {
 		const char *name;
 		unsigned int silent[SIDES];
-		enum two_ended_side side;
+		enum run_side side;
 		unsigned int size; /* which one lacks it */
 		unsigned int has;  /* the end's: first of the first, last of the second */
 	} cases[] = {

@@ -99,7 +99,7 @@ static void make_record(struct record *r)
 	r->t.chosen = r->t.ran = true;
 }
 
-static void came(struct record *r, enum two_ended_side side, unsigned int prio, uint64_t packets)
+static void came(struct record *r, enum run_side side, unsigned int prio, uint64_t packets)
 {
 	r->reading[side][READ_LOAD_AFTER].value[METRIC_PRIO_RX_PACKETS][prio] += packets;
 }
