@@ -17,7 +17,7 @@ CPPFLAGS += -I. -D_GNU_SOURCE -DROCECHECK_VERSION='"$(VERSION)"' \
             -DROCECHECK_DATA='"$(PREFIX)/share/rocecheck"'
 CFLAGS   += -std=gnu11 -pthread -fno-strict-aliasing -Wall -Wextra -Wshadow -Wstrict-prototypes \
             -Wmissing-prototypes -Wvla -Wformat=2 -Werror=implicit-function-declaration
-CFLAGS   += $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1)
+CFLAGS   += $(if $(SAN),-fsanitize=address -fsanitize=undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer -O1 -g1)
 # What a hostile input meets that gets past our checks; a user's CFLAGS leave it in place. FORTIFY wants an optimizer and
 # gives way to the sanitizers. Each compiler takes what it knows: -fcf-protection is of x86 alone.
 HARDEN_ASKED = -fPIE -fstack-protector-strong -fstack-clash-protection -fcf-protection \

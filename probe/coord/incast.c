@@ -1,54 +1,46 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The probes of an incast, a thread with an event loop each.
+ * The probes of an incast, in step on one event loop.
  */
 #include "probe/coord/incast.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiles/base/signals.h"
+#include "probe/coord/two_ended_inside.h"
 
-/* What all say goes through one door. */
+struct member {
+	struct two_ended_wish w;
+	struct voice *voice;
+	unsigned int number;
+};
+
+/* What all of them report, with the server in front. */
 struct voice {
 	const struct two_ended_wish *w;
 	incast_show *show;
 	struct incast_live live;
 	struct two_ended_live one[INCAST_MAX];
-	pthread_mutex_t lock;
-};
-
-struct member {
-	struct two_ended_wish w;
-	struct incast_one *one;
-	struct voice *voice;
-	pthread_t thread;
-	bool started;
 };
 
 static void say(const char *line, void *arg)
 {
-	struct member *m = arg;
+	const struct member *m = arg;
 	char text[320];
 
 	snprintf(text, sizeof(text), "%.64s: %.240s", m->w.host, line);
-	pthread_mutex_lock(&m->voice->lock);
 	m->voice->w->say(text, m->voice->w->arg);
-	pthread_mutex_unlock(&m->voice->lock);
 }
 
 static void live(const struct two_ended_live *l, void *arg)
 {
-	struct member *m = arg;
+	const struct member *m = arg;
 	struct voice *v = m->voice;
 
-	pthread_mutex_lock(&v->lock);
-	v->one[m->w.member] = *l;
+	v->one[m->number] = *l;
 	v->show(&v->live, v->w->arg);
-	pthread_mutex_unlock(&v->lock);
 }
 
 void incast_name(struct err *e, const char *host)
@@ -57,43 +49,6 @@ void incast_name(struct err *e, const char *host)
 
 	if (strncmp(e->text, host, length) || !e->text[length] || !strchr(": ", e->text[length]))
 		err_prefix(e, "%s", host);
-}
-
-static void *run_one(void *arg)
-{
-	struct member *m = arg;
-
-	m->one->err = two_ended_run(&m->w, &m->one->t, &m->one->e);
-	if (m->one->err)
-		incast_name(&m->one->e, m->w.host);
-	meeting_come(m->w.meeting, m->w.member, MEET_LEFT);
-	return NULL;
-}
-
-static void start_one(struct member *m)
-{
-	int rc = pthread_create(&m->thread, NULL, run_one, m);
-
-	m->started = !rc;
-	if (!rc)
-		return;
-	m->one->err = err_sys(&m->one->e, -rc, "%s: thread", m->w.host);
-	meeting_come(m->w.meeting, m->w.member, MEET_LEFT);
-}
-
-static void run_all(struct member *m, unsigned int count)
-{
-	struct sigaction old;
-
-	/* Each loop sets it, and gives back what it found: that must not be the death of another.
-	 */
-	signals_ignore_pipe(&old);
-	for (unsigned int i = 0; i < count; i++)
-		start_one(&m[i]);
-	for (unsigned int i = 0; i < count; i++)
-		if (m[i].started)
-			pthread_join(m[i].thread, NULL);
-	signals_restore_pipe(&old);
 }
 
 static int check_hosts(const char *const *host, unsigned int count, struct err *e)
@@ -107,22 +62,6 @@ static int check_hosts(const char *const *host, unsigned int count, struct err *
 				return err_set(e, -EINVAL, "incast: host %s is listed twice",
 					       host[i]);
 	return 0;
-}
-
-static void fill_members(const struct two_ended_wish *w, const char *const *host,
-			 const char *const *token, struct meeting *meeting, struct voice *voice,
-			 const struct incast *in, struct member *m)
-{
-	for (unsigned int i = 0; i < in->count; i++) {
-		m[i] = (struct member){.w = *w, .one = &in->one[i], .voice = voice};
-		m[i].w.host = host[i];
-		m[i].w.token = token[i];
-		m[i].w.meeting = meeting;
-		m[i].w.member = i;
-		m[i].w.say = w->say ? say : NULL;
-		m[i].w.live = voice->show ? live : NULL;
-		m[i].w.arg = &m[i];
-	}
 }
 
 bool incast_failed(const struct incast_one *one)
@@ -150,12 +89,42 @@ static int first_error(const struct incast *in, struct err *e)
 	return first->err;
 }
 
+static void fill_members(struct voice *voice, const char *const *token, struct member *m)
+{
+	const struct two_ended_wish *w = voice->w;
+
+	for (unsigned int i = 0; i < voice->live.count; i++) {
+		m[i] = (struct member){.w = *w, .voice = voice, .number = i};
+		m[i].w.host = voice->live.host[i];
+		m[i].w.token = token[i];
+		m[i].w.say = w->say ? say : NULL;
+		m[i].w.live = voice->show ? live : NULL;
+		m[i].w.arg = &m[i];
+	}
+}
+
+static void run_members(struct duos *x, const struct member *m, struct incast *in)
+{
+	int err = 0;
+
+	for (unsigned int i = 0; i < in->count; i++)
+		err = duo_open(&x->one[i], &m[i].w, &in->one[i].t, x->loop) ? -ENOMEM : err;
+	if (!err)
+		duos_run(x);
+	for (unsigned int i = 0; i < in->count; i++) {
+		in->one[i].err = x->one[i].err;
+		in->one[i].e = x->one[i].e;
+		if (in->one[i].err)
+			incast_name(&in->one[i].e, m[i].w.host);
+	}
+}
+
 int incast_run(const struct two_ended_wish *w, const char *const *host, const char *const *token,
 	       unsigned int count, incast_show *show, struct incast *in, struct err *e)
 {
-	struct voice voice = {.w = w, .show = show, .lock = PTHREAD_MUTEX_INITIALIZER};
-	struct meeting *meeting = NULL;
+	struct voice voice = {.w = w, .show = show};
 	struct member *m;
+	struct duos x = {0};
 	int err;
 
 	memset(in, 0, sizeof(*in));
@@ -164,18 +133,17 @@ int incast_run(const struct two_ended_wish *w, const char *const *host, const ch
 		return err;
 	m = calloc(count, sizeof(*m));
 	in->one = calloc(count, sizeof(*in->one));
-	if (!m || !in->one || meeting_open(count, &meeting)) {
-		free(m);
-		return err_sys(e, -ENOMEM, "incast");
+	err = m && in->one ? duos_open(&x, count, e) : err_sys(e, -ENOMEM, "incast");
+	if (!err) {
+		in->count = count;
+		voice.live = (struct incast_live){count, host, voice.one};
+		fill_members(&voice, token, m);
+		run_members(&x, m, in);
+		err = first_error(in, e);
 	}
-	in->count = count;
-	voice.live = (struct incast_live){count, host, voice.one};
-	fill_members(w, host, token, meeting, &voice, in, m);
-	run_all(m, count);
+	duos_close(&x);
 	free(m);
-	meeting_close(meeting);
-	pthread_mutex_destroy(&voice.lock);
-	return first_error(in, e);
+	return err;
 }
 
 void incast_clear(struct incast *in)

@@ -8,7 +8,7 @@
 
 #include "probe/coord/two_ended.h"
 
-#define INCAST_MAX MEETING_MAX
+#define INCAST_MAX 32u
 
 struct incast_one {
 	struct two_ended t;

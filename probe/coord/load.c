@@ -230,8 +230,11 @@ void load_compare_clocks(struct load *l)
 	}
 }
 
-static bool load_flow_broken(const struct load_flow *f)
+/* An end is lost, the session is stopped, or the client is done where that ends the server. */
+static bool load_flow_ends(const struct load_flow *f)
 {
+	if (f->until_client && !f->end[SIDE_CLIENT].call.op)
+		return true;
 	for (unsigned int k = 0; k < SIDES; k++)
 		if (load_conn(&f->end[k])->state != CONN_READY || session_stopped(f->end[k].s))
 			return true;
@@ -259,7 +262,7 @@ static bool load_is_over(void *arg)
 
 		if (!load_flow_pending(f))
 			continue;
-		if (!f->stop_ms && load_flow_broken(f))
+		if (!f->stop_ms && load_flow_ends(f))
 			load_stop_flow(l, f);
 		over &= f->stop_ms && now_ms >= f->stop_ms + STOP_MS;
 	}

@@ -31,6 +31,7 @@ struct load_end {
 struct load_flow {
 	struct load_end end[SIDES];
 	uint32_t duration_ms; /* of its run, with all time that the ends may take by themselves */
+	bool until_client;    /* the server is told to stop when the client is done */
 	bool failed;	      /* in any step */
 	struct err e;	      /* the first failure, with the host in front */
 	uint64_t stop_ms;     /* when it was told to stop; 0 = was not */

@@ -13,8 +13,6 @@
 #include "probe/host/lldp_peer.h"
 #include "profiles/base/json.h"
 
-#define SETTLE_SOFT_MS 100 /* Soft-RoCE counters are always current */
-
 /* Skips a host whose agent has another version. */
 static void fabric_check_build(struct coordinator *c, unsigned int host)
 {
@@ -111,26 +109,10 @@ static void fabric_join_lldp_peers(struct run_host *h)
 	}
 }
 
-/* Returns the time until all counters include the last packet. */
-static uint64_t fabric_settle_ms(const struct coordinator *c)
+static void fabric_read_counters(struct coordinator *c, enum run_reading reading)
 {
-	uint64_t longest = SETTLE_SOFT_MS;
-
-	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
-		for (unsigned int p = 0; p < c->s.r->host[i].port_count; p++) {
-			const struct run_port *at = &c->s.r->host[i].port[p];
-			const struct port *port = phase_port(c, i, p);
-			uint64_t ms = 0;
-
-			if (at->has & 1u << READ_LOAD_BEFORE)
-				ms = counters_settle_ms(&at->reading[READ_LOAD_BEFORE]);
-			if (port && port->ibdev[0] && port->kind != PORT_SOFT_ROCE)
-				ms = COUNTERS_SETTLE_MS;
-			if (ms > longest)
-				longest = ms;
-		}
-	}
-	return longest;
+	session_ask_counters(&c->s, false);
+	session_take_counters(&c->s, reading);
 }
 
 /* Runs the load, with idle counters, captures and counter readings around it. */
@@ -139,16 +121,16 @@ static int fabric_run_load(struct coordinator *c, struct err *e)
 	int err;
 
 	session_report(&c->s, "reading idle counters, %u s", c->f->quiet_s);
-	session_counters(&c->s, READ_QUIET_BEFORE, false);
+	fabric_read_counters(c, READ_QUIET_BEFORE);
 	session_pause(&c->s, c->f->quiet_s * UINT64_C(1000));
-	session_counters(&c->s, READ_QUIET_AFTER, false);
+	fabric_read_counters(c, READ_QUIET_AFTER);
 	if (session_stopped(&c->s))
 		return 0;
 	phase_capture_start(c);
-	session_counters(&c->s, READ_LOAD_BEFORE, false);
+	fabric_read_counters(c, READ_LOAD_BEFORE);
 	err = phase_traffic(c, e);
-	session_pause(&c->s, fabric_settle_ms(c));
-	session_counters(&c->s, READ_LOAD_AFTER, false);
+	session_pause(&c->s, session_settle_ms(&c->s));
+	fabric_read_counters(c, READ_LOAD_AFTER);
 	phase_capture_stop(c);
 	return err;
 }

@@ -12,8 +12,9 @@
 
 #include "profiles/base/json.h"
 
-#define HEARTBEAT_MS 500
-#define QUIT_MS	     2000
+#define HEARTBEAT_MS   500
+#define QUIT_MS	       2000
+#define SETTLE_SOFT_MS 100 /* Soft-RoCE counters are always current */
 
 void session_report(const struct session *s, const char *fmt, ...)
 {
@@ -131,11 +132,15 @@ static void session_store_counters(struct run_port *p, const json_t *json, enum 
 		p->has |= 1u << reading;
 }
 
-void session_counters(struct session *s, enum run_reading reading, bool users)
+void session_ask_counters(struct session *s, bool users)
 {
 	for (unsigned int i = 0; i < s->r->host_count; i++)
 		agent_conn_ask(&s->conn[i], "counters",
 			       session_counters_request(&s->r->host[i], users), SESSION_ANSWER_MS);
+}
+
+void session_take_counters(struct session *s, enum run_reading reading)
+{
 	session_wait(s);
 	for (unsigned int i = 0; i < s->r->host_count; i++) {
 		struct run_host *h = &s->r->host[i];
@@ -146,12 +151,27 @@ void session_counters(struct session *s, enum run_reading reading, bool users)
 	}
 }
 
+unsigned int session_settle_ms(const struct session *s)
+{
+	unsigned int longest = SETTLE_SOFT_MS;
+
+	for (unsigned int i = 0; i < s->r->host_count; i++) {
+		const struct run_host *h = &s->r->host[i];
+
+		for (unsigned int p = 0; p < h->port_count; p++) {
+			unsigned int ms = run_port_settle_ms(&h->port[p]);
+
+			longest = ms > longest ? ms : longest;
+		}
+	}
+	return longest;
+}
+
 int session_open(struct session *s, struct err *e)
 {
-	int err = loop_open(&s->loop, e);
-
-	if (err)
-		return err;
+	s->own_loop = !s->loop;
+	if (s->own_loop && loop_open(&s->loop, e))
+		return e->code;
 	s->conn = calloc(s->r->host_count + 1, sizeof(*s->conn));
 	if (!s->conn || loop_timer_open(s->loop, session_on_heartbeat, s, &s->heartbeat))
 		return err_sys(e, -ENOMEM, "run");
@@ -178,7 +198,8 @@ void session_close(struct session *s)
 	if (s->conn && s->loop)
 		session_quit_all(s);
 	loop_timer_close(s->heartbeat);
-	loop_close(s->loop);
+	if (s->own_loop)
+		loop_close(s->loop);
 	free(s->conn);
 	s->conn = NULL;
 	s->heartbeat = NULL;

@@ -20,13 +20,14 @@ struct session {
 	const atomic_int *stop; /* NULL = cannot be stopped */
 	run_progress *progress; /* NULL = silent */
 	void *arg;
-	struct loop *loop;
+	struct loop *loop; /* of the caller; NULL = its own from session_open() on */
+	bool own_loop;
 	struct loop_timer *heartbeat;
 	struct agent_conn *conn; /* owned; of each host of r */
 };
 
-/* Opens the loop and makes room for the connections, which the caller then opens; s has r, stop,
- * progress and arg. The caller closes it in any case. */
+/* Makes room for the connections, which the caller then opens; s has r, stop, progress, arg and
+ * loop. The caller closes it in any case. */
 int session_open(struct session *s, struct err *e);
 
 /* Ends all agents, at once those that are busy. */
@@ -54,7 +55,13 @@ void session_pause(struct session *s, uint64_t ms);
 int session_check_build(struct session *s, unsigned int host, struct err *e);
 
 /* Reads the counters of all ports of the record into this reading, and with `users` who else has
- * queue pairs there. A reading that did not come is missing. The replies stay in conn[].call. */
-void session_counters(struct session *s, enum run_reading reading, bool users);
+ * queue pairs there. A reading that did not come is missing. The replies stay in conn[].call. In
+ * two steps: other sessions of the loop can ask meanwhile. */
+void session_ask_counters(struct session *s, bool users);
+void session_take_counters(struct session *s, enum run_reading reading);
+
+/* Time after the last packet until all counters include it: what the sources that answered before
+ * the load say, and for hardware at least as long as the slowest driver known. */
+unsigned int session_settle_ms(const struct session *s);
 
 #endif

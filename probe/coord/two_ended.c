@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The coordinator of a two-ended probe. Every wait has an end: a link that is silent for 3 s is
- * lost, a question has its own time, and what still runs when one end is gone is told to stop.
+ * Coordinator of probes between two hosts each. Every wait has an end: a connection that is silent
+ * for 3 s is lost, a request has its timeout, and what still runs when one end is gone is stopped.
  */
 #include "probe/coord/two_ended.h"
 
@@ -19,9 +19,10 @@
 #include "probe/io/handshake.h"
 #include "profiles/base/json.h"
 
-#define CONNECT_MS  10000
-#define HELLO_MS    10000
-#define ENTRY_TRIES 4
+#define CONNECT_MS	10000
+#define CONNECT_EACH_MS 2500 /* one of several: the others wait meanwhile */
+#define HELLO_MS	10000
+#define ENTRY_TRIES	4
 
 #define NUMBER(member)                                                                             \
 	JSON_ROW(struct traffic_progress, member, .kind = JSON_NUMBER, .max = JSON_UINT_MAX)
@@ -33,7 +34,7 @@ static const struct json_row progress_rows[] = {
 	NUMBER(losses),
 };
 
-static void keep_traffic(struct duo *d, enum run_side side, const json_t *doc)
+static void duo_keep_progress(struct duo *d, enum run_side side, const json_t *doc)
 {
 	struct traffic_progress *p = &d->live.side[side], v = {0};
 	struct err ignored; /* progress is for people */
@@ -46,17 +47,18 @@ static void keep_traffic(struct duo *d, enum run_side side, const json_t *doc)
 		d->w->live(&d->live, d->w->arg);
 }
 
-static void on_event(struct agent_conn *k, const json_t *doc, void *arg)
+static void duo_on_event(struct agent_conn *k, const json_t *doc, void *arg)
 {
 	const char *event = json_string_value(json_object_get(doc, "event"));
 	struct duo *d = arg;
 
 	if (event && !strcmp(event, "progress") && d->t->ran)
-		keep_traffic(d, (enum run_side)(k - d->s.conn), json_object_get(doc, "progress"));
+		duo_keep_progress(d, (enum run_side)(k - d->s.conn),
+				  json_object_get(doc, "progress"));
 }
 
 /* As a name of a run: it becomes a part of file names. */
-static void clean_name(char name[FABRIC_NAME_MAX], const char *host, const char *fallback)
+static void duo_clean_name(char name[FABRIC_NAME_MAX], const char *host, const char *fallback)
 {
 	char one[2] = "x";
 
@@ -70,7 +72,7 @@ static void clean_name(char name[FABRIC_NAME_MAX], const char *host, const char 
 		snprintf(name, FABRIC_NAME_MAX, "%s", fallback);
 }
 
-static int init_run(struct duo *d, struct err *e)
+static int duo_init_run(struct duo *d, struct err *e)
 {
 	struct fabric_host host[SIDES] = {0};
 	char own[HOST_NAME_MAX + 1] = "";
@@ -78,8 +80,8 @@ static int init_run(struct duo *d, struct err *e)
 	int err;
 
 	(void)gethostname(own, sizeof(own) - 1);
-	clean_name(host[SIDE_CLIENT].name, own, "client");
-	clean_name(host[SIDE_SERVER].name, d->w->host, "server");
+	duo_clean_name(host[SIDE_CLIENT].name, own, "client");
+	duo_clean_name(host[SIDE_SERVER].name, d->w->host, "server");
 	if (!strcmp(host[SIDE_CLIENT].name, host[SIDE_SERVER].name))
 		snprintf(host[SIDE_SERVER].name, FABRIC_NAME_MAX, "%.50s-server",
 			 host[SIDE_CLIENT].name);
@@ -88,7 +90,7 @@ static int init_run(struct duo *d, struct err *e)
 	return err ? err_sys(e, err, "probe") : 0;
 }
 
-static void open_links(struct duo *d, int fd)
+static void duo_open_agents(struct duo *d, int fd)
 {
 	const char *const argv[] = {d->w->self, "agent", NULL};
 
@@ -97,23 +99,25 @@ static void open_links(struct duo *d, int fd)
 	agent_conn_open(&d->s.conn[SIDE_CLIENT], d->s.loop, d->t->run.host[SIDE_CLIENT].name, argv,
 			HELLO_MS);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		d->s.conn[i].event = on_event;
+		d->s.conn[i].event = duo_on_event;
 		d->s.conn[i].event_arg = d;
 	}
 }
 
 /* Both ends prove the token; then the server is the one that is meant. A server in a crowd of
  * strangers may have closed a connection to make place for theirs. */
-static int enter_server(struct duo *d, int *fd, struct err *e)
+static int duo_enter(struct duo *d, bool alone, int *fd, struct err *e)
 {
 	int err = -ECONNRESET;
 
 	for (unsigned int i = 0; i < ENTRY_TRIES && err == -ECONNRESET; i++) {
-		err = tcp_connect(d->w->host, d->w->port, CONNECT_MS, d->w->stop, fd,
-				  d->address[SIDE_CLIENT], d->address[SIDE_SERVER], e);
+		err = tcp_connect(d->w->host, d->w->port, alone ? CONNECT_MS : CONNECT_EACH_MS,
+				  d->w->stop, fd, d->address[SIDE_CLIENT], d->address[SIDE_SERVER],
+				  e);
 		if (err)
 			return err;
-		err = handshake_authenticate(*fd, d->w->token, HELLO_MS, d->w->stop, e);
+		err = handshake_authenticate(*fd, d->w->token, alone ? HELLO_MS : CONNECT_EACH_MS,
+					     d->w->stop, e);
 		if (err)
 			close(*fd);
 	}
@@ -122,34 +126,12 @@ static int enter_server(struct duo *d, int *fd, struct err *e)
 	return err;
 }
 
-/* Both answer, and both are this build. */
-static int greet(struct duo *d, struct err *e)
-{
-	for (unsigned int i = SIDES; i-- > 0;) {
-		struct agent_conn *k = &d->s.conn[i];
-		struct run_host *h = &d->t->run.host[i];
-
-		if (k->state != CONN_READY) {
-			*e = k->err;
-			if (!e->code)
-				err_set(e, -EINTR, "stopped before the server answered");
-			err_prefix(e, "%s", h->name);
-			return e->code;
-		}
-		if (session_check_build(&d->s, i, e)) {
-			err_prefix(e, "%s", h->name);
-			return e->code;
-		}
-	}
-	return 0;
-}
-
-static int connect_both(struct duo *d, struct err *e)
+static int duo_connect(struct duo *d, bool alone, struct err *e)
 {
 	int fd, err;
 
 	session_report(&d->s, "connecting to %s port %u", d->w->host, d->w->port);
-	err = enter_server(d, &fd, e);
+	err = duo_enter(d, alone, &fd, e);
 	if (err)
 		return err;
 	err = destinations_make(DESTINATION_OF_CLIENT, d->address[SIDE_SERVER], d->w->peer_address,
@@ -158,52 +140,98 @@ static int connect_both(struct duo *d, struct err *e)
 		close(fd);
 		return err;
 	}
-	open_links(d, fd);
-	session_start_heartbeat(
-		&d->s); /* our own agent may take longer to start than the server waits */
-	session_wait(&d->s);
-	return greet(d, e);
+	duo_open_agents(d, fd);
+	session_start_heartbeat(&d->s); /* our own agent may take longer to start than the server
+					   waits */
+	return 0;
 }
 
-/* The reply of a side, or the error in its words. */
-const json_t *duo_reply(struct duo *d, enum run_side side, struct err *e)
+/* Both answer, and both are this build. */
+static int duo_greet(struct duo *d, struct err *e)
 {
-	const struct agent_conn *k = &d->s.conn[side];
+	for (unsigned int i = SIDES; i-- > 0;) {
+		const struct agent_conn *k = &d->s.conn[i];
+		int err = 0;
 
-	if (k->state == CONN_READY && k->call.reply)
-		return k->call.reply;
-	*e = k->call.err;
-	if (!e->code)
-		err_set(e, -EINTR, "stopped");
-	if (k->state == CONN_LOST)
-		e->code = -EPIPE;
-	err_prefix(e, "%s", d->t->run.host[side].name);
-	return NULL;
-}
-
-static int collect(struct duo *d, struct err *e)
-{
-	session_report(&d->s, "collecting configuration of both hosts");
-	for (unsigned int i = 0; i < SIDES; i++)
-		agent_conn_ask(&d->s.conn[i], "collect", json_pack("{s:b}", "machine", 1),
-			       SESSION_ANSWER_MS);
-	session_wait(&d->s);
-	for (unsigned int i = 0; i < SIDES; i++) {
-		const json_t *reply = duo_reply(d, (enum run_side)i, e);
-		struct run_host *h = &d->t->run.host[i];
-
-		if (!reply)
-			return e->code;
-		if (snapshot_from_json(json_object_get(reply, "snapshot"), &h->before, e)) {
-			err_prefix(e, "%s: snapshot", h->name);
-			return e->code;
+		if (k->state != CONN_READY) {
+			*e = k->err;
+			err = e->code ? e->code
+				      : err_set(e, -EINTR, "stopped before the server answered");
+		} else {
+			err = session_check_build(&d->s, i, e);
 		}
-		h->has_before = true;
+		if (err) {
+			err_prefix(e, "%s", d->t->run.host[i].name);
+			return err;
+		}
 	}
 	return 0;
 }
 
-static int add_port(struct run_host *h, const struct port *p)
+void duo_fail(struct duo *d, const struct err *e)
+{
+	if (d->err)
+		return;
+	d->err = e->code;
+	d->e = *e;
+}
+
+static void duos_connect(struct duos *x)
+{
+	struct err e;
+
+	for (unsigned int i = 0; i < x->count; i++)
+		if (duo_connect(&x->one[i], x->count == 1, &e))
+			duo_fail(&x->one[i], &e);
+	for (unsigned int i = 0; i < x->count; i++) {
+		if (x->one[i].err)
+			continue;
+		session_wait(&x->one[i].s);
+		if (duo_greet(&x->one[i], &e))
+			duo_fail(&x->one[i], &e);
+	}
+}
+
+static int duo_take_snapshot(struct duo *d, enum run_side side, struct err *e)
+{
+	const struct agent_conn *k = &d->s.conn[side];
+	struct run_host *h = &d->t->run.host[side];
+
+	if (!k->call.reply) {
+		*e = k->call.err;
+		if (!e->code)
+			err_set(e, -EINTR, "stopped");
+		if (k->state == CONN_LOST)
+			e->code = -EPIPE;
+	} else if (!snapshot_from_json(json_object_get(k->call.reply, "snapshot"), &h->before, e)) {
+		h->has_before = true;
+		return 0;
+	} else {
+		err_prefix(e, "snapshot");
+	}
+	err_prefix(e, "%s", h->name);
+	return e->code;
+}
+
+static void duos_collect(struct duos *x)
+{
+	struct err e = {0};
+
+	for (unsigned int i = 0; i < x->count; i++) {
+		session_report(&x->one[i].s, "collecting configuration of both hosts");
+		for (unsigned int k = 0; k < SIDES; k++)
+			agent_conn_ask(&x->one[i].s.conn[k], "collect",
+				       json_pack("{s:b}", "machine", 1), SESSION_ANSWER_MS);
+	}
+	for (unsigned int i = 0; i < x->count; i++) {
+		session_wait(&x->one[i].s);
+		for (unsigned int k = 0; k < SIDES; k++)
+			if (duo_take_snapshot(&x->one[i], k, &e))
+				duo_fail(&x->one[i], &e);
+	}
+}
+
+static int duo_add_port(struct run_host *h, const struct port *p)
 {
 	struct run_port *list = realloc(h->port, sizeof(*list));
 
@@ -217,7 +245,7 @@ static int add_port(struct run_host *h, const struct port *p)
 	return 0;
 }
 
-static void fill_spec(struct duo *d, enum run_side side, uint64_t seed)
+static void duo_fill_spec(struct duo *d, enum run_side side, uint64_t seed)
 {
 	struct traffic_spec *s = &d->t->spec[side];
 	const struct port *p = d->t->ends.port[side];
@@ -230,7 +258,7 @@ static void fill_spec(struct duo *d, enum run_side side, uint64_t seed)
 	s->seed = seed & JSON_UINT_MAX;
 }
 
-static int choose(struct duo *d, struct err *e)
+static int duo_choose(struct duo *d, struct err *e)
 {
 	const struct snapshot *snapshot[SIDES];
 	struct endpoint_request wish[SIDES];
@@ -256,9 +284,9 @@ static int choose(struct duo *d, struct err *e)
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		seed = monotonic_ms();
 	for (unsigned int i = 0; i < SIDES && !err; i++) {
-		err = add_port(&d->t->run.host[i], d->t->ends.port[i]);
+		err = duo_add_port(&d->t->run.host[i], d->t->ends.port[i]);
 		observe_port(&d->t->seen[i], d->t->run.host[i].name, d->t->ends.port[i]);
-		fill_spec(d, (enum run_side)i, seed);
+		duo_fill_spec(d, (enum run_side)i, seed);
 	}
 	d->t->run.pair = err ? NULL : calloc(1, sizeof(*d->t->run.pair));
 	if (!d->t->run.pair)
@@ -267,101 +295,183 @@ static int choose(struct duo *d, struct err *e)
 	return 0;
 }
 
-/* A lost end or a stop ends the probe with what there is. */
-int duo_check_ends(struct duo *d, struct err *e)
+int duo_check_port(const struct duo *d, const struct duo *first, struct err *e)
 {
-	for (unsigned int i = 0; i < SIDES; i++) {
-		if (d->s.conn[i].state == CONN_READY)
-			continue;
-		*e = d->s.conn[i].err;
-		e->code = -EPIPE;
-		err_prefix(e, "%s", d->t->run.host[i].name);
-		return -EPIPE;
-	}
-	if (session_stopped(&d->s))
-		return err_set(e, -EINTR, "stopped");
-	return 0;
+	const struct port *own = d->t->ends.port[SIDE_CLIENT];
+	const struct port *other = first->t->ends.port[SIDE_CLIENT];
+
+	if (own->ib_port == other->ib_port && !strcmp(own->ibdev, other->ibdev))
+		return 0;
+	err_set(e, -ENOTUNIQ,
+		"this server sends to %s port %u of this host, another server to %s port %u: no "
+		"incast",
+		own->ibdev, own->ib_port, other->ibdev, other->ib_port);
+	err_hint(e, "choose one port with --ib-dev, or pass servers of one network");
+	return -ENOTUNIQ;
 }
 
-int duo_load(struct duo *d, struct err *e)
+static void duos_choose(struct duos *x)
 {
+	struct err e;
+
+	for (unsigned int i = 0; i < x->count; i++)
+		if (duo_choose(&x->one[i], &e) ||
+		    (x->one[0].t->chosen && duo_check_port(&x->one[i], &x->one[0], &e)))
+			duo_fail(&x->one[i], &e);
+}
+
+void duos_check(struct duos *x)
+{
+	for (unsigned int i = 0; i < x->count; i++) {
+		struct duo *d = &x->one[i];
+		struct err e;
+
+		for (unsigned int k = 0; k < SIDES; k++) {
+			if (d->s.conn[k].state == CONN_READY)
+				continue;
+			e = d->s.conn[k].err;
+			e.code = -EPIPE;
+			err_prefix(&e, "%s", d->t->run.host[k].name);
+			duo_fail(d, &e);
+		}
+		if (session_stopped(&d->s)) {
+			err_set(&e, -EINTR, "stopped");
+			duo_fail(d, &e);
+		}
+	}
+}
+
+/* A reading that did not come is missing: the verdict says so. */
+static void duo_observe(struct duo *d, unsigned int side, enum run_reading reading)
+{
+	const json_t *ports = json_object_get(d->s.conn[side].call.reply, "ports");
+	const json_t *users = json_object_get(json_array_get(ports, 0), "users");
+	const struct run_port *at = &d->t->run.host[side].port[0];
 	struct err ignored;
-	int err = duo_meet(d, MEET_IDLE, e);
 
-	if (err)
-		return err;
-	duo_counters(d, READ_LOAD_BEFORE);
-	err = duo_meet(d, MEET_COUNTED, e);
-	if (err)
-		return err;
-	d->t->run.traffic = true;
-	err = duo_traffic(d, e);
-	if (err && !d->t->ran && d->w->meeting) /* what it comes to now is no connection */
-		meeting_come(d->w->meeting, d->w->member, MEET_LEFT);
-	d->s.stop = NULL; /* what is read now is soon read */
-	(void)duo_meet(d, MEET_DONE, &ignored);
-	session_pause(&d->s, duo_settle_ms(d));
-	duo_counters(d, READ_LOAD_AFTER);
-	(void)duo_meet(d, MEET_READ, &ignored);
-	duo_close_traffic(d);
-	return err;
+	if (users)
+		(void)observe_put_users(&d->t->seen[side], users, &ignored);
+	if (at->has & 1u << reading)
+		observe_put(&d->t->seen[side], reading, &at->reading[reading]);
 }
 
-static int run_phases(struct duo *d, struct err *e)
+void duos_counters(struct duos *x, enum run_reading reading)
 {
-	int err = duo_one_port(d, e);
-
-	if (!err)
-		err = duo_try_transports(d, e);
-	if (err)
-		return err;
-	if (d->w->idle_ms) {
-		session_report(&d->s, "reading idle counters, %.1f s", d->w->idle_ms / 1e3);
-		duo_counters(d, READ_QUIET_BEFORE);
-		session_pause(&d->s, d->w->idle_ms);
-		duo_counters(d, READ_QUIET_AFTER);
+	for (unsigned int i = 0; i < x->count; i++)
+		session_ask_counters(&x->one[i].s, reading == READ_LOAD_BEFORE);
+	for (unsigned int i = 0; i < x->count; i++) {
+		session_take_counters(&x->one[i].s, reading);
+		for (unsigned int k = 0; k < SIDES; k++)
+			duo_observe(&x->one[i], k, reading);
 	}
-	err = duo_check_ends(d, e);
-	if (err)
-		return err;
-	err = d->w->size_from ? duo_sizes(d, e) : duo_load(d, e);
-	duo_echo(d);
+}
+
+static void duos_baseline(struct duos *x)
+{
+	uint32_t idle_ms = x->one[0].w->idle_ms;
+
+	if (idle_ms) {
+		for (unsigned int i = 0; i < x->count; i++)
+			session_report(&x->one[i].s, "reading idle counters, %.1f s",
+				       idle_ms / 1e3);
+		duos_counters(x, READ_QUIET_BEFORE);
+		session_pause(&x->one[0].s, idle_ms);
+		duos_counters(x, READ_QUIET_AFTER);
+	}
+	duos_check(x);
+}
+
+bool duos_end_before_start(struct duos *x)
+{
+	bool failed = false;
+	struct err e;
+
+	for (unsigned int i = 0; i < x->count; i++)
+		failed |= x->one[i].err != 0;
+	err_set(&e, -ECANCELED, "lost another server before the common start");
+	for (unsigned int i = 0; failed && i < x->count; i++)
+		duo_fail(&x->one[i], &e);
+	return failed;
+}
+
+void duos_run(struct duos *x)
+{
+	static void (*const steps[])(struct duos * x) = {
+		duos_connect, duos_collect, duos_choose, duos_try_transports, duos_baseline,
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
+		steps[i](x);
+		if (duos_end_before_start(x))
+			return;
+	}
+	if (x->one[0].w->size_from)
+		duos_sizes(x);
+	else
+		duos_load(x);
+	duos_echo(x);
+}
+
+int duos_open(struct duos *x, unsigned int count, struct err *e)
+{
+	memset(x, 0, sizeof(*x));
+	x->one = calloc(count, sizeof(*x->one));
+	x->flow = calloc(count, sizeof(*x->flow));
+	if (!x->one || !x->flow)
+		return err_sys(e, -ENOMEM, "probe");
+	x->count = count;
+	return loop_open(&x->loop, e);
+}
+
+/* Opens the record and the session of a probe. */
+int duo_open(struct duo *d, const struct two_ended_wish *w, struct two_ended *t, struct loop *loop)
+{
+	int err;
+
+	memset(t, 0, sizeof(*t));
+	d->w = w;
+	d->t = t;
+	d->s = (struct session){
+		.stop = w->stop, .progress = w->say, .arg = w->arg, .r = &t->run, .loop = loop};
+	err = duo_init_run(d, &d->e);
+	if (!err)
+		err = session_open(&d->s, &d->e);
+	d->err = err;
 	return err;
 }
 
-static void finish(struct two_ended *t, int err, const struct err *e)
+void duos_close(struct duos *x)
 {
-	t->run.ended_unix_ns = unix_ns();
-	if (!err)
-		return;
-	t->partial = t->ran;
-	snprintf(t->why, sizeof(t->why), "%.630s", e->text);
+	for (unsigned int i = 0; i < x->count; i++) {
+		struct duo *d = &x->one[i];
+
+		if (!d->t)
+			continue;
+		session_close(&d->s);
+		d->t->run.ended_unix_ns = unix_ns();
+		d->t->partial = d->err && d->t->ran;
+		if (d->err)
+			snprintf(d->t->why, sizeof(d->t->why), "%.630s", d->e.text);
+	}
+	loop_close(x->loop);
+	free(x->one);
+	free(x->flow);
+	memset(x, 0, sizeof(*x));
 }
 
 int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct err *e)
 {
-	struct duo d = {
-		.w = w,
-		.t = t,
-		.s = {.stop = w->stop, .progress = w->say, .arg = w->arg, .r = &t->run},
-	};
-	int err;
+	struct duos x;
+	int err = duos_open(&x, 1, e);
 
 	memset(t, 0, sizeof(*t));
-	err = init_run(&d, e);
-	if (err)
-		return err;
-	err = session_open(&d.s, e);
-	if (!err)
-		err = connect_both(&d, e);
-	if (!err)
-		err = collect(&d, e);
-	if (!err)
-		err = choose(&d, e);
-	if (!err)
-		err = run_phases(&d, e);
-	session_close(&d.s);
-	finish(t, err, e);
+	if (!err) {
+		if (!duo_open(&x.one[0], w, t, x.loop))
+			duos_run(&x);
+		err = x.one[0].err;
+		*e = x.one[0].e;
+	}
+	duos_close(&x);
 	return err;
 }
 

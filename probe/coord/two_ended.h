@@ -11,7 +11,6 @@
 #include <stdatomic.h>
 
 #include "probe/coord/gid_select.h"
-#include "probe/coord/meeting.h"
 #include "probe/coord/two_ended_echo.h"
 #include "probe/record/observe.h"
 #include "probe/record/run.h"
@@ -36,10 +35,8 @@ struct two_ended_wish {
 	struct traffic_spec spec;	      /* without role, device, port, GID and seed */
 	/* A sweep: run after run with messages of these sizes, in place of the class's; 0 = none */
 	uint32_t size_from, size_to;
-	bool marking;		 /* a marking echo after it */
-	unsigned int sweep;	 /* with so many UDP source ports; 0 = no sweep */
-	struct meeting *meeting; /* with others that start together; NULL = alone */
-	unsigned int member;	 /* number of this one there */
+	bool marking;	    /* a marking echo after it */
+	unsigned int sweep; /* with so many UDP source ports; 0 = no sweep */
 	const atomic_int *stop;
 	run_progress *say; /* may be NULL, as the next */
 	void (*live)(const struct two_ended_live *live, void *arg);

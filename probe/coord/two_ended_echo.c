@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The marking echo of a two-ended probe. The server is told to stop when the client is done. What
- * fails here costs the echo, not the probe.
+ * The marking test of probes. The server is stopped when the client is done. A failure costs the
+ * test, not the probe.
  */
 #include "probe/coord/two_ended_echo.h"
 
@@ -19,7 +19,6 @@
 #define GAP_US	      50
 #define DURATION_MS   30000u
 #define RUN_MARGIN_MS 15000u /* the agent's watchdog comes first */
-#define STOP_MS	      5000u
 
 static bool has_class(const struct marking_spec *s, struct marking_class c)
 {
@@ -76,104 +75,79 @@ void two_ended_echo_ends(const struct two_ended_echo *x, struct marking_endpoint
 	}
 }
 
-static int open_both(struct duo *d, struct two_ended_echo *x, struct err *e)
-{
-	json_t *specs[SIDES];
-	struct traffic_endpoint *self = calloc(SIDES, sizeof(*self));
-	int err;
-
-	if (!self)
-		return err_sys(e, -ENOMEM, "marking echo");
-	for (unsigned int i = 0; i < SIDES; i++)
-		specs[i] = marking_spec_to_json(&x->spec[i]);
-	err = duo_open(d, "echo_open", specs, self, e);
-	if (!err)
-		err = duo_connect(d, self, e);
-	free(self);
-	return err;
-}
-
-static bool client_over(void *arg)
-{
-	const struct duo *d = arg;
-
-	return !agent_conn_busy(&d->s.conn[SIDE_CLIENT]) ||
-	       d->s.conn[SIDE_SERVER].state != CONN_READY || session_stopped(&d->s);
-}
-
-static void run(struct duo *d)
-{
-	for (unsigned int i = SIDES; i-- > 0;)
-		agent_conn_ask(&d->s.conn[i], "traffic_run",
-			       json_pack("{s:I}", "handle", (json_int_t)d->handle[i]),
-			       DURATION_MS + RUN_MARGIN_MS);
-	loop_run_until(d->s.loop, client_over, d);
-	duo_stop(d, STOP_MS);
-}
-
 /* A watchdog's result is another one's form, with a detail. */
-static int take(struct duo *d, struct two_ended_echo *x, enum run_side side, struct err *e)
+static int echo_take(struct two_ended_echo *x, const struct load_flow *f, enum run_side side,
+		     struct err *e)
 {
-	const json_t *reply = duo_reply(d, side, e), *result;
+	const json_t *result = json_object_get(load_reply(f, side, e), "result");
 	const char *detail;
 
-	if (!reply)
+	if (e->code)
 		return e->code;
-	result = json_object_get(reply, "result");
 	if (!marking_result_from_json(result, &x->result[side], e)) {
 		x->has_result[side] = true;
-		if (x->result[side].detail[0])
-			err_set(e, -EIO, "%s: %s", d->t->run.host[side].name,
-				x->result[side].detail);
-		return x->result[side].detail[0] ? e->code : 0;
+		return x->result[side].detail[0] ? err_set(e, -EIO, "%s", x->result[side].detail)
+						 : 0;
 	}
 	detail = json_string_value(json_object_get(result, "detail"));
-	if (detail && *detail)
-		err_set(e, -EIO, "%.160s", detail);
-	err_prefix(e, "%s", d->t->run.host[side].name);
-	return e->code;
+	return detail && *detail ? err_set(e, -EIO, "%.160s", detail) : e->code;
 }
 
-static int do_echo(struct duo *d, struct two_ended_echo *x, struct err *e)
+/* Takes what both ends found out, and the first error. */
+static void echo_take_both(struct two_ended_echo *x, struct load_flow *f)
 {
-	int err = open_both(d, x, e);
+	bool ran = !f->failed;
 
-	if (err)
-		return err;
-	run(d);
-	for (unsigned int i = 0; i < SIDES; i++) {
-		struct err one = {0};
+	for (unsigned int k = 0; ran && k < SIDES; k++) {
+		struct err e = {0};
 
-		if (take(d, x, (enum run_side)i, &one) && !err) {
-			*e = one;
-			err = one.code;
-		}
+		if (echo_take(x, f, k, &e))
+			load_fail(f, k, &e);
 	}
-	return err;
+	if (f->failed)
+		snprintf(x->why, sizeof(x->why), "%.199s", f->e.text);
 }
 
-void duo_echo(struct duo *d)
+/* Prepares the test of a probe; false when it ended before. */
+static bool echo_prepare(struct duo *d, struct load_flow *f)
 {
-	struct two_ended_echo *x;
-	struct err e = {0};
+	struct two_ended_echo *x = d->t->echo;
 
-	if (!d->w->marking && !d->w->sweep)
-		return;
-	x = d->t->echo = calloc(1, sizeof(*x));
-	if (!x)
-		return;
 	two_ended_echo_specs(d->t, d->w->sweep, x->spec);
 	d->s.stop = d->w->stop;
-	if (session_stopped(&d->s) || !session_ready(&d->s, SIDE_CLIENT) ||
-	    !session_ready(&d->s, SIDE_SERVER) || agent_conn_busy(&d->s.conn[SIDE_CLIENT]) ||
-	    agent_conn_busy(&d->s.conn[SIDE_SERVER])) {
+	f->failed = session_stopped(&d->s);
+	for (unsigned int k = 0; k < SIDES; k++)
+		f->failed |= !session_ready(&d->s, k);
+	if (f->failed) {
 		snprintf(x->why, sizeof(x->why), "the probe ended before the marking test");
-		return;
+		return false;
 	}
+	for (unsigned int k = 0; k < SIDES; k++)
+		f->end[k].spec = marking_spec_to_json(&x->spec[k]);
+	f->duration_ms = DURATION_MS + RUN_MARGIN_MS;
+	f->until_client = true;
 	session_report(&d->s, "testing DSCP and ECN marking");
-	if (do_echo(d, x, &e))
-		snprintf(x->why, sizeof(x->why), "%.199s", e.text);
-	duo_close_traffic(d);
+	return true;
+}
+
+void duos_echo(struct duos *x)
+{
+	struct load l;
+
+	if (!x->one[0].w->marking && !x->one[0].w->sweep)
+		return;
+	duos_make_load(x, &l);
+	for (unsigned int i = 0; i < x->count; i++) {
+		x->one[i].t->echo = calloc(1, sizeof(*x->one[i].t->echo));
+		x->flow[i].failed = !x->one[i].t->echo || !echo_prepare(&x->one[i], &x->flow[i]);
+	}
+	load_open(&l, "echo_open");
+	load_connect(&l);
+	load_run(&l);
+	for (unsigned int i = 0; i < x->count; i++)
+		if (x->one[i].t->echo && !x->one[i].t->echo->why[0])
+			echo_take_both(x->one[i].t->echo, &x->flow[i]);
+	load_close(&l);
 }
 
 json_t *two_ended_echo_to_json(const struct two_ended_echo *x)

@@ -74,13 +74,25 @@ static bool moved(const struct two_ended_size *s)
 	return sum.messages || sum.gaps;
 }
 
+/* A reading that does not come is missing then, not that of the load before. */
+static void size_forget_load(struct two_ended *t)
+{
+	unsigned int load = 1u << READ_LOAD_BEFORE | 1u << READ_LOAD_AFTER;
+
+	for (unsigned int i = 0; i < SIDES; i++) {
+		t->seen[i].has &= ~load;
+		t->run.host[i].port[0].has &= ~load;
+	}
+}
+
 /* A size that moves nothing ends the sweep: each of the others would take its time to do the same.
  */
-static int run_size(struct duo *d, uint32_t bytes, struct err *e)
+static void size_run(struct duos *x, uint32_t bytes)
 {
+	struct duo *d = &x->one[0];
 	struct two_ended *t = d->t;
 	bool ran = t->ran;
-	int err;
+	struct err e;
 
 	for (unsigned int i = 0; i < SIDES; i++) {
 		t->spec[i].class[0] = d->w->spec.class[0];
@@ -88,43 +100,38 @@ static int run_size(struct duo *d, uint32_t bytes, struct err *e)
 	}
 	session_report(&d->s, "messages of %u bytes", bytes);
 	t->ran = false;
-	duo_forget_load(d);
-	err = duo_load(d, e);
+	size_forget_load(t);
+	duos_load(x);
 	if (t->ran)
-		keep(d, bytes, err);
-	if (!err && !moved(&t->size[t->size_count - 1]))
-		err = err_set(e, -ENODATA,
-			      "no message of %u bytes was transferred: stopping the sweep", bytes);
-	t->ran |= ran;
-	return err;
-}
-
-static int run_sizes(struct duo *d, const uint32_t *bytes, unsigned int count, struct err *e)
-{
-	int err = 0;
-
-	for (unsigned int i = 0; i < count && !err; i++) {
-		d->s.stop = d->w->stop;
-		err = duo_check_ends(d, e);
-		if (!err)
-			err = run_size(d, bytes[i], e);
+		keep(d, bytes, d->err);
+	if (!d->err && !moved(&t->size[t->size_count - 1])) {
+		err_set(&e, -ENODATA, "no message of %u bytes was transferred: stopping the sweep",
+			bytes);
+		duo_fail(d, &e);
 	}
-	return err;
+	t->ran |= ran;
 }
 
-int duo_sizes(struct duo *d, struct err *e)
+void duos_sizes(struct duos *x)
 {
+	struct duo *d = &x->one[0];
 	uint32_t most = most_bytes(d), to = d->w->size_to < most ? d->w->size_to : most;
 	uint32_t from = d->w->size_from < to ? d->w->size_from : to;
 	uint32_t bytes[SIZES_MAX];
 	unsigned int count = two_ended_sizes_list(from, to, bytes);
-	int err;
+	struct err e;
 
 	d->t->size = calloc(count, sizeof(*d->t->size));
-	if (!d->t->size)
-		return err_sys(e, -ENOMEM, "probe");
-	err = run_sizes(d, bytes, count, e);
-	return two_ended_sizes_gather(d->t) ? err_sys(e, -ENOMEM, "probe") : err;
+	for (unsigned int i = 0; d->t->size && i < count && !d->err; i++) {
+		d->s.stop = d->w->stop;
+		duos_check(x);
+		if (!d->err)
+			size_run(x, bytes[i]);
+	}
+	if (!d->t->size || two_ended_sizes_gather(d->t)) {
+		err_sys(&e, -ENOMEM, "probe");
+		duo_fail(d, &e);
+	}
 }
 
 void two_ended_pair(const struct traffic_spec spec[SIDES], const bool has_report[SIDES],

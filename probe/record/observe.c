@@ -57,19 +57,6 @@ int observe_put_users(struct observation *o, const json_t *users, struct err *e)
 	return 0;
 }
 
-unsigned int observe_settle_ms(const struct observation *o)
-{
-	unsigned int longest = o->soft ? 0 : COUNTERS_SETTLE_MS;
-
-	for (unsigned int r = 0; r < READ_COUNT; r++) {
-		unsigned int ms = counters_settle_ms(&o->reading[r]);
-
-		if (o->has & 1u << r && ms > longest)
-			longest = ms;
-	}
-	return longest ? longest : COUNTERS_SETTLE_MS;
-}
-
 bool observe_delta(const struct observation *o, enum run_reading first, struct counters *delta,
 		   uint8_t reset[METRIC_COUNT])
 {

@@ -35,10 +35,6 @@ void observe_put(struct observation *o, enum run_reading which, const struct cou
 /* Users as port_users_to_json() lists them; more than fit are counted. -EINVAL. */
 int observe_put_users(struct observation *o, const json_t *users, struct err *e);
 
-/* How long after the last packet the final reading is complete, ms: by the sources that answered,
- * and for hardware at least as long as the slowest driver known. */
-unsigned int observe_settle_ms(const struct observation *o);
-
 /* Growth around the load (READ_LOAD_BEFORE) or the idle baseline (READ_QUIET_BEFORE). False when
  * one of the two readings was not taken. reset may be NULL. */
 bool observe_delta(const struct observation *o, enum run_reading first, struct counters *delta,

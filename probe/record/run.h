@@ -39,8 +39,9 @@ enum run_reading {
 
 struct run_port {
 	char netdev[16];
-	char ibdev[64]; /* once the host was collected; not stored */
+	char ibdev[64]; /* once the host was collected; not stored, as the next two */
 	uint8_t ib_port;
+	bool soft; /* Soft-RoCE */
 	unsigned int rail;
 	unsigned int has; /* 1 << enum run_reading */
 	struct counters reading[READ_COUNT];
@@ -118,6 +119,10 @@ bool run_host_name_ok(const char *name);
 
 /* Notes the RDMA device of a port; port NULL: none. */
 void run_port_set_device(struct run_port *p, const struct port *port);
+
+/* Returns the time in ms after the last packet until the counters of a port include it: by the
+ * sources of its readings, and for hardware at least as long as the slowest driver known. */
+unsigned int run_port_settle_ms(const struct run_port *p);
 
 /* Frees the TCP results of a pair. */
 void run_pair_clear(struct run_pair *p);

@@ -23,27 +23,28 @@ static atomic_int stop;
 
 struct scene {
 	struct run_host host[SIDES];
-	struct agent_conn link[SIDES];
 	struct two_ended_wish wish;
 	struct two_ended t;
-	struct duo duo;
+	struct duos all;
+	struct duo *duo; /* the only one */
 };
 
 static void open_scene(struct scene *s, const char *ibdev)
 {
 	const char *const argv[] = {self, "agent", NULL};
-	static const atomic_int never;
 	struct err e = {0};
+	struct duo *d;
 
 	stop = 0;
 	s->wish = (struct two_ended_wish){.marking = true, .stop = &stop};
 	s->t.run.host = s->host;
 	s->t.run.host_count = SIDES;
-	s->duo = (struct duo){.w = &s->wish, .t = &s->t, .s = {.conn = s->link, .r = &s->t.run}};
+	assert_int_equal(duos_open(&s->all, 1, &e), 0);
+	d = s->duo = &s->all.one[0];
+	*d = (struct duo){.w = &s->wish, .t = &s->t, .s = {.r = &s->t.run, .loop = s->all.loop}};
+	assert_int_equal(session_open(&d->s, &e), 0);
 	assert_int_equal(
-		destinations_make(DESTINATION_OF_CLIENT, "::", "::/0", &s->duo.destinations, NULL),
-		0);
-	assert_int_equal(loop_open(&s->duo.s.loop, &e), 0);
+		destinations_make(DESTINATION_OF_CLIENT, "::", "::/0", &d->destinations, NULL), 0);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct traffic_spec *spec = &s->t.spec[i];
 
@@ -53,22 +54,20 @@ static void open_scene(struct scene *s, const char *ibdev)
 		snprintf(spec->ibdev, sizeof(spec->ibdev), "%s", i ? ibdev : "fake0");
 		spec->ib_port = 1;
 		spec->seed = 7;
-		agent_conn_open(&s->link[i], s->duo.s.loop, s->host[i].name, argv, 10000);
+		agent_conn_open(&d->s.conn[i], d->s.loop, s->host[i].name, argv, 10000);
 	}
-	agent_conns_wait(s->duo.s.loop, s->link, SIDES, &never);
+	session_wait(&d->s);
 	for (unsigned int i = 0; i < SIDES; i++)
-		if (s->link[i].state != CONN_READY)
-			fail_msg("%s", s->link[i].err.text);
+		if (d->s.conn[i].state != CONN_READY)
+			fail_msg("%s", d->s.conn[i].err.text);
 }
 
 /* No process stays. */
 static void close_scene(struct scene *s)
 {
-	for (unsigned int i = 0; i < SIDES; i++) {
-		agent_conn_close(&s->link[i]);
-		assert_false(s->duo.open[i]);
-	}
-	loop_close(s->duo.s.loop);
+	for (unsigned int i = 0; i < SIDES; i++)
+		assert_false(s->all.flow[0].end[i].open);
+	duos_close(&s->all);
 	free(s->t.echo);
 	free(s);
 }
@@ -82,7 +81,7 @@ static void test_nothing_arrives(void **state)
 
 	(void)state;
 	open_scene(s, "fake0");
-	duo_echo(&s->duo);
+	duos_echo(&s->all);
 	assert_non_null(s->t.echo);
 	assert_string_equal(s->t.echo->why, "");
 	two_ended_echo_ends(s->t.echo, &ends);
@@ -101,7 +100,7 @@ static void test_no_device(void **state)
 
 	(void)state;
 	open_scene(s, "nonesuch");
-	duo_echo(&s->duo);
+	duos_echo(&s->all);
 	if (!strstr(s->t.echo->why, "h2: ") || !strstr(s->t.echo->why, "nonesuch"))
 		fail_msg("%s", s->t.echo->why);
 	assert_false(s->t.echo->has_result[SIDE_CLIENT]);
@@ -131,16 +130,16 @@ static void test_stopped(void **state)
 	(void)state;
 	open_scene(s, "fake0");
 	s->wish.sweep = MARKING_PATHS_MAX;
-	assert_int_equal(loop_timer_open(s->duo.s.loop, on_time, NULL, &timer), 0);
+	assert_int_equal(loop_timer_open(s->all.loop, on_time, NULL, &timer), 0);
 	loop_timer_set(timer, 1500);
-	duo_echo(&s->duo);
-	loop_run_until(s->duo.s.loop, soon, s);
+	duos_echo(&s->all);
+	loop_run_until(s->all.loop, soon, s);
 	if (!strstr(s->t.echo->why, "stopped"))
 		fail_msg("'%s'", s->t.echo->why);
 	assert_true(s->t.echo->has_result[SIDE_CLIENT]);
 	free(s->t.echo);
 	s->t.echo = NULL;
-	duo_echo(&s->duo);
+	duos_echo(&s->all);
 	assert_string_equal(s->t.echo->why, "the probe ended before the marking test");
 	loop_timer_close(timer);
 	close_scene(s);
@@ -151,9 +150,10 @@ static void test_not_wished(void **state)
 	struct two_ended_wish wish = {0};
 	struct two_ended *t = calloc(1, sizeof(*t));
 	struct duo d = {.w = &wish, .t = t};
+	struct duos all = {.one = &d, .count = 1};
 
 	(void)state;
-	duo_echo(&d);
+	duos_echo(&all);
 	assert_null(t->echo);
 	free(t);
 }

@@ -95,23 +95,28 @@ static void test_missing_readings(void **state)
 	assert_false(observe_net(&o, &net));
 }
 
+/* When the readings of a port are complete. */
 static void test_settle(void **state)
 {
-	static const uint64_t gaps[READ_COUNT] = {0, 0, 0, 0};
-	struct observation o;
+	struct port soft = {.ibdev = "rxe0", .ib_port = 1, .kind = PORT_SOFT_ROCE};
+	struct port hard = {.ibdev = "mlx5_0", .ib_port = 1};
+	struct run_port p = {.netdev = "roce0"};
 
 	(void)state;
-	sample(&o, gaps);
-	assert_int_equal(observe_settle_ms(&o), 50);
+	counters_clear(&p.reading[READ_LOAD_BEFORE]);
+	run_port_set_device(&p, NULL); /* no RDMA */
+	assert_int_equal(run_port_settle_ms(&p), 0);
+	run_port_set_device(&p, &soft);
+	assert_int_equal(run_port_settle_ms(&p), 0);
+	p.has = 1 << READ_LOAD_BEFORE;
+	assert_int_equal(run_port_settle_ms(&p), 50);
 	/* Soft-RoCE on a NIC that refreshes its own numbers each second. */
-	count(&o.reading[READ_LOAD_BEFORE], METRIC_RX_CRC_ERRORS, "rx_fcs_err_frames", 0);
-	assert_int_equal(observe_settle_ms(&o), 2100);
-	sample(&o, gaps);
-	o.soft = false;
-	assert_int_equal(observe_settle_ms(&o), 2200);
-	o.soft = true;
-	o.has = 0; /* nothing known: the longest */
-	assert_int_equal(observe_settle_ms(&o), 2200);
+	count(&p.reading[READ_LOAD_BEFORE], METRIC_RX_CRC_ERRORS, "rx_fcs_err_frames", 0);
+	assert_int_equal(run_port_settle_ms(&p), 2100);
+	run_port_set_device(&p, &hard);
+	assert_int_equal(run_port_settle_ms(&p), 2200);
+	p.has = 0;
+	assert_int_equal(run_port_settle_ms(&p), 2200);
 }
 
 static void test_json(void **state)

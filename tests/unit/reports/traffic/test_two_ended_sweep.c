@@ -128,9 +128,8 @@ static int be_agent(const char *side, const char *silent)
 /* The coordinator's. */
 struct sweep {
 	struct scene scene;
-	struct agent_conn link[SIDES];
 	struct two_ended_wish wish;
-	struct duo duo;
+	struct duos all; /* one */
 };
 
 static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
@@ -138,6 +137,7 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 	struct two_ended *t = &s->scene.t;
 	static const atomic_int never;
 	struct err e = {0};
+	struct duo *d;
 
 	make_two_ended(&s->scene);
 	t->ran = false;
@@ -145,11 +145,12 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 	t->run.pair_count = 1;
 	s->wish = (struct two_ended_wish){
 		.spec = t->spec[SIDE_CLIENT], .size_from = 64, .size_to = 128, .stop = &never};
-	s->duo = (struct duo){.w = &s->wish, .t = t, .s = {.conn = s->link, .r = &t->run}};
-	assert_int_equal(
-		destinations_make(DESTINATION_OF_CLIENT, "::", NULL, &s->duo.destinations, NULL),
-		0);
-	assert_int_equal(loop_open(&s->duo.s.loop, &e), 0);
+	assert_int_equal(duos_open(&s->all, 1, &e), 0);
+	d = &s->all.one[0];
+	*d = (struct duo){.w = &s->wish, .t = t, .s = {.r = &t->run, .loop = s->all.loop}};
+	assert_int_equal(session_open(&d->s, &e), 0);
+	assert_int_equal(destinations_make(DESTINATION_OF_CLIENT, "::", NULL, &d->destinations, NULL),
+			 0);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const char *argv[] = {self, "agent", i ? "1" : "0", NULL, NULL};
 		char number[16];
@@ -160,16 +161,14 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 		memset(&t->report[i], 0, sizeof(t->report[i]));
 		t->seen[i].has = QUIET;
 		t->run.host[i].port[0].has = QUIET;
-		agent_conn_open(&s->link[i], s->duo.s.loop, s->scene.host[i].name, argv, 10000);
+		agent_conn_open(&d->s.conn[i], d->s.loop, s->scene.host[i].name, argv, 10000);
 	}
-	agent_conns_wait(s->duo.s.loop, s->link, SIDES, &never);
+	session_wait(&d->s);
 }
 
 static void close_sweep(struct sweep *s)
 {
-	for (unsigned int i = 0; i < SIDES; i++)
-		agent_conn_close(&s->link[i]);
-	loop_close(s->duo.s.loop);
+	duos_close(&s->all);
 	two_ended_sizes_clear(&s->scene.t);
 	free(s->scene.t.run.pair);
 	free(s);
@@ -204,8 +203,9 @@ static void test_missing_reading(void **state)
 		struct err e = {0};
 
 		open_sweep(s, cases[i].silent);
-		if (duo_sizes(&s->duo, &e) || size_verdicts_make(t, &v, &e))
-			fail_msg("%s: %s", cases[i].name, e.text);
+		duos_sizes(&s->all);
+		if (s->all.one[0].err || size_verdicts_make(t, &v, &e))
+			fail_msg("%s: %s, %s", cases[i].name, s->all.one[0].e.text, e.text);
 		assert_int_equal(v->count, 2);
 		for (unsigned int k = 0; k < v->count; k++) {
 			const struct traffic_verdict *of = &v->size[k].of.v;
