@@ -148,17 +148,19 @@ const char *packet_icrc_text(const struct packet *p)
 
 static void text_add_op(struct line *l, const struct packet *p)
 {
-	static const char *const nak[] = {"PSN sequence", "invalid request", "remote access",
-					  "remote operational", "invalid RD request"};
+	static const char *const fatal[] = {"", "invalid request", "remote access",
+					    "remote operational", "invalid RD request"};
 	unsigned int value = p->aeth.syndrome & 0x1f;
 	char name[32], op[64];
 
 	snprintf(op, sizeof(op), "%s", opcode_name(p->opcode, name, sizeof(name)));
-	if (packet_aeth_kind(p) == AETH_NAK)
-		snprintf(op, sizeof(op), "NAK(%s)",
-			 value < ARRAY_SIZE(nak) ? nak[value] : "reserved");
+	if (packet_aeth_kind(p) == AETH_NAK && !value)
+		snprintf(op, sizeof(op), "sequence NAK");
+	else if (packet_aeth_kind(p) == AETH_NAK)
+		snprintf(op, sizeof(op), "fatal NAK (%s)",
+			 value < ARRAY_SIZE(fatal) ? fatal[value] : "reserved code");
 	else if (packet_aeth_kind(p) == AETH_RNR)
-		snprintf(op, sizeof(op), "RNR NAK(%.2f ms)", packet_rnr_us(p) / 1000.0);
+		snprintf(op, sizeof(op), "RNR NAK (wait %.2f ms)", packet_rnr_us(p) / 1000.0);
 	else if (packet_aeth_kind(p) == AETH_RESERVED)
 		snprintf(op, sizeof(op), "reserved AETH 0x%02x", p->aeth.syndrome);
 	text_add(l, " %-34s", op);
@@ -193,14 +195,17 @@ static void text_add_headers(struct line *l, const struct packet *p)
 
 static void text_add_roce(struct line *l, const struct packet *p)
 {
-	static const char *const ecn[] = {"-", "ECT1", "ECT0", "CE"};
+	static const char *const ecn[] = {"none", "ECT1", "ECT0", "CE"};
+	const char *icrc = p->icrc == ICRC_GOOD	 ? "ICRC ok"
+			   : p->icrc == ICRC_BAD ? "bad ICRC"
+						 : "ICRC not verifiable";
 	char src[INET6_ADDRSTRLEN], dst[INET6_ADDRSTRLEN];
 
 	packet_addr_text(p->src, src, sizeof(src));
 	packet_addr_text(p->dst, dst, sizeof(dst));
 	text_add(l, "%-15s -> %-15s %4u %-4s", src, dst, p->dscp, ecn[p->ecn & 3]);
 	if (!p->bth) {
-		text_add(l, " %-34s %-8s %-8s icrc unverifiable", "?", "-", "-");
+		text_add(l, " %-34s %-8s %-8s %s", "?", "-", "-", icrc);
 		return;
 	}
 	text_add_op(l, p);
@@ -209,9 +214,9 @@ static void text_add_roce(struct line *l, const struct packet *p)
 		text_add(l, " %-8s", "-");
 	else
 		text_add(l, " 0x%06x", p->psn);
-	text_add(l, " icrc %s", p->icrc == ICRC_GOOD ? "ok" : packet_icrc_text(p));
+	text_add(l, " %s", icrc);
 	if (p->payload_len)
-		text_add(l, ", %u bytes%s", p->payload_len,
+		text_add(l, ", %u byte%s%s", p->payload_len, plural(p->payload_len),
 			 opcode_info(p->opcode)->name ? "" : " of unknown headers and data");
 	text_add_headers(l, p);
 	if (p->vlan_count)
@@ -234,10 +239,11 @@ static void text_add_mac_control(struct line *l, const struct packet *p)
 		text_add(l, " PAUSE quanta %u", p->pfc_quanta[0]);
 		return;
 	}
-	text_add(l, " PFC%s", p->pfc_enable ? "" : " no priority");
+	text_add(l, " PFC%s", p->pfc_enable ? "" : " without priorities");
 	for (i = 0; i < ARRAY_SIZE(p->pfc_quanta); i++)
 		if (p->pfc_enable & (1U << i))
-			text_add(l, " prio %u quanta %u", i, p->pfc_quanta[i]);
+			text_add(l, "%s prio %u quanta %u",
+				 p->pfc_enable & ((1U << i) - 1) ? "," : "", i, p->pfc_quanta[i]);
 }
 
 /* First the QP and its PSN, and the destination. */

@@ -396,8 +396,8 @@ static const struct {
 	enum flow_event event;
 	const char *word, *text;
 } event_words[] = {
-	{FLOW_PSN_GAP, "psn_gap", "PSN gap"},
-	{FLOW_PSN_FILLED, "psn_filled", "fills PSN gap"},
+	{FLOW_PSN_GAP, "psn_gap", "after a PSN gap"},
+	{FLOW_PSN_FILLED, "psn_filled", "fills a PSN gap"},
 	{FLOW_DUPLICATE, "duplicate", "retransmitted"},
 	{FLOW_NEW_CONNECTION, "new_connection", "new connection on this QP"},
 	{FLOW_NAK_SEQ, "nak_seq", "sequence NAK"},
@@ -418,8 +418,8 @@ static const struct {
 	{FLOW_MISSED, "missed", "acknowledges PSNs that the capture missed"},
 	{FLOW_HELD, "held", "held by a pause"},
 	{FLOW_CNP_CLOSE, "cnp_close", "less than 3 us after the previous CNP"},
-	{FLOW_MIRROR_GAP, "mirror_gap", "mirror lost packets before this one"},
-	{FLOW_READ_GAP, "read_gap", "READ responses missing before this one"},
+	{FLOW_MIRROR_GAP, "mirror_gap", "the mirror lost packets before it"},
+	{FLOW_READ_GAP, "read_gap", "READ responses missing before it"},
 	{FLOW_READ_FILLED, "read_filled", "fills a gap in a READ"},
 };
 

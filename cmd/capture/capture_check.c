@@ -108,8 +108,7 @@ static int run_check(int argc, char **argv)
 const struct command cmd_capture_check = {
 	.name = "capture check",
 	.args = "FILE",
-	.help = "check a capture file for losses, NAKs, pauses and CE marks, with frames as "
-		"evidence",
+	.help = "check a capture file for losses, NAKs, pauses and CE marks",
 	.opts = check_opts,
 	.run = run_check,
 };

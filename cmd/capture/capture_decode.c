@@ -18,9 +18,9 @@ static unsigned int limit;
 static struct capture_filter_words words;
 
 static const struct opt decode_opts[] = {
+	CAPTURE_FILTER_OPTS(words),
 	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
 	 .help = "stop after COUNT lines (default: no limit)"},
-	CAPTURE_FILTER_OPTS(words),
 	CAPTURE_LINK_OPT,
 	CAPTURE_SANDBOX_OPT,
 	{.name = NULL},
@@ -64,7 +64,8 @@ static void decode_print_line(const struct reader *r, const struct packet *p, st
 	shown.time_ns -= first_ns;
 	packet_text(&shown, line, sizeof(line));
 	/* The columns show these already. */
-	ev.bits &= ~(uint32_t)(FLOW_CNP | FLOW_CE | FLOW_ICRC_BAD | FLOW_RNR | FLOW_FRAGMENT);
+	ev.bits &= ~(uint32_t)(FLOW_CNP | FLOW_CE | FLOW_ICRC_BAD | FLOW_RNR | FLOW_NAK_SEQ |
+			       FLOW_NAK_OTHER | FLOW_FRAGMENT);
 	flow_events_text(ev, events, sizeof(events));
 	if (decode_read_lldp(r, p, &peer))
 		lldp_peer_text(&peer, lldp, sizeof(lldp));
@@ -82,13 +83,17 @@ static void decode_print_summary(const struct capture_totals *t, const struct re
 		bad += f.icrc_bad;
 		unverifiable += f.icrc_unverifiable;
 	}
-	printf("summary: %" PRIu64 " frame%s, %" PRIu64 " RoCE in %u flow%s, %" PRIu64
-	       " CNP, %" PRIu64 " PFC, %" PRIu64 " PAUSE, %" PRIu64 " LLDP, %" PRIu64
-	       " other; icrc %" PRIu64 " ok, %" PRIu64 " bad, %" PRIu64 " unverifiable; %" PRIu64
-	       " truncated, %" PRIu64 " malformed\n",
+	printf("\nsummary: %" PRIu64 " frame%s: %" PRIu64 " RoCE in %u flow%s (%" PRIu64
+	       " CNP), %" PRIu64 " PFC, %" PRIu64 " PAUSE, %" PRIu64 " LLDP, %" PRIu64
+	       " other\n         %" PRIu64 " truncated, %" PRIu64 " malformed; ICRC: %" PRIu64
+	       " ok, %" PRIu64 " bad, %" PRIu64 " not verifiable\n",
 	       t->frames, plural(t->frames), t->roce, flow_table_count(r->flows),
-	       flow_table_count(r->flows) == 1 ? "" : "s", t->cnp, t->pfc_frames, t->pause_frames,
-	       t->lldp, t->other, good, bad, unverifiable, t->truncated, t->malformed);
+	       plural(flow_table_count(r->flows)), t->cnp, t->pfc_frames, t->pause_frames, t->lldp,
+	       t->other, t->truncated, t->malformed, good, bad, unverifiable);
+	puts("time: in seconds. qp: of the receiver. -: not in this packet. ICRC: checksum. PSN "
+	     "gap: packets\nmissing before this one. msn: messages that the receiver completed. "
+	     "BECN: request to slow down.\nva: memory address. quanta: pause time; 0 ends the "
+	     "pause.");
 }
 
 /* Other frames are shown when they are malformed or when --verdict is given. */

@@ -15,16 +15,13 @@ extern const struct opt capture_file_opts[];
 	{                                                                                          \
 		"max-flows", 0, OPT_UINT, &capture_max_flows,                                      \
 			.min = 2, .max = 1U << 20, .arg = "COUNT",                                 \
-			.help = "track at most COUNT flows (default 65536); evict idle ones first" \
+			.help = "follow at most COUNT flows, the latest (default 65536)"           \
 	}
 #define CAPTURE_LINK_OPT                                                                           \
 	{                                                                                          \
-		"link-speed", 0, OPT_UINT, &capture_link_gbps, .min = 1, .max = 10000,             \
-							       .arg = "GBPS",                      \
-							       .help = "link speed in Gbit/s, to " \
-								       "convert pause quanta to "  \
-								       "time (default: from the "  \
-								       "file, else 10)"            \
+		"link-speed", 0, OPT_UINT, &capture_link_gbps,                                     \
+			.min = 1, .max = 10000, .arg = "GBPS",                                     \
+			.help = "link speed in Gbit/s for pauses (default: of the file, or 10)"    \
 	}
 #define CAPTURE_SANDBOX_OPT                                                                        \
 	{                                                                                          \

@@ -51,29 +51,34 @@ static void flow_print_line(const struct flow *f, enum capture_drops drops)
 	bool dscps, ecns;
 	unsigned int dscp = flow_main_mark(f->dscp, ARRAY_SIZE(f->dscp), &dscps);
 	unsigned int ecn = flow_main_mark(f->ecn, ARRAY_SIZE(f->ecn), &ecns);
+	const struct flow_sign *worst = flow_verdict(f);
 
 	packet_addr_text(f->src, src, sizeof(src));
 	packet_addr_text(f->dst, dst, sizeof(dst));
 	snprintf(frames, sizeof(frames), "%" PRIu64 "-%" PRIu64, f->first_frame, f->last_frame);
 	snprintf(marks, sizeof(marks), "%u%s", dscp, dscps ? "+" : "");
-	printf(" %-14s %-15s %-15s 0x%06x %8" PRIu64 " %10" PRIu64 " %-11s %4s %s%s\n",
-	       flow_verdict_word(f), src, dst, f->dest_qpn, f->packets, f->payload_bytes, frames,
-	       marks, ecn_words[ecn], ecns ? "+" : "");
+	printf("%-16s %-15s %-15s 0x%06x %7" PRIu64 " %10" PRIu64 " %-11s %4s %s%s\n",
+	       worst ? worst->text : "clean", src, dst, f->dest_qpn, f->packets, f->payload_bytes,
+	       frames, marks, ecn_words[ecn], ecns ? "+" : "");
 	flow_verdict_text(f, drops, text, sizeof(text));
-	if (strcmp(text, "clean"))
+	if (worst)
 		flow_print_signs(text);
 }
 
 static int flows_print_text(const struct capture_summary *s)
 {
-	printf(" %-14s %-15s %-15s %-8s %8s %10s %-11s %4s %s\n", "verdict", "sender", "receiver",
+	if (!s->flow_count) {
+		puts("no RoCE flow in this file");
+		return EXIT_OK;
+	}
+	printf("%-16s %-15s %-15s %-8s %7s %10s %-11s %4s %s\n", "verdict", "sender", "receiver",
 	       "QP", "packets", "bytes", "frames", "DSCP", "ECN");
 	for (unsigned int i = 0; i < s->flow_count; i++)
 		flow_print_line(&s->flow[i], s->drops);
-	puts("One line per flow, from one sender to one QP. verdict: the worst sign, all signs "
-	     "below it.\nQP: of the receiver. bytes: payload. DSCP, ECN: of most packets; +: "
-	     "others, "
-	     "too.");
+	puts("\nflow: the packets from one sender to one QP of the receiver. verdict: the most "
+	     "serious sign;\nthe line below has all signs. bytes: payload. frames: the first and "
+	     "the last. DSCP, ECN: of most\npackets; +: other packets differ. CNP: congestion "
+	     "notification. RNR: receiver not ready.");
 	if (s->totals.evicted_flows)
 		printf("note: %" PRIu64 " idle flows evicted (raise --max-flows)\n",
 		       s->totals.evicted_flows);
@@ -82,10 +87,12 @@ static int flows_print_text(const struct capture_summary *s)
 
 static bool flow_add_verdict(json_t *flow, const struct flow *f, enum capture_drops drops)
 {
+	const struct flow_sign *worst = flow_verdict(f);
+	json_t *word = json_string(worst ? worst->word : "clean");
 	char text[512];
 
 	flow_verdict_text(f, drops, text, sizeof(text));
-	return json_object_set_new(flow, "verdict", json_string(flow_verdict_word(f))) == 0 &&
+	return json_object_set_new(flow, "verdict", word) == 0 &&
 	       json_object_set_new(flow, "verdict_text", json_string(text)) == 0;
 }
 

@@ -45,7 +45,7 @@ static const struct opt record_opts[] = {
 		 "VXLAN)",
 	 .words = filter_words},
 	{"duration", 'd', OPT_DURATION, &duration_ms, .arg = "TIME",
-	 .help = "stop after TIME (default: at ^C)"},
+	 .help = "stop after TIME (default: at Ctrl-C)"},
 	{"limit", 'n', OPT_UINT, &limit, .min = 1, .max = UINT32_MAX, .arg = "COUNT",
 	 .help = "stop after COUNT frames (default: no limit)"},
 	{"snap", 0, OPT_UINT, &snap, .min = 64, .max = PCAP_SNAPLEN_MAX, .arg = "BYTES",

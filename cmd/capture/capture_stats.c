@@ -320,8 +320,10 @@ static unsigned int stats_print_flows(const struct flow_table *t)
 	}
 	stats_write_lines(&lines);
 	if (flow_table_count(t))
-		puts("CE: congestion marks, gaps: PSN gaps, missing: PSNs in gaps that never came, "
-		     "retrans: retransmissions, ?: not verifiable");
+		puts("qpn: QP of the receiver. RNR: receiver not ready. CNP: congestion "
+		     "notifications. CE: congestion\nmarks. gaps: PSN gaps. missing: PSNs of gaps "
+		     "that never arrived. retrans: retransmissions.\nicrc: good and bad checksums, "
+		     "?: not verifiable.");
 	return bad;
 }
 
@@ -359,8 +361,8 @@ static void stats_print_caveats(const struct capture_totals *t, enum capture_dro
 {
 	switch (drops) {
 	case DROPS_UNKNOWN:
-		puts("\ndrops        unknown (no drop counters in this file): the capture may have "
-		     "caused a PSN gap");
+		puts("\ndrops        unknown (no drop counters in this file): the capture itself "
+		     "may have missed packets");
 		break;
 	case DROPS_ZERO:
 		puts("\ndrops        0 packets lost by the capture itself");
@@ -372,7 +374,8 @@ static void stats_print_caveats(const struct capture_totals *t, enum capture_dro
 		break;
 	}
 	if (step_ns > 1)
-		printf("times        in steps of %" PRIu32 " us (clock of the capture)\n",
+		printf("clock        resolution %" PRIu32
+		       " us: this file cannot show shorter times\n",
 		       step_ns / 1000);
 	if (!t->roce)
 		puts("note         no RoCE: hardware RoCE bypasses the kernel; capture at a mirror "

@@ -141,10 +141,12 @@ FABRIC_CHECK(check_cap_drops)
 		finding_set(out, VERDICT_PASS, "the capture lost no packet (its own drop counter)");
 	else if (paired)
 		capture_report_pass(s, out,
-				    "no drop counters in this file; all acknowledged PSNs of %u of "
-				    "%u flow%s were captured%s",
+				    "no drop counters in this file; in %u of %u flow%s every "
+				    "acknowledged packet was captured%s",
 				    paired, s->flow_count, plural(s->flow_count),
-				    paired < s->flow_count ? ", the others are not known" : "");
+				    paired < s->flow_count ? "; the rest has no ACKs in "
+							     "this file and cannot be checked"
+							   : "");
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no drop counters in this file, and no flow with both directions: "
@@ -528,7 +530,8 @@ FABRIC_CHECK(check_cap_lost)
 	finding_set(out, VERDICT_FAIL, "%s in %u of %u flow%s", text, flows, s->flow_count,
 		    plural(s->flow_count));
 	if (corrupted)
-		finding_append(out, "; %llu corrupted PSN%s (bad ICRC) not counted",
+		finding_append(out,
+			       "; not counted here: %llu PSN%s with a bad ICRC (see RC-CAP-011)",
 			       (count_t)corrupted, plural(corrupted));
 	for (unsigned int i = 0; i < LOSS_SIGNS; i++) {
 		if (!sum[i])

@@ -18,25 +18,25 @@ const struct flow_sign flow_signs[] = {
 	{"nak_seq", "sequence NAK", "sequence NAKs", offsetof(struct flow, naks_seq)},
 	{"timeout", "timeout", "timeouts", offsetof(struct flow, timeouts)},
 	{"psn_missing", "PSN missing", "PSNs missing", offsetof(struct flow, psn_missing)},
-	{"read_missing", "READ response missing", "READ responses missing",
+	{"read_missing", "response missing", "responses missing",
 	 offsetof(struct flow, responses_missing)},
 	{"rnr", "RNR NAK", "RNR NAKs", offsetof(struct flow, rnr)},
 	{"rnr_retry", "RNR retry", "RNR retries",
 	 offsetof(struct flow, rnr_retries)},
 	{"reordered", "out of order", "out of order", offsetof(struct flow, reordered)},
-	{"read_reordered", "READ response out of order", "READ responses out of order",
+	{"read_reordered", "late response", "late responses",
 	 offsetof(struct flow, responses_reordered)},
-	{"duplicate", "retransmitted", "retransmitted", offsetof(struct flow, duplicates)},
+	{"duplicate", "retransmission", "retransmissions", offsetof(struct flow, duplicates)},
 	{"psn_gap", "PSN gap", "PSN gaps", offsetof(struct flow, psn_gaps)},
-	{"cnp", "congestion notification", "congestion notifications", offsetof(struct flow, cnp)},
+	{"cnp", "CNP", "CNPs", offsetof(struct flow, cnp)},
 	{"ce", "CE mark", "CE marks", offsetof(struct flow, ecn[3])},
-	{"held", "time held by a pause", "times held by a pause", offsetof(struct flow, held)},
-	{"missed", "missed by the capture", "missed by the capture",
+	{"held", "pause held it", "pauses held it", offsetof(struct flow, held)},
+	{"missed", "PSN not captured", "PSNs not captured",
 	 offsetof(struct flow, missed_psns)},
 	{"copy", "captured twice", "captured twice", offsetof(struct flow, copies)},
 	{"new_connection", "new connection", "new connections",
 	 offsetof(struct flow, new_connections)},
-	{"psn_unjudged", "PSN not judged", "PSNs not judged", offsetof(struct flow, psn_unjudged)},
+	{"psn_unjudged", "PSN not checked", "PSNs not checked", offsetof(struct flow, psn_unjudged)},
 };
 
 /* clang-format on */
@@ -50,12 +50,12 @@ uint64_t flow_sign_value(const struct flow_sign *sign, const struct flow *f)
 								   : flow_counter(f, sign->counter);
 }
 
-const char *flow_verdict_word(const struct flow *f)
+const struct flow_sign *flow_verdict(const struct flow *f)
 {
 	for (unsigned int i = 0; i < flow_sign_count; i++)
 		if (flow_sign_value(&flow_signs[i], f))
-			return flow_signs[i].word;
-	return "clean";
+			return &flow_signs[i];
+	return NULL;
 }
 
 void flow_verdict_text(const struct flow *f, enum capture_drops drops, char *buf, size_t size)

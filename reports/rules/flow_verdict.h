@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Summarizes the counters of a flow in one word and in one line, the most serious sign first.
+ * Summarizes the counters of a flow by its worst sign and in one line, the most serious sign first.
  */
 #ifndef REPORTS_FLOW_VERDICT_H
 #define REPORTS_FLOW_VERDICT_H
@@ -19,10 +19,10 @@ extern const unsigned int flow_sign_count;
 
 uint64_t flow_sign_value(const struct flow_sign *sign, const struct flow *f);
 
-/* Returns the word of the most serious sign, or "clean". Static. */
-const char *flow_verdict_word(const struct flow *f);
+/* Returns the most serious sign; NULL: the flow is clean. Static. */
+const struct flow_sign *flow_verdict(const struct flow *f);
 
-/* Formats "2 sequence NAKs, 3 retransmitted", or "clean". Gaps get "(or missed by the capture)"
+/* Formats "2 sequence NAKs, 3 retransmissions", or "clean". Gaps get "(or missed by the capture)"
  * when the capture may have lost packets. Always terminated. */
 void flow_verdict_text(const struct flow *f, enum capture_drops drops, char *buf, size_t size);
 

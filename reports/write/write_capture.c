@@ -46,7 +46,7 @@ static void capture_write_worst(const struct capture_summary *s, FILE *out)
 			return;
 		evidence_flow(f, flow, sizeof(flow));
 		flow_verdict_text(f, s->drops, text, sizeof(text));
-		fprintf(out, "      %-12s  %s: %s\n", i ? "" : "suspects", flow, text);
+		fprintf(out, "      %-12s  %s: %s\n", i ? "" : "worst flows", flow, text);
 	}
 	if (count > WORST_SHOWN)
 		fprintf(out, "      %-12s  %d of %u flows shown\n", "", WORST_SHOWN, count);

@@ -97,7 +97,7 @@ agree() { # NAME [KEY=VALUE]...
 	[[ ${lines[0]} == 'FAIL  capture w.pcap: 5050 frames, 5050 RoCE in 100 flows, duration '* ]]
 	grep -q '^      network loss  FAIL: ' <<<"$output"
 	grep -q '^      capture loss  WARN: ' <<<"$output"
-	grep -q '^      suspects      from .* to .* QP 0x.*: [0-9]* PSNs lost, ' <<<"$output"
+	grep -q '^      worst flows   from .* to .* QP 0x.*: [0-9]* PSNs lost, ' <<<"$output"
 	grep -Eq '^ {20}3 of [0-9]+ flows shown$' <<<"$output"
 	tr -s ' \n' '  ' <<<"$output" | grep -q '(4 of [0-9]* shown)'
 	grep -q 'other flows: [0-9]* more frames$' <<<"$output"

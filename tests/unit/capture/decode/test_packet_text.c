@@ -41,7 +41,7 @@ static void text_and_json(void **state)
 		n = packet_text(&p, line, sizeof(line));
 		assert_int_equal(n, strlen(line));
 		assert_non_null(strstr(line, "198.18.0.1"));
-		assert_non_null(strstr(line, "icrc ok"));
+		assert_non_null(strstr(line, "ICRC ok"));
 		for (size = 1; size < n; size++) {
 			assert_int_equal(packet_text(&p, part, (size_t)size), n);
 			assert_memory_equal(part, line, (size_t)size - 1);
@@ -98,10 +98,10 @@ static void text_of_naks(void **state)
 		uint8_t syndrome;
 		const char *want;
 	} rows[] = {
-		{0x60, "NAK(PSN sequence)"},	{0x62, "NAK(remote access)"},
-		{0x7f, "NAK(reserved)"},	{0x2e, "RNR NAK(1.28 ms)"},
-		{0x20, "RNR NAK(655.36 ms)"},	{0x3f, "RNR NAK(491.52 ms)"},
-		{0x4a, "reserved AETH 0x4a"}, {0x03, ", credits 3"},
+		{0x60, "sequence NAK"},		{0x62, "(remote access)"},
+		{0x7f, "(reserved code)"},	{0x2e, "NAK (wait 1.28 ms)"},
+		{0x20, "NAK (wait 655.36 ms)"}, {0x3f, "NAK (wait 491.52 ms)"},
+		{0x4a, "reserved AETH 0x4a"},	{0x03, ", credits 3"},
 		{0x06, ", credits 8"},		{0x1d, ", credits 24576"},
 		{0x1e, ", credits 32768"},	{0x1f, "RC_ACK"},
 	};

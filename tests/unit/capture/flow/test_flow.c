@@ -435,9 +435,9 @@ static void event_words(void **state)
 	assert_string_equal(json_string_value(json_array_get(a, 1)), "ce");
 	json_decref(a);
 	flow_events_text(ev, text, sizeof(text));
-	assert_string_equal(text, "PSN gap of 6, CE mark");
+	assert_string_equal(text, "after a PSN gap of 6, CE mark");
 	flow_events_text(ev, small, sizeof(small));
-	assert_string_equal(small, "PSN gap");
+	assert_string_equal(small, "after a");
 	for (i = 0; i <= 22; i++) { /* each event has a word */
 		ev.bits = 1U << i;
 		a = flow_events_to_json(ev);

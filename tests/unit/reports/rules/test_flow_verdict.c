@@ -25,7 +25,7 @@ static void test_rows(void **state)
 
 		set(&f, &flow_signs[i], 7);
 		assert_int_equal(flow_sign_value(&flow_signs[i], &f), 7);
-		assert_string_equal(flow_verdict_word(&f), flow_signs[i].word);
+		assert_ptr_equal(flow_verdict(&f), &flow_signs[i]);
 		flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
 		assert_int_equal(strncmp(text, "7 ", 2), 0);
 		assert_string_equal(text + 2, flow_signs[i].many);
@@ -36,7 +36,7 @@ static void test_rows(void **state)
 		if (i + 1 == flow_sign_count)
 			break;
 		set(&f, &flow_signs[i + 1], 9);
-		assert_string_equal(flow_verdict_word(&f), flow_signs[i].word);
+		assert_ptr_equal(flow_verdict(&f), &flow_signs[i]);
 	}
 }
 
@@ -46,25 +46,25 @@ static void test_text(void **state)
 	char text[256], little[8];
 
 	(void)state;
-	assert_string_equal(flow_verdict_word(&f), "clean");
+	assert_null(flow_verdict(&f));
 	flow_verdict_text(&f, DROPS_UNKNOWN, text, sizeof(text));
 	assert_string_equal(text, "clean");
 	f.psn_missing = 2;
 	f.duplicates = 1;
 	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
-	assert_string_equal(text, "2 PSNs missing, 1 retransmitted");
+	assert_string_equal(text, "2 PSNs missing, 1 retransmission");
 	flow_verdict_text(&f, DROPS_UNKNOWN, text, sizeof(text));
-	assert_string_equal(text, "2 PSNs missing (or missed by the capture), 1 retransmitted");
+	assert_string_equal(text, "2 PSNs missing (or missed by the capture), 1 retransmission");
 	flow_verdict_text(&f, DROPS_SOME, text, sizeof(text));
 	assert_non_null(strstr(text, "missed by the capture"));
 	f.missed_psns = 1;
 	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
-	assert_string_equal(text, "1 PSN missing, 1 retransmitted, 1 missed by the capture");
+	assert_string_equal(text, "1 PSN missing, 1 retransmission, 1 PSN not captured");
 	f.missed_psns = 2;
 	f.duplicates = 0;
 	flow_verdict_text(&f, DROPS_ZERO, text, sizeof(text));
-	assert_string_equal(text, "2 missed by the capture");
-	assert_string_equal(flow_verdict_word(&f), "missed");
+	assert_string_equal(text, "2 PSNs not captured");
+	assert_string_equal(flow_verdict(&f)->word, "missed");
 	f.missed_psns = 0;
 	flow_verdict_text(&f, DROPS_ZERO, little, sizeof(little));
 	assert_string_equal(little, "2 PSNs ");
