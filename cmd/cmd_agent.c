@@ -20,8 +20,8 @@ static const struct opt agent_opts[] = {
 	{"traffic", 0, OPT_FLAG, &traffic, .help = "run as the traffic process of an agent"},
 	{"read-only", 0, OPT_FLAG, &read_only,
 	 .help = "refuse to change settings and to capture whole packets"},
-	{"peer-address", 0, OPT_STRING, &peer_address, .arg = "ADDRESS[/LENGTH],..",
-	 .help = "allow traffic to these addresses only (default: all; none with --read-only)"},
+	{"peer-address", 0, OPT_STRING, &peer_address, .arg = "ADDRESSES",
+	 .help = "allow traffic only to ADDRESS[/LENGTH],... (default: all; --read-only: none)"},
 	{.name = NULL},
 };
 

@@ -16,11 +16,11 @@ static unsigned int lldp_seconds;
 
 static const struct opt collect_opts[] = {
 	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
-	 .help = "also include IFACE, a netdev without RDMA device; repeat for more"},
+	 .help = "also include IFACE, a network device without RDMA (repeatable)"},
+	{"lldp", 0, OPT_UINT, &lldp_seconds, .min = 1, .max = 600, .arg = "SECONDS",
+	 .help = "listen for LLDP neighbours for SECONDS (default off; needs CAP_NET_RAW)"},
 	{"out", 'o', OPT_STRING, &out_path, .arg = "FILE",
 	 .help = "write to FILE (default -, stdout)"},
-	{"lldp", 0, OPT_UINT, &lldp_seconds, .min = 1, .max = 600, .arg = "SECONDS",
-	 .help = "listen for LLDP neighbors for SECONDS (default: off; needs CAP_NET_RAW)"},
 	{.name = NULL},
 };
 
@@ -54,7 +54,8 @@ static int run_collect(int argc, char **argv)
 	if (collect_read(&s, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (!s.port_count && !globals->quiet)
-		fputs("rocecheck: note: no RDMA device on this host; add a netdev with -i IFACE\n",
+		fputs("rocecheck: note: no RDMA device on this host; add a network device with "
+		      "--interface\n",
 		      stderr);
 	if (!out_path)
 		code = cmd_print_json(snapshot_to_json(&s));

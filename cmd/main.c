@@ -64,8 +64,8 @@ static const struct opt global_opts[] = {
 	{"json", 'j', OPT_FLAG, &state.json, .help = "print one JSON document on stdout"},
 	{"quiet", 'q', OPT_FLAG, &state.quiet, .help = "print only errors on stderr"},
 	{"verbose", 'v', OPT_FLAG, &state.verbose, .help = "print more details"},
-	{"color", 0, OPT_STRING, &colour_word, .arg = "WHEN", .help = "use colour (default auto)",
-	 .words = colour_words},
+	{"color", 0, OPT_STRING, &colour_word, .arg = "WHEN",
+	 .help = "when to use colours (default auto)", .words = colour_words},
 	{"version", 'V', OPT_FLAG, &want_version, .help = "print the version"},
 	{"help", 'h', OPT_FLAG, &want_help, .help = "print this help, or the help of a command"},
 	{.name = NULL},
@@ -82,6 +82,8 @@ static bool main_colour_for(int fd)
 		return false;
 	return isatty(fd);
 }
+
+static const char main_help_hint[] = "\nAdd --help to a command for its options and an example.\n";
 
 static void main_print_usage(FILE *out)
 {
@@ -103,14 +105,15 @@ static void main_print_usage(FILE *out)
 	      "  3  missing privilege, device, kernel feature or program\n"
 	      "  4  incomplete: inconclusive, interrupted, or a host is missing\n"
 	      "  5  apply failed and was undone\n"
-	      "  6  apply failed and was not undone\n"
-	      "\nAdd --help to a command for its options and an example.\n",
+	      "  6  apply failed and was not undone\n",
 	      out);
+	fputs(main_help_hint, out);
 }
 
 static void main_print_command_usage(const struct command *c, FILE *out)
 {
 	const char *example = "";
+	bool with_time = false;
 
 	for (size_t i = 0; i < ARRAY_SIZE(commands); i++)
 		if (commands[i].command == c)
@@ -122,11 +125,13 @@ static void main_print_command_usage(const struct command *c, FILE *out)
 		fputs("\nOptions:\n", out);
 		opts_usage(c->opts, out);
 	}
-	for (const struct opt *o = c->opts; o && o->name; o++)
-		if (o->kind == OPT_DURATION) {
-			fputs("\nTIME needs a unit: 500ms, 10s, 2m, 1h.\n", out);
-			break;
-		}
+	for (const struct opt *o = c->opts; o && o->name; o++) {
+		if (!strcmp(o->name, "interface"))
+			fputs("\nIFACE is a network device, such as eth2: see 'ip link'.\n", out);
+		with_time = with_time || o->kind == OPT_DURATION;
+	}
+	if (with_time)
+		fputs("\nTIME needs a unit: 500ms, 10s, 2m, 1h.\n", out);
 	fprintf(out, "\nExample: %s\nExit codes: man rocecheck\n", example);
 }
 
@@ -283,10 +288,11 @@ static int main_print_group_usage(const char *group, bool asked)
 
 		if (strncmp(c->name, group, len) || c->name[len] != ' ')
 			continue;
-		fprintf(out, "%s rocecheck %s%s%s%s\n", before, c->name,
-			c->opts ? " [OPTIONS]" : "", *c->args ? " " : "", c->args);
+		fprintf(out, "%s rocecheck %s%s%s%s\n           %s\n", before, c->name,
+			c->opts ? " [OPTIONS]" : "", *c->args ? " " : "", c->args, c->help);
 		before = "      ";
 	}
+	fputs(main_help_hint, out);
 	return asked ? EXIT_OK : EXIT_USAGE;
 }
 

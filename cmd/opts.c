@@ -244,6 +244,8 @@ void opts_usage(const struct opt *opts, FILE *out)
 	char left[64];
 
 	for (const struct opt *o = opts; o && o->name; o++) {
+		if (o->group)
+			fprintf(out, " %s:\n", o->group);
 		snprintf(left, sizeof(left), "%c%c%s --%s%s%s", o->letter ? '-' : ' ',
 			 o->letter ? o->letter : ' ', o->letter ? "," : " ", o->name,
 			 o->arg ? " " : "", o->arg ? o->arg : "");

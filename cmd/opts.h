@@ -34,6 +34,7 @@ struct opt {
 	unsigned int min, max; /* OPT_UINT; both 0 = any */
 	const char *arg;       /* "SECONDS", for usage; NULL for flags */
 	const char *help;
+	const char *group; /* heading of this row and those below; may be NULL */
 	const char *const
 		*words; /* accepted words of an OPT_STRING; NULL-terminated; may be NULL */
 };

@@ -47,6 +47,7 @@ options() {
 	/^Options:/ { on = 1; next }
 	!on { next }
 	!NF { exit }
+	/^ [^ ]/ { next } # a heading
 	# A text goes on at column 37; words of an option are further in.
 	match($0, /^ */) && RLENGTH == 37 { sub(/^ +/, " "); printf "%s", $0; next }
 	open { print ""; open = 0 }

@@ -30,28 +30,14 @@ static const char *listen_address, *peer_address;
 static char client[64]; /* its address; static, because server_on_stuck() reads it */
 
 static const struct opt server_opts[] = {
-	{.name = "port",
-	 .letter = 'p',
-	 .kind = OPT_UINT,
-	 .value = &port,
-	 .max = 65535,
-	 .arg = "PORT",
+	{"port", 'p', OPT_UINT, &port, .max = 65535, .arg = "PORT",
 	 .help = "TCP port to listen on (default 18515; 0 = any free port)"},
-	{.name = "listen",
-	 .kind = OPT_STRING,
-	 .value = &listen_address,
-	 .arg = "ADDRESS",
+	{"listen", 0, OPT_STRING, &listen_address, .arg = "ADDRESS",
 	 .help = "listen on ADDRESS only (default: all addresses)"},
-	{.name = "wait",
-	 .kind = OPT_DURATION,
-	 .value = &wait_ms,
-	 .arg = "TIME",
+	{"peer-address", 0, OPT_STRING, &peer_address, .arg = "ADDRESSES",
+	 .help = "also allow traffic to ADDRESS[/LENGTH],... (default: only the client's)"},
+	{"wait", 0, OPT_DURATION, &wait_ms, .arg = "TIME",
 	 .help = "exit if no client connects within TIME (default 10m)"},
-	{.name = "peer-address",
-	 .kind = OPT_STRING,
-	 .value = &peer_address,
-	 .arg = "ADDRESS[/LENGTH],..",
-	 .help = "also allow traffic to these addresses (default: only the client's)"},
 	{.name = NULL},
 };
 

@@ -25,13 +25,14 @@ static const char *prio_list;
 static const struct opt top_opts[] = {
 	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
 	 .help = "show only this network or RDMA device (repeatable)"},
+	{"prio", 0, OPT_STRING, &prio_list, .arg = "LIST",
+	 .help = "show these priorities, such as 3,4 (default: lossless or busy ones)"},
 	{"interval", 'd', OPT_DURATION, &interval_ms, .arg = "TIME",
 	 .help = "time between readings (default 1s)"},
-	{"batch", 'b', OPT_FLAG, &batch, .help = "print lines instead of a full screen"},
+	{"batch", 'b', OPT_FLAG, &batch,
+	 .help = "print lines, no full screen (default without a terminal)"},
 	{"count", 'n', OPT_UINT, &count, .min = 1, .max = 1000000, .arg = "COUNT",
 	 .help = "stop after COUNT intervals (default: run until stopped)"},
-	{"prio", 0, OPT_STRING, &prio_list, .arg = "LIST",
-	 .help = "show priorities LIST, e.g. 3,4 (default: lossless or busy)"},
 	{.name = NULL},
 };
 
