@@ -198,7 +198,7 @@ static int record_frames(struct recording *r)
 	}
 	rdma = rdma_watch_open(interface);
 	if (!globals->quiet)
-		fprintf(stderr, "rocecheck: recording %s on %s, press ^C to stop\n", filter,
+		fprintf(stderr, "rocecheck: recording %s on %s, press Ctrl-C to stop\n", filter,
 			interface);
 	err = record_live_run(&r->live, &c, stop, &r->got, &e);
 	r->rdma_known = rdma_watch_packets(rdma, &r->rdma_packets, &r->ibdev);
