@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "cmd/cmd.h"
+#include "cmd/glossary.h"
 #include "reports/engine/rule.h"
 
 static json_t *rules_causes_json(const struct rule *rule)
@@ -56,7 +57,10 @@ static void rules_print_table(void)
 		return;
 	for (const struct evidence_word *w = evidence_words; w->meaning; w++)
 		printf("%s%c %s", w == evidence_words ? "\nEvidence: " : ", ", w->kind, w->meaning);
-	puts(".\nNext: rocecheck explain RULE");
+	fputs(".\nNext: rocecheck explain RULE, or one of these words of probe:", stdout);
+	for (const struct glossary_word *w = glossary; w->word; w++)
+		printf("%s%s", (w - glossary) % 10 ? " " : "\n  ", w->word);
+	putchar('\n');
 }
 
 static int run_rules(int argc, char **argv)

@@ -21,14 +21,30 @@ static void explain_print(const char *text, unsigned int column, unsigned int in
 	putchar('\n');
 }
 
-static void explain_member(const char *name, const char *text)
+/* Prints each part of the text on a line of its own, with its end, from a column on. */
+static void explain_parts(const char *text, const char *separator, const char *end,
+			  unsigned int column, unsigned int indent)
 {
-	explain_print(text, (unsigned int)printf("%-14s", name), 14);
+	while (*text) {
+		const char *next = strstr(text, separator);
+		int length = next ? (int)(next - text) : (int)strlen(text);
+		char part[512];
+
+		snprintf(part, sizeof(part), "%.*s%s", length, text, end);
+		explain_print(part, column, indent);
+		text += length + (next ? strlen(separator) : 0);
+		column = (unsigned int)printf("%*s", *text ? (int)indent : 0, "");
+	}
+}
+
+static void explain_member(const char *label, const char *text)
+{
+	explain_parts(text, "\n", "", (unsigned int)printf("%-17s", label), 17);
 }
 
 static void explain_evidence(const char *letters)
 {
-	const char *separator = "evidence:     ";
+	const char *separator = "evidence:        ";
 
 	for (const struct evidence_word *w = evidence_words; w->meaning; w++) {
 		if (!strchr(letters, w->kind))
@@ -83,7 +99,7 @@ static void explain_caused_by(const struct rule *rule)
 		const char *title;
 		unsigned int scopes;
 	} steps[] = {
-		{"can be caused by settings (check first: rocecheck doctor):\n",
+		{"can be caused by settings (check these first: rocecheck doctor):\n",
 		 1U << SCOPE_HOST | 1U << SCOPE_BOTH},
 		{"can be caused on the path or under load (check: rocecheck validate):\n",
 		 1U << SCOPE_FABRIC},
@@ -109,14 +125,17 @@ static void explain_caused_by(const struct rule *rule)
 
 static void explain_rule(const struct rule *rule)
 {
-	printf("%s (%s): %s\n\n", rule->id, severity_word(rule->severity), rule->title);
+	bool error = rule->severity == SEVERITY_ERROR;
+
+	printf("%s  %s\n\n", rule->id, rule->title);
 	explain_print(rule->reason, 0, 0);
-	printf("\nchecked by:   rocecheck %s\n", explain_command(rule));
+	printf("\nseverity:        %s%s\n", severity_word(rule->severity),
+	       error ? " (if FAIL or INCONCLUSIVE, the exit code is not 0)" : "");
+	printf("checked by:      rocecheck %s\n", explain_command(rule));
 	explain_evidence(rule->evidence);
-	explain_member("INCONCLUSIVE:", "this evidence is missing or incomplete");
-	if (rule->obtain)
-		explain_member("next step:", rule->obtain);
-	explain_member("advice:", rule->advice);
+	explain_member(error ? "if FAIL:" : "if WARN:", rule->advice);
+	explain_member("if INCONCLUSIVE:",
+		       rule->obtain ? rule->obtain : "get the missing evidence, and check again");
 	explain_member("source:", rule->source);
 	explain_causes(rule);
 	explain_caused_by(rule);
@@ -149,17 +168,7 @@ static int explain_word(const char *word)
 	if (globals->json)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s}", "schema", "rocecheck.word/1",
 						"word", word, "meaning", meaning));
-	printf("%s (probe): ", word);
-	for (int column = (int)strlen(word) + 10; *meaning; column = 2) {
-		const char *end = strstr(meaning, ". ");
-		int length = end ? (int)(end - meaning) : (int)strlen(meaning);
-		char sentence[512];
-
-		snprintf(sentence, sizeof(sentence), "%.*s.", length, meaning);
-		explain_print(sentence, column, 2);
-		meaning += length + (end ? 2 : 0);
-		fputs(*meaning ? "  " : "", stdout);
-	}
+	explain_parts(meaning, ". ", ".", (unsigned int)printf("%s (probe): ", word), 2);
 	return EXIT_OK;
 }
 
@@ -188,11 +197,11 @@ static int run_explain(int argc, char **argv)
 	}
 	if (glossary_meaning(argv[0]))
 		return explain_word(argv[0]);
-	err_set(&e, -ENOENT, "unknown rule '%s'", argv[0]);
+	err_set(&e, -ENOENT, "unknown rule or word '%s'", argv[0]);
 	if (explain_nearest_id(argv[0]))
 		err_hint(&e, "did you mean %s?", explain_nearest_id(argv[0]));
 	else
-		err_hint(&e, "'rocecheck rules' lists all rules");
+		err_hint(&e, "'rocecheck rules' lists all rules and words");
 	return cmd_fail(EXIT_USAGE, &e);
 }
 

@@ -11,10 +11,10 @@ const struct glossary_word glossary[] = {
 	{"observe",
 	 "RC with the usual retransmission by the NIC. Packet loss shows in the counters "
 	 "of both hosts (sequence gaps, NAKs, timeouts), not in the bandwidth"},
-	{"strict", "RC without retransmission (retry count 0). The first lost packet ends its "
-		   "queue pair, and the report has the time. Only verbs without posted receive: a "
-		   "slow receiver cannot look like loss. A lost ACK stays unseen if a later ACK "
-		   "arrives"},
+	{"strict",
+	 "RC without retransmission (retry count 0). The first lost packet stops its queue "
+	 "pair; the report has the time. Only for write, read and atomic: without posted receives "
+	 "a slow receiver cannot look like loss. A lost ACK is unnoticed if a later ACK arrives"},
 	{"count", "UC or UD SENDs of one packet with a sequence number each, without "
 		  "retransmission: the receiver counts exactly the missing and the reordered "
 		  "packets"},

@@ -102,6 +102,8 @@ commands() {
 	done
 	run "$rc" explain RC-PFC-999
 	[ "$status" -eq 2 ]
+	run -0 "$rc" rules
+	for word in $(tail -n 4 <<<"$output"); do "$rc" explain "$word" >/dev/null; done
 }
 
 @test "what is installed: every manual page; units and udev rule, each naming the installed binary" {
