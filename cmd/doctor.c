@@ -24,7 +24,7 @@ static bool env_only;
 
 static const struct opt doctor_opts[] = {
 	{"profile", 0, OPT_STRING, &profile_name, .arg = "PROFILE",
-	 .help = "same as the operand: the profile to check against"},
+	 .help = "profile to check against, same as operand PROFILE"},
 	{"interface", 'i', OPT_LIST, &ifaces, .arg = "IFACE",
 	 .help = "check only this netdev or RDMA device (repeatable)"},
 	{"from", 0, OPT_STRING, &from, .arg = "FILE",
@@ -32,7 +32,7 @@ static const struct opt doctor_opts[] = {
 	{"listen", 0, OPT_UINT, &listen_seconds, .min = 1, .max = 600, .arg = "SECONDS",
 	 .help = "listen for LLDP of link partners (default off; needs CAP_NET_RAW)"},
 	{"env", 0, OPT_FLAG, &env_only,
-	 .help = "print only the environment for applications, as shell lines"},
+	 .help = "print only the environment variables for applications, as shell commands"},
 	VERDICT_FORMAT_OPT(options),
 	VERDICT_OPTS(options),
 	{.name = NULL},
@@ -236,7 +236,7 @@ static int run_doctor(int argc, char **argv)
 const struct command cmd_doctor = {
 	.name = "doctor",
 	.args = "[PROFILE]",
-	.help = "check this host for RoCE, or print the environment for applications",
+	.help = "check this host for RoCE, or print environment variables for applications",
 	.opts = doctor_opts,
 	.run = run_doctor,
 };

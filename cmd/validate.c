@@ -25,11 +25,11 @@ static bool no_traffic;
 
 static const struct opt validate_opts[] = {
 	{"from", 0, OPT_STRING, &from, .arg = "DIR",
-	 .help = "check a run folder or collected snapshots instead of hosts"},
+	 .help = "check the recorded run or the collected snapshots in DIR, contact no host"},
 	{"profile", 0, OPT_STRING, &profile_name, .arg = "PROFILE",
 	 .help = "use PROFILE instead of the inventory's"},
 	{"out", 'o', OPT_STRING, &out_dir, .arg = "DIR",
-	 .help = "run folder (default rocecheck-run-<UTC time>; with --from none)"},
+	 .help = "keep the run in DIR (default rocecheck-run-<UTC time>; with --from: nothing)"},
 	{"format", 0, OPT_LIST, &formats, .arg = "FORMAT[=FILE]",
 	 .help = "text, json or junit, on stdout or in FILE (default text, repeatable)"},
 	VERDICT_OPTS(options),

@@ -27,7 +27,7 @@ struct verdict_options {
 	{"fail-on", 0, OPT_STRING, &(o).fail_on, .arg = "SEVERITY", .words = verdict_severities, \
 	 .help = "lowest severity that makes the exit code 1 (default error)"}, \
 	{"allow-inconclusive", 0, OPT_LIST, &(o).allowed, .arg = "RULE", \
-	 .help = "accept RULE without evidence (repeatable)"}
+	 .help = "missing evidence of RULE does not make the exit code 4 (repeatable)"}
 /* clang-format on */
 extern const char *const verdict_formats[], *const verdict_severities[];
 
