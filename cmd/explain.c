@@ -123,7 +123,7 @@ static void explain_caused_by(const struct rule *rule)
 	}
 }
 
-static void explain_rule(const struct rule *rule)
+static int explain_rule(const struct rule *rule)
 {
 	bool error = rule->severity == SEVERITY_ERROR;
 
@@ -139,6 +139,7 @@ static void explain_rule(const struct rule *rule)
 	explain_member("source:", rule->source);
 	explain_causes(rule);
 	explain_caused_by(rule);
+	return EXIT_OK;
 }
 
 /* Returns the rule id most similar to `typed`, in any case; NULL when none is similar. */
@@ -186,10 +187,8 @@ static int run_explain(int argc, char **argv)
 		return cmd_print_json(
 			json_pack("{s:s, s:o}", "schema", "rocecheck.rule/1", "rule",
 				  rule ? cmd_rule_json(rule) : cmd_input_rule_json(input)));
-	if (rule) {
-		explain_rule(rule);
-		return EXIT_OK;
-	}
+	if (rule)
+		return explain_rule(rule);
 	if (input) {
 		printf("%s (input): %s\n\n", input->id, input->title);
 		explain_print(input->explain, 0, 0);

@@ -64,7 +64,7 @@ struct rule {
 	const char *reason;   /* why it matters, a sentence or two */
 	const char *advice;   /* what to do, one line */
 	const char *source;   /* standard or document */
-	const char *obtain;   /* how to get missing evidence; NULL: nothing special */
+	const char *obtain;   /* how to get missing evidence, in lines; NULL: nothing special */
 	/* Rules that this one can cause on the same port, and for traffic on its remote ports. */
 	const char *causes[RULE_CAUSES_MAX]; /* NULL ends */
 	unsigned int needs;		     /* enum rule_need flags, for check_port */

@@ -84,7 +84,7 @@ FABRIC_CHECK(check_host_memlock)
 	finding_evidence(out, EVIDENCE_HOST, "the locked-memory limit is %s%s (proc)", limit,
 			 m->ipc_lock == 1 ? ", not enforced for this process (CAP_IPC_LOCK)" : "");
 	if (m->memlock_bytes >= MEMLOCK_GOOD)
-		finding_set(out, VERDICT_PASS, "%s of memory can be locked", limit);
+		finding_set(out, VERDICT_PASS, "limit of locked memory: %s", limit);
 	else if (m->memlock_bytes < MEMLOCK_LEAST && m->ipc_lock != 1)
 		finding_set(out, VERDICT_FAIL,
 			    "only %s can be locked: queues and buffers cannot be created", limit);
@@ -304,7 +304,7 @@ PORT_CHECK(check_host_pcie)
 		slot->slot_speed_max / 1000, slot->slot_speed_max % 1000 / 100,
 		slot->slot_width_max);
 	if (s->port->speed_mbps && mbps < s->port->speed_mbps)
-		finding_set(out, VERDICT_FAIL, "PCIe at %s carries %llu Mb/s, the port %u Mb/s", at,
+		finding_set(out, VERDICT_FAIL, "PCIe at %s carries %llu of the port's %u Mb/s", at,
 			    (count_t)mbps, s->port->speed_mbps);
 	else if (slot->pcie_speed < slot->pcie_speed_max || slot->pcie_width < slot->pcie_width_max)
 		finding_set(out, VERDICT_WARN, "PCIe runs at %s, below the NIC's maximum", at);

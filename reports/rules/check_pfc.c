@@ -311,7 +311,7 @@ PORT_CHECK(check_pfc_count)
 			    "than 2",
 			    n);
 	else
-		finding_set(out, VERDICT_PASS, "%u lossless priorities are within the limit", n);
+		finding_set(out, VERDICT_PASS, "not too many lossless priorities: %u", n);
 }
 
 PORT_CHECK(check_pfc_stray_pause)

@@ -180,8 +180,13 @@ PORT_CHECK(check_qos_egress)
 	if ((int)pcp == s->roce_prio)
 		finding_set(out, VERDICT_PASS, "RoCE leaves with PCP %u", pcp);
 	else
-		finding_set(out, VERDICT_FAIL, "RoCE leaves with PCP %u, its priority is %d", pcp,
-			    s->roce_prio);
+		finding_set(out, VERDICT_FAIL,
+			    "RoCE leaves with PCP %u, its priority is %d: %s needs egress-qos-map "
+			    "%u:%d",
+			    pcp, s->roce_prio,
+			    s->port->pci_slot.vlan_count ? s->port->pci_slot.vlan[0].netdev
+							 : "its VLAN",
+			    skb, s->roce_prio);
 }
 
 /* Only for drivers that leave missing entries to the firmware. */

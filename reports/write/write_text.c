@@ -78,27 +78,26 @@ static void write_tcp(const struct page *p)
 	}
 }
 
-/* Ends the headline with the limits of the verdict: a run without traffic, and for a PASS the rules
- * that lacked evidence, each once. */
+/* The limits of the verdict, below the headline: for a PASS the rules that lacked evidence, for
+ * INCOMPLETE those that must have it, each once. */
 static void write_untested(const struct page *p)
 {
-	const char *separator = p->r->run->traffic ? "; not tested: " : "; no traffic was tested";
+	const char *separator = p->r->exit_code ? "      not PASS: evidence is missing for "
+						: "      this PASS has no evidence for ";
 
-	if (!p->r->run->traffic) {
-		fputs(separator, p->out);
-		separator = "; no evidence for ";
-	}
-	for (size_t i = 0; !p->r->exit_code && i < p->order.count; i++) {
+	for (size_t i = 0; p->r->exit_code != 1 && i < p->order.count; i++) {
 		const struct finding *f = &p->f->list[p->order.at[i]];
 		size_t k = i;
 
 		while (k > 0 && p->f->list[p->order.at[k - 1]].rule != f->rule)
 			k--;
-		if (f->verdict != VERDICT_INCONCLUSIVE || k > 0)
+		if (f->verdict != VERDICT_INCONCLUSIVE || k > 0 ||
+		    (p->r->exit_code && !finding_blocks(f, p->r->allow, p->r->allow_count)))
 			continue;
 		fprintf(p->out, "%s%s", separator, f->rule->id);
 		separator = ", ";
 	}
+	fputs(separator[0] == ',' ? "\n" : "", p->out);
 }
 
 static unsigned int text_port_count(const struct run *run)
@@ -132,8 +131,7 @@ static void write_run(const struct page *p)
 	fprintf(p->out, ", %u host%s, %u port%s, run ", p->r->run->host_count,
 		plural(p->r->run->host_count), ports, plural(ports));
 	text_print(p->out, p->r->run->id, TEXT_FIELD);
-	write_untested(p);
-	fputc('\n', p->out);
+	fputs(p->r->run->traffic ? "\n" : "; no traffic was tested\n", p->out);
 	write_tcp(p);
 }
 
@@ -155,26 +153,27 @@ static void write_host(const struct page *p)
 	fputc('\n', p->out);
 }
 
-/* The verdict of the exit code; with warnings alone WARN, as in the table of ports. */
+/* The verdict of the exit code, and the number of warnings of a PASS. */
 static void write_verdict(const struct page *p)
 {
 	static const enum verdict as[] = {
 		[0] = VERDICT_PASS, [1] = VERDICT_FAIL, [4] = VERDICT_INCONCLUSIVE};
 	unsigned int code = (unsigned int)p->r->exit_code;
+	size_t warnings = code ? 0 : verdict_count(p->f, VERDICT_WARN);
+	char word[64];
+	enum verdict v = warnings ? VERDICT_WARN : code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL;
 
-	if (!code && verdict_count(p->f, VERDICT_WARN))
-		write_coloured(p, VERDICT_WARN, verdict_word(VERDICT_WARN));
-	else
-		write_coloured(p, code < ARRAY_SIZE(as) ? as[code] : VERDICT_FAIL,
-			       report_verdict(p->r));
+	snprintf(word, sizeof(word), warnings ? "%s with %zu warning%s" : "%s",
+		 report_verdict(p->r), warnings, plural(warnings));
+	write_coloured(p, v, word);
 	fputs("  ", p->out);
-	if (p->r->capture) {
+	if (p->r->capture)
 		write_capture(p->r, p->out);
-	} else if (p->r->alone) {
+	else if (p->r->alone)
 		write_host(p);
-	} else {
+	else
 		write_run(p);
-	}
+	write_untested(p);
 }
 
 static void write_evidence(const struct page *p, const struct finding *f)
@@ -216,17 +215,12 @@ static void write_heading(const struct page *p, const struct finding *f)
 /* The kinds of evidence of a finding, each once: " [H][K]". */
 static void write_evidence_kinds(const struct page *p, const struct finding *f)
 {
-	char kinds[8] = "";
-	size_t used = 0;
-
-	for (unsigned int i = 0; i < f->evidence_count && used < sizeof(kinds) - 1; i++) {
-		if (strchr(kinds, f->evidence[i].kind))
-			continue;
-		kinds[used++] = f->evidence[i].kind;
-		kinds[used] = '\0';
+	for (unsigned int i = 0, k; i < f->evidence_count; i++) {
+		for (k = 0; f->evidence[k].kind != f->evidence[i].kind; k++)
+			;
+		if (k == i)
+			fprintf(p->out, "%s[%c]", i ? "" : " ", f->evidence[i].kind);
 	}
-	for (size_t i = 0; i < used; i++)
-		fprintf(p->out, "%s[%c]", i ? "" : " ", kinds[i]);
 }
 
 /* The consequences of the root cause at this place; they follow it in the order. */
@@ -254,55 +248,80 @@ static void write_consequences(const struct page *p, size_t place)
 		fprintf(p->out, "      -> and %zu more\n", n - CONSEQUENCES_SHOWN);
 }
 
-/* The advice, with the real names for IFACE and PROFILE where they are known, the port for apply,
- * and in a report on many hosts the host. */
-static void write_advice(const struct page *p, const struct finding *f)
+/* The name that apply takes: without "builtin:" of a shipped profile. Empty without a profile. */
+static const char *text_profile_name(const char *path)
 {
-	static const char builtin[] = "builtin:", apply[] = "rocecheck apply PROFILE";
-	const char *profile = p->r->fabric->profile.path, *c = f->rule->advice;
+	return strncmp(path, "builtin:", 8) ? path : path + 8;
+}
 
-	if (!strncmp(profile, builtin, strlen(builtin)))
-		profile += strlen(builtin);
-	fputs("      advice       ", p->out);
-	if (!p->r->alone && f->host[0]) {
-		fputs("on ", p->out);
-		text_print(p->out, f->host, TEXT_FIELD);
-		fputs(": ", p->out);
-	}
+/* Returns another host of the run than that of the finding, the n-th one; empty: none. */
+static const char *text_other_host(const struct page *p, const struct finding *f, unsigned int n)
+{
+	for (unsigned int i = 0; i < p->r->run->host_count; i++)
+		if (strcmp(p->r->run->host[i].name, f->host) && !n--)
+			return p->r->run->host[i].name;
+	return "";
+}
+
+/* Part of an advice or next step, with real names where known, and the port for apply. */
+static void write_instruction(const struct page *p, const struct finding *f, const char *c)
+{
+	const struct profile *profile = &p->r->fabric->profile;
+	const char *name = text_profile_name(profile->path);
+	int tos = profile_roce_tos(profile);
+	char apply[512], tos_option[24];
+	const struct {
+		const char *word, *name;
+	} names[] = {
+		{"IFACE", f->port},
+		{"apply PROFILE", apply},
+		{"PROFILE", name},
+		{"HOST1", text_other_host(p, f, 0)},
+		{"HOST2", text_other_host(p, f, 1)},
+		{"HOST", f->host},
+		{"--tos 104", tos < 0 ? "" : tos_option},
+	};
+
+	snprintf(apply, sizeof(apply), f->port[0] ? "apply %s -i %s" : "apply %s",
+		 name[0] ? name : "PROFILE", f->port);
+	snprintf(tos_option, sizeof(tos_option), "--tos %d", tos);
 	while (*c) {
-		if (f->port[0] && !strncmp(c, "IFACE", strlen("IFACE"))) {
-			text_print(p->out, f->port, TEXT_FIELD);
-			c += strlen("IFACE");
-		} else if (f->port[0] && profile[0] && !strncmp(c, apply, strlen(apply))) {
-			fputs("rocecheck apply ", p->out);
-			text_print(p->out, profile, TEXT_FIELD);
-			fputs(" -i ", p->out);
-			text_print(p->out, f->port, TEXT_FIELD);
-			c += strlen(apply);
-		} else if (profile[0] && !strncmp(c, "PROFILE", strlen("PROFILE"))) {
-			text_print(p->out, profile, TEXT_FIELD);
-			c += strlen("PROFILE");
+		size_t i = 0;
+
+		while (i < ARRAY_SIZE(names) && strncmp(c, names[i].word, strlen(names[i].word)))
+			i++;
+		if (i < ARRAY_SIZE(names)) {
+			text_print(p->out, names[i].name[0] ? names[i].name : names[i].word,
+				   TEXT_FIELD);
+			c += strlen(names[i].word);
 		} else {
-			fputc(*c++, p->out);
+			fputc(*c, p->out);
+			fputs(*c++ == '\n' ? "                   " : "", p->out);
 		}
 	}
-	fputc('\n', p->out);
 }
 
 static void write_root_cause(const struct page *p, size_t place)
 {
 	const struct finding *f = &p->f->list[p->order.at[place]];
+	const char *name = text_profile_name(f->expected_path);
 
 	fputc('\n', p->out);
 	write_heading(p, f);
-	fprintf(p->out, "      %s\n", f->rule->title);
+	if (p->r->capture)
+		fprintf(p->out, "      %s\n", f->rule->title);
 	write_evidence(p, f);
 	if (f->expected_path[0]) {
-		fputs("      expected by  ", p->out);
-		text_print(p->out, f->expected_path, TEXT_FIELD);
-		fprintf(p->out, ":%d\n", f->expected_line);
+		fprintf(p->out, "      expected by  %s",
+			name == f->expected_path ? "" : "profile ");
+		text_print(p->out, name, TEXT_FIELD);
+		fprintf(p->out, "%s, line %d\n", name == f->expected_path ? "" : " (shipped)",
+			f->expected_line);
 	}
-	write_advice(p, f);
+	fputs("      advice       ", p->out);
+	write_instruction(p, f, p->r->alone || !f->host[0] ? "" : "on HOST: ");
+	write_instruction(p, f, f->rule->advice);
+	fputc('\n', p->out);
 	write_consequences(p, place);
 }
 
@@ -423,15 +442,11 @@ static bool text_same_finding(const struct finding *a, const struct finding *b)
 	       !strcmp(a->text, b->text);
 }
 
-static bool text_is_allowed(const struct report *r, const struct finding *f)
-{
-	return finding_blocks(f, NULL, 0) && !finding_blocks(f, r->allow, r->allow_count);
-}
-
 /* One line for adjacent findings with equal text. Returns how many. */
 static size_t write_group(const struct page *p, size_t place)
 {
 	const struct finding *first = &p->f->list[p->order.at[place]];
+	bool blocks = finding_blocks(first, p->r->allow, p->r->allow_count);
 	size_t count = 0;
 
 	fprintf(p->out, "  %s  ", first->rule->id);
@@ -450,33 +465,23 @@ static size_t write_group(const struct page *p, size_t place)
 		fprintf(p->out, " and %zu more", count - SUBJECTS_SHOWN);
 	fputs(": ", p->out);
 	text_print(p->out, first->text, TEXT_FIELD);
-	if (finding_blocks(first, p->r->allow, p->r->allow_count))
-		fputs(" [must be checked for exit 0]", p->out);
-	else if (text_is_allowed(p->r, first))
-		fputs(" [allowed by --allow-inconclusive]", p->out);
+	if (finding_blocks(first, NULL, 0))
+		fputs(blocks ? " [required]" : " [allowed by --allow-inconclusive]", p->out);
 	fputc('\n', p->out);
-	if (first->verdict == VERDICT_INCONCLUSIVE && first->rule->obtain &&
-	    finding_blocks(first, p->r->allow, p->r->allow_count))
-		fprintf(p->out, "      next step    %s\n", first->rule->obtain);
+	if (blocks && first->rule->obtain) {
+		fputs("      next step    ", p->out);
+		write_instruction(p, first, first->rule->obtain);
+		fputc('\n', p->out);
+	}
 	return count ? count : 1;
 }
 
 static void write_list(const struct page *p, enum verdict v, const char *title)
 {
-	bool titled = false;
-
-	for (size_t i = 0; i < p->order.count;) {
-		const struct finding *f = &p->f->list[p->order.at[i]];
-
-		if (f->verdict != v) {
-			i++;
-			continue;
-		}
-		if (!titled)
-			fprintf(p->out, "\n%s\n", title);
-		titled = true;
-		i += write_group(p, i);
-	}
+	if (verdict_count(p->f, v))
+		fprintf(p->out, "\n%s\n", title);
+	for (size_t i = 0; i < p->order.count;)
+		i += p->f->list[p->order.at[i]].verdict == v ? write_group(p, i) : 1;
 }
 
 /* True when an earlier finding was a SKIP for the same reason (and by the same rule). */
@@ -518,18 +523,12 @@ static void write_skip(const struct page *p, size_t place)
 /* Grouped by reason: on one host most skipped rules share one. */
 static void write_skips(const struct page *p)
 {
-	bool titled = false;
-
-	for (size_t i = 0; i < p->order.count; i++) {
-		const struct finding *f = &p->f->list[p->order.at[i]];
-
-		if (f->verdict != VERDICT_SKIP || text_skipped_before(p, i, false))
-			continue;
-		if (!titled)
-			fputs("\nSkipped (not applicable here):\n", p->out);
-		titled = true;
-		write_skip(p, i);
-	}
+	if (verdict_count(p->f, VERDICT_SKIP))
+		fputs("\nSkipped (not applicable here):\n", p->out);
+	for (size_t i = 0; i < p->order.count; i++)
+		if (p->f->list[p->order.at[i]].verdict == VERDICT_SKIP &&
+		    !text_skipped_before(p, i, false))
+			write_skip(p, i);
 }
 
 static void write_passes(const struct page *p)
@@ -544,13 +543,14 @@ static void write_passes(const struct page *p)
 	}
 }
 
-static void write_root_cause_count(const struct page *p, enum verdict v)
+/* Only where it differs from the number of findings. */
+static void write_root_cause_count(const struct page *p, enum verdict v, size_t findings)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->f->count; i++)
 		n += text_verdict(&p->f->list[i]) == v && p->f->list[i].caused_by < 0;
-	if (n)
+	if (n && n < findings)
 		fprintf(p->out, " (%zu root cause%s)", n, plural(n));
 }
 
@@ -565,9 +565,9 @@ static void write_totals(const struct page *p)
 	start = ftell(p->out);
 	fprintf(p->out, "%zu check%s: %zu passed, %zu failed", p->f->count, plural(p->f->count),
 		by[VERDICT_PASS], by[VERDICT_FAIL]);
-	write_root_cause_count(p, VERDICT_FAIL);
+	write_root_cause_count(p, VERDICT_FAIL, by[VERDICT_FAIL]);
 	fprintf(p->out, ", %zu warning%s", by[VERDICT_WARN], plural(by[VERDICT_WARN]));
-	write_root_cause_count(p, VERDICT_WARN);
+	write_root_cause_count(p, VERDICT_WARN, by[VERDICT_WARN]);
 	fprintf(p->out, ", %zu inconclusive, %zu skipped.", by[VERDICT_INCONCLUSIVE],
 		by[VERDICT_SKIP]);
 	/* Scripts look for the exit code: it is never wrapped. */
@@ -580,14 +580,20 @@ static void write_totals(const struct page *p)
 static void write_legend(const struct page *p)
 {
 	const char *separator = "Evidence: ";
-	bool shown[128] = {false}, consequence = false;
+	bool shown[128] = {false}, consequence = false, empty = false, needed = false;
 
 	for (size_t i = 0; i < p->f->count; i++) {
 		const struct finding *f = &p->f->list[i];
 
 		consequence = consequence || f->caused_by >= 0;
-		for (unsigned int k = 0; k < f->evidence_count; k++)
-			shown[f->evidence[k].kind & 127] |= p->r->verbose || finding_violated(f);
+		needed = needed || finding_blocks(f, p->r->allow, p->r->allow_count);
+		if (!p->r->verbose && !finding_violated(f))
+			continue;
+		for (unsigned int k = 0; k < f->evidence_count; k++) {
+			shown[f->evidence[k].kind & 127] = true;
+			empty |= strstr(f->evidence[k].text, " is {}") != NULL;
+			empty |= strstr(f->evidence[k].text, " is []") != NULL;
+		}
 	}
 	for (const struct evidence_word *w = evidence_words; w->meaning; w++) {
 		if (!shown[w->kind])
@@ -596,9 +602,14 @@ static void write_legend(const struct page *p)
 		separator = ", ";
 	}
 	fputs(separator[0] == ',' ? ".\n" : "", p->out);
+	fputs(empty ? "[], {}: no entry.\n" : "", p->out);
 	fputs(consequence ? "->: consequence of the root cause above.\n" : "", p->out);
 	if (!p->r->capture && verdict_count(p->f, VERDICT_INCONCLUSIVE))
 		fputs("INCONCL: inconclusive checks, their evidence is missing.\n", p->out);
+	if (needed)
+		fputs("[required]: severity error; without evidence the exit code is 4 (1 "
+		      "if a check failed).\n",
+		      p->out);
 }
 
 static void write_page(const struct page *p)
@@ -629,8 +640,9 @@ static void write_page(const struct page *p)
 	write_totals(p);
 	write_legend(p);
 	if (p->r->environment)
-		fputs("Option --env prints the variables for NCCL, UCX, NVSHMEM, libfabric and "
-		      "MVAPICH.\n",
+		fputs("doctor --env prints the environment variables for NCCL, UCX, NVSHMEM, "
+		      "libfabric "
+		      "and MVAPICH.\n",
 		      p->out);
 }
 

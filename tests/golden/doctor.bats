@@ -67,7 +67,10 @@ golden()
 	jq 'del(.machine.lldpad, .machine.owners) | .machine.memlock_bytes = null | .machine.ipc_lock = null' \
 		"$from" >"$dir/warn.json"
 	run -4 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1
+	grep -qx '      not PASS: evidence is missing for RC-HST-005' <<<"$output"
 	run -0 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1 --allow-inconclusive RC-HST-005
+	[[ $output == "PASS with "*" warnings  "* ]]
+	grep -q '      this PASS has no evidence for .*RC-HST-005' <<<"$output"
 	run -1 --separate-stderr "$rocecheck" doctor --from "$dir/warn.json" -i mlx5_1 --fail-on warn
 }
 

@@ -458,7 +458,7 @@ static const struct {
 	{"RC-NET-008", forwards, WARN, NULL},
 	{"RC-NET-008", forwarding_unknown, OPEN, NULL},
 	{"RC-PCI-001", NULL, PASS, "16.0 GT/s x16"},
-	{"RC-PCI-001", half_lanes, FAIL, "x8 carries 126030 Mb/s, the port 200000"},
+	{"RC-PCI-001", half_lanes, FAIL, "x8 carries 126030 of the port's 200000 Mb/s"},
 	{"RC-PCI-001", slow_pcie, FAIL, "8.0 GT/s"},
 	{"RC-PCI-001", old_slot_fast_enough, WARN, "below the NIC"},
 	{"RC-PCI-001", pcie_unknown_speed, WARN, NULL},

@@ -230,7 +230,7 @@ static const char *const text_lines[] = {
 	"20261120-120000-0a1b\n",
 	"\nFAIL  RC-PFC-001  h2 roce0 prio 3: PFC is off on every priority: nothing is lossless\n",
 	"\n      [H] pfc.enabled is [] (dcbnl)\n",
-	"\n      expected by  profiles/lab.yaml:",
+	"\n      expected by  profiles/lab.yaml, line ",
 	"\n      advice       on h2: enable PFC on the RoCE priority: rocecheck apply "
 	"profiles/lab.yaml -i\n                   roce0\n",
 	"\n      -> FAIL RC-PFC-002 h2 roce0: pfc.enabled is [], the profile wants [3] [H]\n"
@@ -239,11 +239,14 @@ static const char *const text_lines[] = {
 	"\n  RC-PFC-004  h1 roce0, h2 roce0: no link partner was heard (LLDP) [allowed by "
 	"--allow-inconclusive]\n",
 	"\n  RC-PFC-010  h1 roce0, h2 roce0: nothing was lost, but no congestion was made",
-	" [must be checked for exit 0]\n      next step    congest the port: rocecheck probe "
-	"client ",
+	" [required]\n      next step    congest each host in turn, from two others; for "
+	"h1:\n                   on h2 and HOST2: rocecheck probe server (prints a token)\n"
+	"                   on h1: rocecheck probe client h2 HOST2 --incast --tos 106\n",
 	" 0 warnings, 4 inconclusive, 2 skipped. Exit code 1.\n",
 	"\nEvidence: [H] host settings, ",
-	"\n->: consequence of the root cause above.\nINCONCL: ",
+	"\n[], {}: no entry.\n",
+	"->: consequence of the root cause above.\nINCONCL: ",
+	"\n[required]: severity error",
 };
 
 static void test_text(void **state)
