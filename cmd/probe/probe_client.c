@@ -103,10 +103,10 @@ static int client_report_record(const struct folder *f, int code, int err, const
 
 /* Result of a run, with a verdict if traffic was started. */
 struct outcome {
-	const struct two_ended *t;
-	struct two_ended_verdict *verdict; /* NULL: no traffic, or a sweep of sizes */
-	struct size_verdicts *sizes;	   /* verdicts of a sweep, else NULL */
-	const struct folder *record;	   /* --out; path is NULL without it */
+	const struct pair *t;
+	struct pair_verdict *verdict; /* NULL: no traffic, or a sweep of sizes */
+	struct size_verdicts *sizes;  /* verdicts of a sweep, else NULL */
+	const struct folder *record;  /* --out; path is NULL without it */
 	int code;
 };
 
@@ -115,7 +115,7 @@ static int client_judge_traffic(struct outcome *o, struct err *e)
 	o->verdict = calloc(1, sizeof(*o->verdict));
 	if (!o->verdict)
 		return err_sys(e, -ENOMEM, "verdict");
-	if (two_ended_judge(o->t, o->verdict, e)) {
+	if (pair_judge(o->t, o->verdict, e)) {
 		free(o->verdict);
 		o->verdict = NULL;
 		return e->code;
@@ -154,7 +154,7 @@ static json_t *client_verdict_to_json(const struct outcome *o, json_t *doc)
 
 static json_t *client_document(const struct outcome *o)
 {
-	json_t *doc = two_ended_to_json(o->t);
+	json_t *doc = pair_to_json(o->t);
 
 	return client_finish_document(doc, client_verdict_to_json(o, doc), o->code);
 }
@@ -173,7 +173,7 @@ static int client_save(const struct outcome *o)
 }
 
 /* Prints the result first: a record that cannot be saved must not hide it. */
-static int client_report(const struct two_ended *t, const struct folder *record, int err,
+static int client_report(const struct pair *t, const struct folder *record, int err,
 			 const struct err *e)
 {
 	struct outcome o = {.t = t, .record = record};
@@ -197,10 +197,10 @@ static int client_report(const struct two_ended *t, const struct folder *record,
 	return code;
 }
 
-static int client_run_probe(const struct two_ended_wish *w, const struct folder *record,
+static int client_run_probe(const struct pair_request *w, const struct folder *record,
 			    struct probe_progress *progress)
 {
-	struct two_ended *t = calloc(1, sizeof(*t));
+	struct pair *t = calloc(1, sizeof(*t));
 	struct err e = {0};
 	int err, code;
 
@@ -208,10 +208,10 @@ static int client_run_probe(const struct two_ended_wish *w, const struct folder 
 		err_sys(&e, -ENOMEM, "probe");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
-	err = two_ended_run(w, t, &e);
+	err = pair_run(w, t, &e);
 	probe_progress_clear(progress);
 	code = client_report(t, record, err, &e);
-	two_ended_clear(t);
+	pair_clear(t);
 	free(t);
 	return code;
 }
@@ -274,7 +274,7 @@ static int client_incast_fail_each(const struct incast *in, int code, const stru
 static void client_incast_print(const struct incast *in, const struct incast_verdict *v, FILE *out)
 {
 	for (unsigned int i = 0; i < in->count; i++) {
-		const struct two_ended *t = &in->one[i].t;
+		const struct pair *t = &in->one[i].t;
 
 		if (!t->chosen)
 			continue; /* its error was printed */
@@ -340,7 +340,7 @@ static int client_incast_report(const struct incast *in, const struct folder *re
 	return code;
 }
 
-static int client_run_incast(const struct two_ended_wish *w, const char *const *host,
+static int client_run_incast(const struct pair_request *w, const char *const *host,
 			     const char *const *token, unsigned int count,
 			     const struct folder *record)
 {
@@ -416,7 +416,7 @@ static int client_find_tokens(struct client_tokens *tokens, char **host, int cou
 }
 
 /* Measures the device that the run would use. */
-static int client_measure_registration(const struct two_ended_wish *w, struct registration *r,
+static int client_measure_registration(const struct pair_request *w, struct registration *r,
 				       struct err *e)
 {
 	const struct endpoint_request request = {
@@ -440,7 +440,7 @@ static int client_measure_registration(const struct two_ended_wish *w, struct re
 	return err;
 }
 
-static void client_explain(const struct two_ended_wish *w)
+static void client_explain(const struct pair_request *w)
 {
 	struct registration r;
 	struct err e = {0};
@@ -451,7 +451,7 @@ static void client_explain(const struct two_ended_wish *w)
 	probe_explain_registration(&r, err ? &e : NULL, stdout);
 }
 
-static int client_start(struct two_ended_wish *w, char **host, const char *const *token, int count)
+static int client_start(struct pair_request *w, char **host, const char *const *token, int count)
 {
 	bool terminal = isatty(STDERR_FILENO);
 	struct probe_progress progress = {0};
@@ -462,7 +462,8 @@ static int client_start(struct two_ended_wish *w, char **host, const char *const
 	/* Before any traffic, so that an unusable --out fails early. */
 	if (probe_options.out_dir && folder_make(probe_options.out_dir, &record, &e))
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	w->say = !globals->quiet && (terminal || globals->verbose) ? probe_progress_print : NULL;
+	w->progress = !globals->quiet && (terminal || globals->verbose) ? probe_progress_print
+									: NULL;
 	w->live = !globals->quiet && terminal ? probe_progress_show : NULL;
 	w->arg = &progress;
 	w->stop = signals_catch_stop();
@@ -480,7 +481,7 @@ static int client_start(struct two_ended_wish *w, char **host, const char *const
 
 static int client_main(int argc, char **argv)
 {
-	struct two_ended_wish w = {0};
+	struct pair_request w = {0};
 	struct client_tokens *tokens;
 	char self[PATH_MAX];
 	struct err e = {0};

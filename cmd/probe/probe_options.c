@@ -450,7 +450,7 @@ static int option_make_spec(const struct probe_options *c, struct traffic_spec *
 
 /* Parses "64-1MiB". */
 static int option_parse_sizes(const char *text, uint32_t least, uint32_t most,
-			      struct two_ended_wish *w, struct err *e)
+			      struct pair_request *w, struct err *e)
 {
 	const char *dash = strchr(text, '-');
 	char from[32];
@@ -476,7 +476,7 @@ static int option_parse_sizes(const char *text, uint32_t least, uint32_t most,
 }
 
 /* Each size is one run, so each run needs an end. */
-static int option_make_sizes(const struct probe_options *c, struct two_ended_wish *w, struct err *e)
+static int option_make_sizes(const struct probe_options *c, struct pair_request *w, struct err *e)
 {
 	const char *option = c->sizes ? "--sizes" : "--all";
 	struct traffic_class *class = &w->spec.class[0];
@@ -527,7 +527,7 @@ static int option_check_incast_class(const struct traffic_class *class, unsigned
 }
 
 /* Only this host's port is to be congested. */
-static int option_check_incast(const struct probe_options *c, const struct two_ended_wish *w,
+static int option_check_incast(const struct probe_options *c, const struct pair_request *w,
 			       struct err *e)
 {
 	const struct {
@@ -555,7 +555,7 @@ static int option_check_incast(const struct probe_options *c, const struct two_e
 	return err;
 }
 
-int probe_options_make(const struct probe_options *c, struct two_ended_wish *w, struct err *e)
+int probe_options_make(const struct probe_options *c, struct pair_request *w, struct err *e)
 {
 	struct destinations checked;
 	int err = option_make_spec(c, &w->spec, e);

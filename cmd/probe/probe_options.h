@@ -7,7 +7,7 @@
 #define CMD_PROBE_OPTIONS_H
 
 #include "cmd/opts.h"
-#include "probe/coord/two_ended.h"
+#include "probe/coord/pair.h"
 
 /* Parses --class "tos=104,qps=4,verb=write,rate=2G" over the defaults in *class. -EINVAL and
  * -ERANGE name the option and the accepted values. */
@@ -35,6 +35,6 @@ extern const struct opt probe_client_opts[];
 
 /* Sets device, GID, MTU, baseline and spec of *w. -EINVAL names the option and the accepted
  * values. */
-int probe_options_make(const struct probe_options *c, struct two_ended_wish *w, struct err *e);
+int probe_options_make(const struct probe_options *c, struct pair_request *w, struct err *e);
 
 #endif

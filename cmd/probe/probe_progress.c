@@ -19,13 +19,13 @@
 #define SILENT_MS  2000u /* client and server report twice a second */
 
 /* Returns 0 before the start. */
-static uint64_t progress_passed_ms(const struct two_ended_live *live)
+static uint64_t progress_passed_ms(const struct pair_live *live)
 {
 	return live->now_ms > live->started_ms ? live->now_ms - live->started_ms : 0;
 }
 
 /* Fewer bytes than before: the next run of a sweep has begun. */
-static void progress_update_rate(const struct two_ended_live *live, struct probe_rate *p)
+static void progress_update_rate(const struct pair_live *live, struct probe_rate *p)
 {
 	uint64_t bytes = larger(live->side[SIDE_CLIENT].bytes, live->side[SIDE_SERVER].bytes);
 	uint64_t passed = progress_passed_ms(live);
@@ -60,7 +60,7 @@ static void progress_time_text(uint64_t passed, uint64_t duration, char bar[BAR_
 	snprintf(left, 32, "%.0f s left", (double)(duration - done) / 1e3);
 }
 
-void probe_progress_text(const struct two_ended_live *live, struct probe_rate *before, char *buf,
+void probe_progress_text(const struct pair_live *live, struct probe_rate *before, char *buf,
 			 size_t size)
 {
 	const struct traffic_progress *a = &live->side[SIDE_CLIENT], *b = &live->side[SIDE_SERVER];
@@ -82,7 +82,7 @@ struct sum {
 	uint64_t least, most;	       /* rates of these two */
 };
 
-static void progress_add_server(const struct two_ended_live *one, struct probe_rate *pace,
+static void progress_add_server(const struct pair_live *one, struct probe_rate *pace,
 				unsigned int i, struct sum *sum)
 {
 	bool silent = sum->newest_ms - one->now_ms > SILENT_MS;
@@ -158,7 +158,7 @@ void probe_progress_print(const char *line, void *arg)
 	fprintf(stderr, "rocecheck probe: %s\n", line);
 }
 
-void probe_progress_show(const struct two_ended_live *live, void *arg)
+void probe_progress_show(const struct pair_live *live, void *arg)
 {
 	struct probe_progress *t = arg;
 	char line[LINE_BYTES];

@@ -20,13 +20,13 @@ struct probe_progress {
 };
 
 void probe_progress_print(const char *line, void *arg);
-void probe_progress_show(const struct two_ended_live *live, void *arg);
+void probe_progress_show(const struct pair_live *live, void *arg);
 void probe_progress_incast(const struct incast_live *live, void *arg);
 void probe_progress_clear(struct probe_progress *t); /* erases the line */
 
 /* Writes "[####      ] 38.1 MB/s, 5810 messages, 0 wrong, 0 lost, 6 s left". The rate is that since
  * *before, which is updated. */
-void probe_progress_text(const struct two_ended_live *live, struct probe_rate *before, char *buf,
+void probe_progress_text(const struct pair_live *live, struct probe_rate *before, char *buf,
 			 size_t size);
 
 /* Writes "[####      ] 25.1 MB/s, 6 s left, 0 wrong, 0 lost, slowest of 2 h2 12.1 MB/s, fastest h3

@@ -9,7 +9,7 @@
 
 #include "capture/decode/packet.h"
 #include "cmd/glossary.h"
-#include "probe/coord/two_ended_sizes.h"
+#include "probe/coord/pair_sizes.h"
 #include "probe/traffic/traffic_words.h"
 #include "reports/traffic/size_verdict.h"
 #include "reports/traffic/traffic_verdict.h"
@@ -79,7 +79,7 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size)
 		 traffic_check_word(c->check));
 }
 
-static void probe_print_side(const struct two_ended *t, enum run_side side, FILE *out)
+static void probe_print_side(const struct pair *t, enum run_side side, FILE *out)
 {
 	const struct run_host *h = &t->run.host[side];
 	const struct port *p = t->ends.port[side];
@@ -154,8 +154,8 @@ static void probe_print_goodput(const struct rate_series *v, FILE *out)
 		(double)s.width_ns / 1e9);
 }
 
-static void probe_print_class_side(const struct two_ended *t, enum run_side side,
-				   unsigned int i, FILE *out)
+static void probe_print_class_side(const struct pair *t, enum run_side side, unsigned int i,
+				   FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
 	const struct traffic_class_result *c = i < r->class_count ? &r->class[i] : NULL;
@@ -192,8 +192,8 @@ static void probe_print_class_side(const struct two_ended *t, enum run_side side
 	probe_print_latency(&c->latency, t->spec[side].class[i].probe, out);
 }
 
-static void probe_print_tcp_side(const struct two_ended *t, enum run_side side,
-				 unsigned int i, FILE *out)
+static void probe_print_tcp_side(const struct pair *t, enum run_side side, unsigned int i,
+				 FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
 	const struct traffic_tcp_result *c = i < r->tcp_count ? &r->tcp[i] : NULL;
@@ -219,7 +219,7 @@ static void probe_print_tcp_side(const struct two_ended *t, enum run_side side,
 			t->spec[side].tcp[i].streams, c->detail);
 }
 
-static void probe_print_tcp(const struct two_ended *t, FILE *out)
+static void probe_print_tcp(const struct pair *t, FILE *out)
 {
 	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].tcp_count; i++) {
 		char text[200];
@@ -231,7 +231,7 @@ static void probe_print_tcp(const struct two_ended *t, FILE *out)
 	}
 }
 
-static void probe_print_failures(const struct two_ended *t, enum run_side side, FILE *out)
+static void probe_print_failures(const struct pair *t, enum run_side side, FILE *out)
 {
 	const struct traffic_report *r = &t->report[side];
 
@@ -280,7 +280,7 @@ static void probe_print_counter(const struct counters delta[2 * SIDES], enum met
 	fputc('\n', out);
 }
 
-static void probe_print_counters(const struct two_ended *t, FILE *out)
+static void probe_print_counters(const struct pair *t, FILE *out)
 {
 	struct counters delta[2 * SIDES];
 
@@ -298,9 +298,9 @@ static void probe_print_counters(const struct two_ended *t, FILE *out)
 			probe_print_counter(delta, (enum metric)m, prio, out);
 }
 
-static void probe_print_memory(const struct two_ended *t, enum run_side side, FILE *out)
+static void probe_print_memory(const struct pair *t, enum run_side side, FILE *out)
 {
-	const struct traffic_memory *m = two_ended_memory(t, side);
+	const struct traffic_memory *m = pair_memory(t, side);
 	char text[320], bytes[32], time[32];
 
 	if (!m)
@@ -308,8 +308,8 @@ static void probe_print_memory(const struct two_ended *t, enum run_side side, FI
 	traffic_memory_gpu(m, t->spec[side].ibdev, text, sizeof(text));
 	probe_bytes_text(m->bytes, bytes, sizeof(bytes));
 	probe_time_text(m->registration_ns, time, sizeof(time));
-	fprintf(out, "memory  %s: %s in %s%s, registered in %s\n        %s\n",
-		run_side_word(side), bytes, traffic_memory_pages(m),
+	fprintf(out, "memory  %s: %s in %s%s, registered in %s\n        %s\n", run_side_word(side),
+		bytes, traffic_memory_pages(m),
 		t->spec[side].huge_pages && m->huge_bytes < m->bytes
 			? " (too few huge pages are free)"
 			: "",
@@ -379,13 +379,13 @@ static void probe_print_mtu(const struct marking_endpoints *ends, enum marking_d
 	fputc('\n', out);
 }
 
-static void probe_print_marking(const struct two_ended_echo *x, FILE *out)
+static void probe_print_marking(const struct pair_marking *x, FILE *out)
 {
 	struct marking_findings found;
 	struct marking_endpoints ends;
 	struct err e = {0};
 
-	two_ended_echo_ends(x, &ends);
+	pair_marking_ends(x, &ends);
 	fprintf(out, "marking  %u class%s, %u UDP source ports, %u datagrams per port\n",
 		x->spec[0].class_count, x->spec[0].class_count == 1 ? "" : "es",
 		marking_paths(&x->spec[0]), x->spec[0].count);
@@ -405,7 +405,7 @@ static void probe_print_marking(const struct two_ended_echo *x, FILE *out)
 		probe_print_sweep(&ends, (enum marking_direction)i, out);
 }
 
-void probe_print(const struct two_ended *t, FILE *out)
+void probe_print(const struct pair *t, FILE *out)
 {
 	if (!t->chosen)
 		return;
@@ -458,12 +458,12 @@ void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
 		fprintf(out, "  %u more reasons\n", v->more);
 }
 
-static void probe_print_size_row(const struct two_ended_size *s, const char *verdict, FILE *out)
+static void probe_print_size_row(const struct pair_size *s, const char *verdict, FILE *out)
 {
 	char size[32], rate[32], p50[32] = "-", p99[32] = "-", checked[32] = "none";
-	struct two_ended_size_sum sum;
+	struct pair_size_sum sum;
 
-	two_ended_size_sum(s, &sum);
+	pair_size_sum(s, &sum);
 	probe_size_text(s->bytes, size, sizeof(size));
 	probe_bytes_text(sum.bytes_per_s, rate, sizeof(rate));
 	if (sum.checked_bytes)
@@ -481,8 +481,8 @@ static void probe_print_size_row(const struct two_ended_size *s, const char *ver
 		p99, checked, sum.mismatches, sum.gaps + sum.losses, verdict);
 }
 
-static void probe_print_size_reasons(const struct two_ended_size *s,
-				     const struct traffic_verdict *v, FILE *out)
+static void probe_print_size_reasons(const struct pair_size *s, const struct traffic_verdict *v,
+				     FILE *out)
 {
 	char size[32];
 
@@ -495,7 +495,7 @@ static void probe_print_size_reasons(const struct two_ended_size *s,
 			probe_print_reason(&v->reason[i], true, out);
 }
 
-void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v, FILE *out)
+void probe_print_sizes(const struct pair *t, const struct size_verdicts *v, FILE *out)
 {
 	char text[200];
 
@@ -574,10 +574,10 @@ void probe_explain_registration(const struct registration *r, const struct err *
 	fprintf(out, "%s\n", text);
 }
 
-static void probe_explain_sizes(const struct two_ended_wish *w, FILE *out)
+static void probe_explain_sizes(const struct pair_request *w, FILE *out)
 {
 	uint32_t bytes[SIZES_MAX];
-	unsigned int n = two_ended_sizes_list(w->size_from, w->size_to, bytes);
+	unsigned int n = pair_sizes_list(w->size_from, w->size_to, bytes);
 	char from[32], to[32];
 
 	probe_size_text(w->size_from, from, sizeof(from));
@@ -585,7 +585,7 @@ static void probe_explain_sizes(const struct two_ended_wish *w, FILE *out)
 	fprintf(out, "sizes    %s to %s: %u runs, one after another\n", from, to, n);
 }
 
-void probe_explain(const struct two_ended_wish *w, FILE *out)
+void probe_explain(const struct pair_request *w, FILE *out)
 {
 	struct explained t = {.out = out};
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "probe/coord/two_ended.h"
+#include "probe/coord/pair.h"
 
 /* "RC WRITE, 4 QPs, 64 KiB, no rate limit, ToS 104 (DSCP 26), check: sampled" */
 void probe_class_text(const struct traffic_class *c, char *buf, size_t size);
@@ -16,18 +16,18 @@ void probe_class_text(const struct traffic_class *c, char *buf, size_t size);
 void probe_bytes_text(uint64_t bytes, char *buf, size_t size);
 
 /* Prints the record without the verdict. */
-void probe_print(const struct two_ended *t, FILE *out);
+void probe_print(const struct pair *t, FILE *out);
 
 struct traffic_verdict;
 struct size_verdicts;
 /* Prints one row per message size, then the reasons of sizes that are not PASS. v NULL: no verdict.
  */
-void probe_print_sizes(const struct two_ended *t, const struct size_verdicts *v, FILE *out);
+void probe_print_sizes(const struct pair *t, const struct size_verdicts *v, FILE *out);
 
 void probe_print_verdict(const struct traffic_verdict *v, FILE *out);
 
 /* Prints the planned run and the meaning of each of its terms. */
-void probe_explain(const struct two_ended_wish *w, FILE *out);
+void probe_explain(const struct pair_request *w, FILE *out);
 
 /* Prints the cost of memory registration on this host, or the reason it was not measured. */
 void probe_explain_registration(const struct registration *r, const struct err *why, FILE *out);

@@ -9,32 +9,32 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/coord/two_ended_inside.h"
+#include "probe/coord/pair_priv.h"
 
 struct member {
-	struct two_ended_wish w;
+	struct pair_request w;
 	struct voice *voice;
 	unsigned int number;
 };
 
 /* What all of them report, with the server in front. */
 struct voice {
-	const struct two_ended_wish *w;
+	const struct pair_request *w;
 	incast_show *show;
 	struct incast_live live;
-	struct two_ended_live one[INCAST_MAX];
+	struct pair_live one[INCAST_MAX];
 };
 
-static void say(const char *line, void *arg)
+static void incast_report(const char *line, void *arg)
 {
 	const struct member *m = arg;
 	char text[320];
 
 	snprintf(text, sizeof(text), "%.64s: %.240s", m->w.host, line);
-	m->voice->w->say(text, m->voice->w->arg);
+	m->voice->w->progress(text, m->voice->w->arg);
 }
 
-static void live(const struct two_ended_live *l, void *arg)
+static void incast_update(const struct pair_live *l, void *arg)
 {
 	const struct member *m = arg;
 	struct voice *v = m->voice;
@@ -51,7 +51,7 @@ void incast_name(struct err *e, const char *host)
 		err_prefix(e, "%s", host);
 }
 
-static int check_hosts(const char *const *host, unsigned int count, struct err *e)
+static int incast_check_hosts(const char *const *host, unsigned int count, struct err *e)
 {
 	if (!count || count > INCAST_MAX)
 		return err_set(e, -EINVAL, "incast: %u servers, must be 1 to %u", count,
@@ -70,47 +70,47 @@ bool incast_failed(const struct incast_one *one)
 }
 
 /* How much an error tells. */
-static unsigned int rank(const struct incast_one *one)
+static unsigned int incast_rank(const struct incast_one *one)
 {
 	if (incast_failed(one))
 		return 3;
 	return one->err == -EINTR ? 2 : one->err != 0;
 }
 
-static int first_error(const struct incast *in, struct err *e)
+static int incast_first_error(const struct incast *in, struct err *e)
 {
 	const struct incast_one *first = &in->one[0];
 
 	for (unsigned int i = 1; i < in->count; i++)
-		if (rank(&in->one[i]) > rank(first))
+		if (incast_rank(&in->one[i]) > incast_rank(first))
 			first = &in->one[i];
 	if (first->err)
 		*e = first->e;
 	return first->err;
 }
 
-static void fill_members(struct voice *voice, const char *const *token, struct member *m)
+static void incast_fill_members(struct voice *voice, const char *const *token, struct member *m)
 {
-	const struct two_ended_wish *w = voice->w;
+	const struct pair_request *w = voice->w;
 
 	for (unsigned int i = 0; i < voice->live.count; i++) {
 		m[i] = (struct member){.w = *w, .voice = voice, .number = i};
 		m[i].w.host = voice->live.host[i];
 		m[i].w.token = token[i];
-		m[i].w.say = w->say ? say : NULL;
-		m[i].w.live = voice->show ? live : NULL;
+		m[i].w.progress = w->progress ? incast_report : NULL;
+		m[i].w.live = voice->show ? incast_update : NULL;
 		m[i].w.arg = &m[i];
 	}
 }
 
-static void run_members(struct duos *x, const struct member *m, struct incast *in)
+static void incast_run_members(struct pairs *x, const struct member *m, struct incast *in)
 {
 	int err = 0;
 
 	for (unsigned int i = 0; i < in->count; i++)
-		err = duo_open(&x->one[i], &m[i].w, &in->one[i].t, x->loop) ? -ENOMEM : err;
+		err = pair_open(&x->one[i], &m[i].w, &in->one[i].t, x->loop) ? -ENOMEM : err;
 	if (!err)
-		duos_run(x);
+		pairs_run(x);
 	for (unsigned int i = 0; i < in->count; i++) {
 		in->one[i].err = x->one[i].err;
 		in->one[i].e = x->one[i].e;
@@ -119,29 +119,29 @@ static void run_members(struct duos *x, const struct member *m, struct incast *i
 	}
 }
 
-int incast_run(const struct two_ended_wish *w, const char *const *host, const char *const *token,
+int incast_run(const struct pair_request *w, const char *const *host, const char *const *token,
 	       unsigned int count, incast_show *show, struct incast *in, struct err *e)
 {
 	struct voice voice = {.w = w, .show = show};
 	struct member *m;
-	struct duos x = {0};
+	struct pairs x = {0};
 	int err;
 
 	memset(in, 0, sizeof(*in));
-	err = check_hosts(host, count, e);
+	err = incast_check_hosts(host, count, e);
 	if (err)
 		return err;
 	m = calloc(count, sizeof(*m));
 	in->one = calloc(count, sizeof(*in->one));
-	err = m && in->one ? duos_open(&x, count, e) : err_sys(e, -ENOMEM, "incast");
+	err = m && in->one ? pairs_open(&x, count, e) : err_sys(e, -ENOMEM, "incast");
 	if (!err) {
 		in->count = count;
 		voice.live = (struct incast_live){count, host, voice.one};
-		fill_members(&voice, token, m);
-		run_members(&x, m, in);
-		err = first_error(in, e);
+		incast_fill_members(&voice, token, m);
+		incast_run_members(&x, m, in);
+		err = incast_first_error(in, e);
 	}
-	duos_close(&x);
+	pairs_close(&x);
 	free(m);
 	return err;
 }
@@ -149,14 +149,14 @@ int incast_run(const struct two_ended_wish *w, const char *const *host, const ch
 void incast_clear(struct incast *in)
 {
 	for (unsigned int i = 0; i < in->count; i++)
-		two_ended_clear(&in->one[i].t);
+		pair_clear(&in->one[i].t);
 	free(in->one);
 	memset(in, 0, sizeof(*in));
 }
 
-static json_t *start_to_json(const struct two_ended *t)
+static json_t *incast_start_to_json(const struct pair *t)
 {
-	const struct two_ended_start *s = &t->start;
+	const struct pair_start *s = &t->start;
 
 	return json_pack("{s:s, s:I, s:[I, I]}", "host", t->run.host[SIDE_SERVER].name,
 			 "round_trip_ns", (json_int_t)s->round_trip_ns, "late_ns",
@@ -168,11 +168,11 @@ json_t *incast_to_json(const struct incast *in)
 	json_t *starts = json_array(), *probes = json_array();
 
 	for (unsigned int i = 0; i < in->count; i++) {
-		const struct two_ended *t = &in->one[i].t;
+		const struct pair *t = &in->one[i].t;
 
 		/* Appending NULL fails as well. */
-		if ((t->start.start_ns && json_array_append_new(starts, start_to_json(t))) ||
-		    json_array_append_new(probes, two_ended_to_json(t))) {
+		if ((t->start.start_ns && json_array_append_new(starts, incast_start_to_json(t))) ||
+		    json_array_append_new(probes, pair_to_json(t))) {
 			json_decref(starts);
 			json_decref(probes);
 			return NULL;

@@ -6,13 +6,13 @@
 #ifndef PROBE_INCAST_H
 #define PROBE_INCAST_H
 
-#include "probe/coord/two_ended.h"
+#include "probe/coord/pair.h"
 
 #define INCAST_MAX 32u
 
 struct incast_one {
-	struct two_ended t;
-	int err; /* of two_ended_run() */
+	struct pair t;
+	int err; /* of pair_run() */
 	struct err e;
 };
 
@@ -25,7 +25,7 @@ struct incast {
 struct incast_live {
 	unsigned int count;
 	const char *const *host;
-	const struct two_ended_live *one; /* of each; started_ms 0: its traffic has not begun */
+	const struct pair_live *one; /* of each; started_ms 0: its traffic has not begun */
 };
 typedef void incast_show(const struct incast_live *live, void *arg);
 
@@ -36,7 +36,7 @@ typedef void incast_show(const struct incast_live *live, void *arg);
  * clears in any case. 0 when all ran to their end; else the first error of one's own, or what
  * stopped all: in->one[] has that of each. -EINVAL when there are none or more than INCAST_MAX, or
  * two are one. */
-int incast_run(const struct two_ended_wish *w, const char *const *host, const char *const *token,
+int incast_run(const struct pair_request *w, const char *const *host, const char *const *token,
 	       unsigned int count, incast_show *show, struct incast *in, struct err *e);
 void incast_clear(struct incast *in);
 

@@ -70,8 +70,9 @@ const json_t *load_reply(const struct load_flow *f, enum run_side side, struct e
 }
 
 /* Takes the answer of each end that was asked; without one its flow fails. */
-static void load_take(struct load *l,
-		      int (*take)(struct load_end *end, const json_t *reply, struct err *e))
+static void load_read_answers(struct load *l,
+			      int (*read_answer)(struct load_end *end, const json_t *reply,
+						 struct err *e))
 {
 	for (unsigned int i = 0; i < l->count; i++) {
 		struct load_flow *f = &l->flow[i];
@@ -80,7 +81,7 @@ static void load_take(struct load *l,
 			struct err e = {0};
 			const json_t *reply = load_reply(f, order[k], &e);
 
-			if (!reply || (take && take(&f->end[order[k]], reply, &e)))
+			if (!reply || (read_answer && read_answer(&f->end[order[k]], reply, &e)))
 				load_fail(f, order[k], &e);
 		}
 	}
@@ -137,7 +138,7 @@ static void load_wait(struct load *l, bool for_stop, unsigned int most_ms)
 	load_end_wait(l);
 }
 
-static int load_take_open(struct load_end *end, const json_t *reply, struct err *e)
+static int load_read_open(struct load_end *end, const json_t *reply, struct err *e)
 {
 	struct traffic_endpoint *peer = malloc(sizeof(*peer));
 	int err = peer ? json_get_uint(reply, "handle", 0, INT_MAX, &end->handle, e)
@@ -168,7 +169,7 @@ void load_open(struct load *l, const char *op)
 		}
 	}
 	load_wait(l, true, 0);
-	load_take(l, load_take_open);
+	load_read_answers(l, load_read_open);
 }
 
 /* A server does not make us send to a third host. */
@@ -200,11 +201,11 @@ void load_connect(struct load *l)
 		}
 	}
 	load_wait(l, true, 0);
-	load_take(l, NULL);
+	load_read_answers(l, NULL);
 }
 
 /* Keeps the quickest answer: it is wrong by half its round trip at most. */
-static int load_take_clock(struct load_end *end, const json_t *reply, struct err *e)
+static int load_read_clock(struct load_end *end, const json_t *reply, struct err *e)
 {
 	uint64_t round_trip_ns = end->call.answered_ns - end->call.sent_ns, theirs_ns;
 
@@ -226,7 +227,7 @@ void load_compare_clocks(struct load *l)
 					 json_pack("{s:i}", "lease_ms", SESSION_LEASE_MS),
 					 CLOCK_MS);
 		load_wait(l, true, 0);
-		load_take(l, load_take_clock);
+		load_read_answers(l, load_read_clock);
 	}
 }
 

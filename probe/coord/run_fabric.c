@@ -112,7 +112,7 @@ static void fabric_join_lldp_peers(struct run_host *h)
 static void fabric_read_counters(struct coordinator *c, enum run_reading reading)
 {
 	session_ask_counters(&c->s, false);
-	session_take_counters(&c->s, reading);
+	session_read_counters(&c->s, reading);
 }
 
 /* Runs the load, with idle counters, captures and counter readings around it. */

@@ -38,7 +38,8 @@ struct rail {
 	unsigned int count;
 };
 
-static uint64_t rate_of(const struct coordinator *c, const struct port *a, const struct port *b)
+static uint64_t traffic_rate(const struct coordinator *c, const struct port *a,
+			     const struct port *b)
 {
 	uint32_t slow = a->speed_mbps && (!b->speed_mbps || a->speed_mbps < b->speed_mbps)
 				? a->speed_mbps
@@ -49,19 +50,20 @@ static uint64_t rate_of(const struct coordinator *c, const struct port *a, const
 	return slow * UINT64_C(125000) * c->f->load_percent / 100;
 }
 
-static uint8_t tos_of(const struct coordinator *c, const struct port *p)
+static uint8_t traffic_tos(const struct coordinator *c, const struct port *p)
 {
-	int wish = profile_roce_tos(&c->f->profile);
+	int wanted = profile_roce_tos(&c->f->profile);
 
 	if (qos_has(&p->qos, QOS_CM_TOS))
 		return p->qos.cm_tos;
-	return wish >= 0 ? (uint8_t)wish : 0;
+	return wanted >= 0 ? (uint8_t)wanted : 0;
 }
 
 /* Makes the spec of one end from what is known of its port. The receiver is told of each message: a
  * WRITE goes with an immediate. */
-static int prepare_end(struct coordinator *c, const struct run_pair *pair, enum run_side side,
-		       struct destinations *place, struct traffic_spec *spec, struct err *e)
+static int traffic_prepare_end(struct coordinator *c, const struct run_pair *pair,
+			       enum run_side side, struct destinations *place,
+			       struct traffic_spec *spec, struct err *e)
 {
 	unsigned int host = side == SIDE_CLIENT ? pair->client_host : pair->server_host;
 	unsigned int port = side == SIDE_CLIENT ? pair->client_port : pair->server_port;
@@ -86,13 +88,13 @@ static int prepare_end(struct coordinator *c, const struct run_pair *pair, enum 
 	spec->role = side == SIDE_CLIENT ? TRAFFIC_CLIENT : TRAFFIC_SERVER;
 	spec->ib_port = p->ib_port;
 	spec->gid_index = gid->index;
-	spec->class[0].tos = tos_of(c, p);
+	spec->class[0].tos = traffic_tos(c, p);
 	spec->class[0].sl = prio > 0 ? (uint8_t)prio : 0;
 	run_tcp_set_spec(c->f, spec);
 	return destinations_of_gid(DESTINATION_OF_FABRIC, gid->raw, place, e);
 }
 
-static void prepare(struct coordinator *c, struct round_pair *at, struct load_flow *f)
+static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct load_flow *f)
 {
 	struct run_pair *p = at->pair;
 	struct traffic_spec *spec = calloc(SIDES, sizeof(*spec));
@@ -107,15 +109,16 @@ static void prepare(struct coordinator *c, struct round_pair *at, struct load_fl
 	if (!spec)
 		load_fail(f, SIDE_CLIENT, (err_sys(&e, -ENOMEM, "traffic"), &e));
 	for (unsigned int i = 0; i < SIDES && !f->failed; i++)
-		if (prepare_end(c, p, i, &at->place[i], &spec[i], &e))
+		if (traffic_prepare_end(c, p, i, &at->place[i], &spec[i], &e))
 			load_fail(f, i, &e);
 	if (!f->failed && run_tcp_alloc(p, spec->tcp, c->f->tcp_count))
 		load_fail(f, SIDE_CLIENT, (err_sys(&e, -ENOMEM, "traffic"), &e));
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		seed = loop_now_ms(c->s.loop);
 	for (unsigned int i = 0; i < SIDES && !f->failed; i++) {
-		p->asked_bytes_per_s = rate_of(c, phase_port(c, p->client_host, p->client_port),
-					       phase_port(c, p->server_host, p->server_port));
+		p->asked_bytes_per_s = traffic_rate(c,
+						    phase_port(c, p->client_host, p->client_port),
+						    phase_port(c, p->server_host, p->server_port));
 		spec[i].seed = seed & JSON_UINT_MAX;
 		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
 		f->end[i].spec = traffic_spec_to_json(&spec[i]);
@@ -129,7 +132,7 @@ static void prepare(struct coordinator *c, struct round_pair *at, struct load_fl
 }
 
 /* Stores the result of one end of a pair. */
-static void store_result(struct run_pair *p, struct load_flow *f, enum run_side side)
+static void traffic_store_result(struct run_pair *p, struct load_flow *f, enum run_side side)
 {
 	struct err e = {0};
 	const json_t *result = json_object_get(load_reply(f, side, &e), "result");
@@ -142,7 +145,7 @@ static void store_result(struct run_pair *p, struct load_flow *f, enum run_side 
 		load_fail(f, side, &e);
 }
 
-static void say_tcp(struct coordinator *c, const struct run_pair *p)
+static void traffic_report_tcp(struct coordinator *c, const struct run_pair *p)
 {
 	char text[200];
 
@@ -153,7 +156,7 @@ static void say_tcp(struct coordinator *c, const struct run_pair *p)
 	}
 }
 
-static void say_pair(struct coordinator *c, const struct run_pair *p)
+static void traffic_report_pair(struct coordinator *c, const struct run_pair *p)
 {
 	const struct run_host *client = &c->s.r->host[p->client_host];
 	const struct run_host *server = &c->s.r->host[p->server_host];
@@ -172,21 +175,21 @@ static void say_pair(struct coordinator *c, const struct run_pair *p)
 			       p->client.cause ? traffic_cause_word(p->client.cause)
 					       : traffic_cause_word(p->server.cause));
 	if (p->ran)
-		say_tcp(c, p);
+		traffic_report_tcp(c, p);
 }
 
-static void run_round(struct coordinator *c, struct round *r)
+static void traffic_run_round(struct coordinator *c, struct round *r)
 {
 	struct load *l = &r->load;
 
 	for (unsigned int i = 0; i < l->count; i++)
-		prepare(c, &r->list[i], &l->flow[i]);
+		traffic_prepare(c, &r->list[i], &l->flow[i]);
 	load_open(l, "traffic_open");
 	load_connect(l);
 	load_run(l);
 	for (unsigned int i = 0; i < l->count; i++) {
-		store_result(r->list[i].pair, &l->flow[i], SIDE_CLIENT);
-		store_result(r->list[i].pair, &l->flow[i], SIDE_SERVER);
+		traffic_store_result(r->list[i].pair, &l->flow[i], SIDE_CLIENT);
+		traffic_store_result(r->list[i].pair, &l->flow[i], SIDE_SERVER);
 	}
 	load_close(l);
 	for (unsigned int i = 0; i < l->count; i++) {
@@ -195,11 +198,11 @@ static void run_round(struct coordinator *c, struct round *r)
 		p->ran = !l->flow[i].failed;
 		if (!p->ran)
 			agent_error_text(&l->flow[i].e, p->error, sizeof(p->error));
-		say_pair(c, p);
+		traffic_report_pair(c, p);
 	}
 }
 
-static void find_rail(const struct run *r, unsigned int rail, struct rail *out)
+static void traffic_find_rail(const struct run *r, unsigned int rail, struct rail *out)
 {
 	out->count = 0;
 	for (unsigned int i = 0; i < r->host_count && out->count < SCHEDULE_HOSTS_MAX; i++) {
@@ -215,14 +218,14 @@ static void find_rail(const struct run *r, unsigned int rail, struct rail *out)
 
 #define SCHEDULE_NAME_MAX 40
 
-static void schedule_name(unsigned int rail, char name[SCHEDULE_NAME_MAX])
+static void traffic_schedule_name(unsigned int rail, char name[SCHEDULE_NAME_MAX])
 {
 	snprintf(name, SCHEDULE_NAME_MAX, "schedule-rail%u.txt", rail);
 }
 
 /* The schedule in names, for people and for the run folder. */
-static void tell_schedule(struct coordinator *c, const struct schedule *s, const struct rail *rail,
-			  unsigned int number)
+static void traffic_report_schedule(struct coordinator *c, const struct schedule *s,
+				    const struct rail *rail, unsigned int number)
 {
 	double seconds = s->round_count * (c->f->traffic_s + 1.0);
 	const char **names = calloc(rail->count + 1, sizeof(*names));
@@ -237,15 +240,15 @@ static void tell_schedule(struct coordinator *c, const struct schedule *s, const
 		names[i] = c->s.r->host[rail->host[i]].name;
 	if (names)
 		text = schedule_text(s, names);
-	schedule_name(number, file);
+	traffic_schedule_name(number, file);
 	if (text && c->dir && file_write_in(c->dir, file, 0, text, strlen(text), &e))
 		session_report(&c->s, "%s", e.text);
 	free(text);
 	free(names);
 }
 
-static uint64_t volume_of(const struct coordinator *c, const struct schedule *s,
-			  const struct rail *rail)
+static uint64_t traffic_volume(const struct coordinator *c, const struct schedule *s,
+			       const struct rail *rail)
 {
 	uint64_t bytes = 0;
 
@@ -255,13 +258,13 @@ static uint64_t volume_of(const struct coordinator *c, const struct schedule *s,
 		a = phase_port(c, rail->host[s->pair[i].client], rail->port[s->pair[i].client]);
 		b = phase_port(c, rail->host[s->pair[i].server], rail->port[s->pair[i].server]);
 		if (a && b)
-			bytes += rate_of(c, a, b) * c->f->traffic_s;
+			bytes += traffic_rate(c, a, b) * c->f->traffic_s;
 	}
 	return bytes;
 }
 
 /* Room for the pairs of a schedule, twice: for both verbs. */
-static int add_pairs(struct run *r, const struct schedule *s)
+static int traffic_add_pairs(struct run *r, const struct schedule *s)
 {
 	size_t count = r->pair_count + 2 * (size_t)s->pair_count;
 	struct run_pair *list = realloc(r->pair, (count ? count : 1) * sizeof(*list));
@@ -273,8 +276,8 @@ static int add_pairs(struct run *r, const struct schedule *s)
 	return 0;
 }
 
-static void run_rounds(struct coordinator *c, const struct schedule *s, const struct rail *rail,
-		       struct round *r)
+static void traffic_run_rounds(struct coordinator *c, const struct schedule *s,
+			       const struct rail *rail, struct round *r)
 {
 	for (unsigned int i = 0, n; i < s->pair_count && !session_stopped(&c->s); i += n) {
 		for (n = 0; i + n < s->pair_count && s->pair[i + n].round == s->pair[i].round; n++)
@@ -294,30 +297,31 @@ static void run_rounds(struct coordinator *c, const struct schedule *s, const st
 				p->verb = (enum traffic_verb)verb;
 				r->list[k].pair = p;
 			}
-			run_round(c, r);
+			traffic_run_round(c, r);
 		}
 	}
 }
 
-static int run_rail(struct coordinator *c, unsigned int number, struct rail *rail, struct err *e)
+static int traffic_run_rail(struct coordinator *c, unsigned int number, struct rail *rail,
+			    struct err *e)
 {
 	struct schedule s = {0};
 	struct round r = {.load.loop = c->s.loop};
 	int err;
 
-	find_rail(c->s.r, number, rail);
+	traffic_find_rail(c->s.r, number, rail);
 	err = schedule_make(rail->count, &s);
 	if (!err && s.pair_count) {
 		r.list = calloc(rail->count, sizeof(*r.list));
 		r.load.flow = calloc(rail->count, sizeof(*r.load.flow));
-		err = r.list && r.load.flow ? add_pairs(c->s.r, &s) : -ENOMEM;
+		err = r.list && r.load.flow ? traffic_add_pairs(c->s.r, &s) : -ENOMEM;
 	}
 	if (!err && s.pair_count) {
-		tell_schedule(c, &s, rail, number);
+		traffic_report_schedule(c, &s, rail, number);
 		session_report(&c->s, "rail %u: %.1f MB in total%s", number,
-			       (double)volume_of(c, &s, rail) / 1e6,
+			       (double)traffic_volume(c, &s, rail) / 1e6,
 			       c->f->tcp_count ? ", without TCP" : "");
-		run_rounds(c, &s, rail, &r);
+		traffic_run_rounds(c, &s, rail, &r);
 	}
 	free(r.list);
 	free(r.load.flow);
@@ -326,7 +330,7 @@ static int run_rail(struct coordinator *c, unsigned int number, struct rail *rai
 }
 
 /* The rail after `last` in use, or -1. */
-static int64_t next_rail(const struct run *r, int64_t last)
+static int64_t traffic_next_rail(const struct run *r, int64_t last)
 {
 	int64_t next = -1;
 
@@ -346,8 +350,9 @@ int phase_traffic_remove(const struct coordinator *c, struct err *e)
 	char name[SCHEDULE_NAME_MAX];
 	int err = 0;
 
-	for (int64_t at = next_rail(c->s.r, -1); at >= 0 && !err; at = next_rail(c->s.r, at)) {
-		schedule_name((unsigned int)at, name);
+	for (int64_t at = traffic_next_rail(c->s.r, -1); at >= 0 && !err;
+	     at = traffic_next_rail(c->s.r, at)) {
+		traffic_schedule_name((unsigned int)at, name);
 		err = file_remove(c->dir, name, e);
 	}
 	return err;
@@ -359,9 +364,9 @@ int phase_traffic(struct coordinator *c, struct err *e)
 	int err = rail ? 0 : err_sys(e, -ENOMEM, "traffic");
 
 	c->s.r->traffic = true;
-	for (int64_t at = next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
-	     at = next_rail(c->s.r, at))
-		err = run_rail(c, (unsigned int)at, rail, e);
+	for (int64_t at = traffic_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
+	     at = traffic_next_rail(c->s.r, at))
+		err = traffic_run_rail(c, (unsigned int)at, rail, e);
 	free(rail);
 	return err;
 }

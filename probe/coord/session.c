@@ -139,7 +139,7 @@ void session_ask_counters(struct session *s, bool users)
 			       session_counters_request(&s->r->host[i], users), SESSION_ANSWER_MS);
 }
 
-void session_take_counters(struct session *s, enum run_reading reading)
+void session_read_counters(struct session *s, enum run_reading reading)
 {
 	session_wait(s);
 	for (unsigned int i = 0; i < s->r->host_count; i++) {

@@ -58,7 +58,7 @@ int session_check_build(struct session *s, unsigned int host, struct err *e);
  * queue pairs there. A reading that did not come is missing. The replies stay in conn[].call. In
  * two steps: other sessions of the loop can ask meanwhile. */
 void session_ask_counters(struct session *s, bool users);
-void session_take_counters(struct session *s, enum run_reading reading);
+void session_read_counters(struct session *s, enum run_reading reading);
 
 /* Time after the last packet until all counters include it: what the sources that answered before
  * the load say, and for hardware at least as long as the slowest driver known. */

@@ -96,7 +96,7 @@ static const struct json_row run_rows[] = {
 };
 
 /* The ends stand between these, by the names of their host and port. */
-static const struct json_row pair_rows[] = {
+static const struct json_row run_pair_rows[] = {
 	WORD(struct run_pair, verb, ENUM_VERB),
 	NUMBER(struct run_pair, asked_bytes_per_s, 0, JSON_UINT_MAX),
 	BOOL(struct run_pair, ran),
@@ -138,7 +138,7 @@ static int run_add_tcp(json_t *pair, const struct run_pair *p)
 
 static json_t *run_pair_to_json(const struct run *r, const struct run_pair *p)
 {
-	json_t *out = json_rows_make(JSON_ROWS(pair_rows), p);
+	json_t *out = json_rows_make(JSON_ROWS(run_pair_rows), p);
 
 	if (!(json_object_set_new(out, "client",
 				  run_endpoint_to_json(r, p->client_host, p->client_port,
@@ -221,7 +221,7 @@ static int run_parse_tcp(const json_t *json, struct run_pair *p, struct err *e)
 static int run_parse_pair(const struct run_index *index, const json_t *json, struct run_pair *p,
 			  struct err *e)
 {
-	int err = json_rows_read(json, JSON_ROWS(pair_rows), p, e);
+	int err = json_rows_read(json, JSON_ROWS(run_pair_rows), p, e);
 
 	if (!err)
 		err = json_rows_read(json, JSON_ROWS(size_rows), p, e);

@@ -8,7 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "reports/traffic/two_ended_verdict.h"
+#include "reports/traffic/pair_verdict.h"
 
 static bool has_load(const struct observation *o)
 {
@@ -55,14 +55,14 @@ static void judge_arrival(const struct incast *in, struct incast_verdict *out)
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < in->count; i++) {
-		const struct two_ended *t = &in->one[i].t;
+		const struct pair *t = &in->one[i].t;
 
 		for (unsigned int c = 0; c < t->spec[SIDE_CLIENT].class_count; c++) {
-			two_ended_flow_in(t, SIDE_CLIENT, c, &more);
+			pair_flow_in(t, SIDE_CLIENT, c, &more);
 			count = add_flow(&more, flow, count);
 		}
 	}
-	if (two_ended_arrival(out->end[0], out->in.tcp, flow, count, &out->arrival))
+	if (pair_arrival(out->end[0], out->in.tcp, flow, count, &out->arrival))
 		out->arrivals[0] = &out->arrival;
 }
 
@@ -72,7 +72,7 @@ static uint8_t prios_of(const struct incast *in)
 	uint8_t prios = 0;
 
 	for (unsigned int i = 0; i < in->count; i++) {
-		uint8_t more = two_ended_prios(&in->one[i].t);
+		uint8_t more = pair_prios(&in->one[i].t);
 
 		if (!more)
 			return 0;
@@ -86,11 +86,11 @@ static uint8_t tcp_prios_of(const struct incast *in)
 	uint8_t prios = 0;
 
 	for (unsigned int i = 0; i < in->count; i++)
-		prios |= two_ended_tcp_prios(&in->one[i].t);
+		prios |= pair_tcp_prios(&in->one[i].t);
 	return prios;
 }
 
-static void take_one(const struct two_ended *t, unsigned int i, struct incast_verdict *out)
+static void take_one(const struct pair *t, unsigned int i, struct incast_verdict *out)
 {
 	out->end[i + 1] = &t->seen[SIDE_SERVER];
 	out->pair[i] = (struct verdict_pair){

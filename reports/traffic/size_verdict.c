@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* Adds the reason of an abort between two sizes, which belongs to no size. */
-static void size_judge_abort(const struct two_ended *t, struct size_verdicts *v)
+static void size_judge_abort(const struct pair *t, struct size_verdicts *v)
 {
 	struct verdict_reason *r = &v->own.reason[0];
 
@@ -27,7 +27,7 @@ static void size_judge_abort(const struct two_ended *t, struct size_verdicts *v)
 	v->verdict = traffic_verdict_graver(v->verdict, v->own.verdict);
 }
 
-int size_verdicts_make(const struct two_ended *t, struct size_verdicts **out, struct err *e)
+int size_verdicts_make(const struct pair *t, struct size_verdicts **out, struct err *e)
 {
 	struct size_verdicts *v = calloc(1, sizeof(*v) + t->size_count * sizeof(v->size[0]));
 	int err = 0;
@@ -39,8 +39,8 @@ int size_verdicts_make(const struct two_ended *t, struct size_verdicts **out, st
 	for (unsigned int i = 0; i < v->count && !err; i++) {
 		struct size_verdict *s = &v->size[i];
 
-		two_ended_size_view(t, i, &s->view);
-		err = two_ended_judge(&s->view, &s->of, e);
+		pair_size_view(t, i, &s->view);
+		err = pair_judge(&s->view, &s->of, e);
 		v->verdict = traffic_verdict_graver(v->verdict, s->of.v.verdict);
 	}
 	if (err) {
@@ -81,7 +81,7 @@ json_t *size_verdicts_to_json(const struct size_verdicts *v, json_t *rows)
 	size_add_reasons(reasons, own, 0);
 	json_decref(own);
 	for (unsigned int i = 0; i < v->count; i++) {
-		const struct two_ended_verdict *of = &v->size[i].of;
+		const struct pair_verdict *of = &v->size[i].of;
 		json_t *one = traffic_verdict_to_json(&of->v, &of->in);
 
 		size_add_reasons(reasons, one,

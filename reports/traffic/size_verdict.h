@@ -6,21 +6,21 @@
 #ifndef REPORTS_SIZE_VERDICT_H
 #define REPORTS_SIZE_VERDICT_H
 
-#include "probe/coord/two_ended_sizes.h"
-#include "reports/traffic/two_ended_verdict.h"
+#include "probe/coord/pair_sizes.h"
+#include "reports/traffic/pair_verdict.h"
 
 struct size_verdicts {
 	enum verdict verdict;	    /* the worst */
 	struct traffic_verdict own; /* of the sweep itself: missing sizes */
 	unsigned int count;
 	struct size_verdict {
-		struct two_ended view; /* borrows from the record */
-		struct two_ended_verdict of;
+		struct pair view; /* borrows from the record */
+		struct pair_verdict of;
 	} size[];
 };
 
 /* Makes the verdicts of a record with sizes. The caller frees them before the record. */
-int size_verdicts_make(const struct two_ended *t, struct size_verdicts **out, struct err *e);
+int size_verdicts_make(const struct pair *t, struct size_verdicts **out, struct err *e);
 void size_verdicts_free(struct size_verdicts *v);
 
 /* Returns the whole verdict like traffic_verdict_to_json(); each reason has the "message_bytes" of

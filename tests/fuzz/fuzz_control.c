@@ -15,7 +15,7 @@
 #include "probe/coord/agent_conn.h"
 #include "probe/io/handshake.h"
 #include "probe/io/line_buffer.h"
-#include "reports/traffic/two_ended_verdict.h"
+#include "reports/traffic/pair_verdict.h"
 #include "tests/fuzz/mutate.h"
 
 #define TOKEN	  "0123456789abcdef0123456789abcdef"
@@ -60,8 +60,8 @@ READER(counters, reading)
 
 /* A probe of which these documents tell. */
 struct scene {
-	struct two_ended t;
-	struct two_ended_echo echo;
+	struct pair t;
+	struct pair_marking echo;
 	struct run_host host[SIDES];
 	struct run_pair pair;
 	struct port port[SIDES];
@@ -247,18 +247,18 @@ static void open_scene(struct scene *s)
 /* Whatever the ends say, there is a verdict, and a document of it. */
 static void judge(struct scene *s)
 {
-	static struct two_ended_verdict v;
+	static struct pair_verdict v;
 	struct err e = {0};
 	json_t *doc;
 
 	if (!s->t.spec[0].class_count)
 		return;
-	if (two_ended_judge(&s->t, &v, &e))
+	if (pair_judge(&s->t, &v, &e))
 		fuzz_broken(__FILE__, __LINE__, e.text);
 	doc = traffic_verdict_to_json(&v.v, &v.in);
 	HOLDS(doc);
 	json_decref(doc);
-	doc = two_ended_to_json(&s->t);
+	doc = pair_to_json(&s->t);
 	HOLDS(doc);
 	json_decref(doc);
 }

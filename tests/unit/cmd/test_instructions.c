@@ -202,7 +202,7 @@ static int check_operands(const struct command *c, int argc, char **argv, struct
 /* As main() parses. mention: a command that is only named has neither options nor operands. */
 static int check_words(int argc, char **argv, bool mention, struct err *e)
 {
-	struct two_ended_wish w = {0};
+	struct pair_request w = {0};
 	const struct command *c;
 	int words;
 

@@ -31,7 +31,7 @@ static const struct probe_options none = {
 static unsigned int servers; /* that are named beside the options */
 
 /* A command line as the user writes it, through the option table. */
-static int parse(const char *line, struct two_ended_wish *w, struct err *e)
+static int parse(const char *line, struct pair_request *w, struct err *e)
 {
 	static char copy[512]; /* options point into it */
 	char *words[40] = {(char[]){"client"}}, *rest = copy, *word;
@@ -53,7 +53,7 @@ static int parse(const char *line, struct two_ended_wish *w, struct err *e)
 
 static void test_usual(void **state)
 {
-	struct two_ended_wish w;
+	struct pair_request w;
 	struct err e;
 
 	(void)state;
@@ -79,7 +79,7 @@ static void test_usual(void **state)
 /* As a user of perftest writes it. */
 static void test_perftest_words(void **state)
 {
-	struct two_ended_wish w;
+	struct pair_request w;
 	struct err e;
 
 	(void)state;
@@ -113,7 +113,7 @@ static void test_perftest_words(void **state)
 
 static void test_modes(void **state)
 {
-	struct two_ended_wish w;
+	struct pair_request w;
 	struct err e;
 
 	(void)state;
@@ -136,7 +136,7 @@ static void test_modes(void **state)
 /* A sweep of sizes: short runs that end. */
 static void test_sizes(void **state)
 {
-	struct two_ended_wish w;
+	struct pair_request w;
 	struct err e;
 
 	(void)state;
@@ -164,7 +164,7 @@ static void test_sizes(void **state)
 
 static void expect_wrong(const char *line, int want, const char *text, const char *hint)
 {
-	struct two_ended_wish w;
+	struct pair_request w;
 	struct err e;
 	int got = parse(line, &w, &e);
 
@@ -202,7 +202,7 @@ static void test_flight(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct two_ended_wish w;
+		struct pair_request w;
 		struct err e;
 
 		servers = cases[i].servers;
@@ -229,7 +229,7 @@ static void test_incast(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
-		struct two_ended_wish w;
+		struct pair_request w;
 		struct err e;
 
 		snprintf(line, sizeof(line), "--incast %s", lines[i]);
@@ -242,7 +242,7 @@ static void test_incast(void **state)
 static void test_classes(void **state)
 {
 	const struct traffic_class *c;
-	struct two_ended_wish w;
+	struct pair_request w;
 	struct err e;
 
 	(void)state;
@@ -273,7 +273,7 @@ static void test_classes(void **state)
 /* TCP goes the way of the classes, unless it says another. */
 static void test_tcp(void **state)
 {
-	struct two_ended_wish w;
+	struct pair_request w;
 	char text[200];
 	struct err e;
 
@@ -406,7 +406,7 @@ static void test_class_alone(void **state)
 
 static void test_class_text(void **state)
 {
-	struct two_ended_wish w;
+	struct pair_request w;
 	char text[200];
 	struct err e;
 
@@ -444,7 +444,7 @@ static void test_words(void **state)
 	}
 	assert_null(glossary_meaning("nothing of it"));
 	for (size_t i = 0; i < ARRAY_SIZE(lines); i++) {
-		struct two_ended_wish w;
+		struct pair_request w;
 		char *text = NULL;
 		size_t size = 0;
 		FILE *out = open_memstream(&text, &size);

@@ -14,7 +14,7 @@
 
 static void test_one(void **state)
 {
-	struct two_ended_live live = {.started_ms = 1000, .now_ms = 3000, .duration_ms = 8000};
+	struct pair_live live = {.started_ms = 1000, .now_ms = 3000, .duration_ms = 8000};
 	struct probe_rate pace = {0};
 	char text[160];
 
@@ -46,7 +46,7 @@ static void test_one(void **state)
 /* The next size of a sweep begins at no byte. */
 static void test_next_size(void **state)
 {
-	struct two_ended_live live = {.started_ms = 1000, .now_ms = 2000};
+	struct pair_live live = {.started_ms = 1000, .now_ms = 2000};
 	struct probe_rate pace = {0};
 	char text[160];
 
@@ -67,15 +67,15 @@ static void test_next_size(void **state)
 static void test_incast(void **state)
 {
 	static const char *const host[] = {"h2", "h3", "h4"};
-	struct two_ended_live one[3] = {0};
+	struct pair_live one[3] = {0};
 	struct incast_live live = {3, host, one};
 	struct probe_rate pace[3] = {0};
 	char text[200];
 
 	(void)state;
 	for (unsigned int i = 0; i < 3; i++) {
-		one[i] = (struct two_ended_live){
-			.started_ms = 1000, .now_ms = 3000, .duration_ms = 8000};
+		one[i] =
+			(struct pair_live){.started_ms = 1000, .now_ms = 3000, .duration_ms = 8000};
 		one[i].side[SIDE_CLIENT].bytes = (4 - i) * 2000000;
 		one[i].side[SIDE_SERVER].bytes = 1000000;
 		one[i].side[SIDE_CLIENT].mismatches = i;

@@ -38,7 +38,7 @@ static void say(const char *line, void *arg)
 	}
 }
 
-static void live(const struct two_ended_live *l, void *arg)
+static void live(const struct pair_live *l, void *arg)
 {
 	(void)l;
 	(void)arg;
@@ -70,7 +70,7 @@ static int closed_port(unsigned int *port)
 static void test_each_fails(void **state)
 {
 	struct heard h = {0};
-	struct two_ended_wish w = {.self = "/bin/false", .say = say, .live = live, .arg = &h};
+	struct pair_request w = {.self = "/bin/false", .progress = say, .live = live, .arg = &h};
 	int fd = closed_port(&w.port);
 	struct incast in;
 	struct err e = {0};
@@ -135,7 +135,7 @@ static void test_own_errors(void **state)
 static void test_servers(void **state)
 {
 	static const char *const twice[] = {"h2", "h3", "h2"};
-	struct two_ended_wish w = {0};
+	struct pair_request w = {0};
 	struct incast in;
 	struct err e;
 

@@ -14,8 +14,8 @@
 
 #include <cmocka.h>
 
-#include "probe/coord/two_ended.h"
-#include "probe/coord/two_ended_echo.h"
+#include "probe/coord/pair.h"
+#include "probe/coord/pair_marking.h"
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
 #include "reports/traffic/traffic_verdict.h"
@@ -54,28 +54,28 @@ static void test_texts(void **state)
 static json_t *of_probe(const char *text)
 {
 	static struct run_host host[SIDES];
-	static struct two_ended t = {.run = {.host = host, .host_count = SIDES}};
+	static struct pair t = {.run = {.host = host, .host_count = SIDES}};
 
 	snprintf(t.why, sizeof(t.why), "%s", text);
-	return two_ended_to_json(&t);
+	return pair_to_json(&t);
 }
 
 static json_t *of_host(const char *text)
 {
 	static struct run_host host[SIDES];
-	static struct two_ended t = {.run = {.host = host, .host_count = SIDES}};
+	static struct pair t = {.run = {.host = host, .host_count = SIDES}};
 
 	snprintf(host[SIDE_SERVER].error, sizeof(host[0].error), "%s", text);
 	snprintf(host[SIDE_CLIENT].agent_version, sizeof(host[0].agent_version), "%s", text);
-	return two_ended_to_json(&t);
+	return pair_to_json(&t);
 }
 
 static json_t *of_echo(const char *text)
 {
-	static struct two_ended_echo x;
+	static struct pair_marking x;
 
 	snprintf(x.why, sizeof(x.why), "%s", text);
-	return two_ended_echo_to_json(&x);
+	return pair_marking_to_json(&x);
 }
 
 static json_t *of_echo_end(const char *text)

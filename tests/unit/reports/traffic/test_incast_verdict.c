@@ -55,7 +55,7 @@ static void read_port(struct observation *o, uint64_t came, uint64_t sent, uint6
 
 static void make_probe(struct scene *s, unsigned int i)
 {
-	struct two_ended *t = &s->one[i].t;
+	struct pair *t = &s->one[i].t;
 	char host[8];
 
 	snprintf(host, sizeof(host), "h%u", i + 2);
@@ -235,7 +235,7 @@ static void test_tcp(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < SERVERS; i++) {
-		struct two_ended *t = &s->one[i].t;
+		struct pair *t = &s->one[i].t;
 
 		tcp[i][SIDE_SERVER].sent_bytes = tcp[i][SIDE_CLIENT].arrived_bytes = BYTES;
 		for (unsigned int side = 0; side < SIDES; side++) {

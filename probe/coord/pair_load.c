@@ -7,14 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/coord/two_ended_inside.h"
+#include "probe/coord/pair_priv.h"
 #include "probe/record/run_tcp.h"
 #include "profiles/base/json.h"
 
 #define RUN_MARGIN_MS 15000 /* after the duration: the agent's watchdog comes first */
 
 /* Then a stop is the end that was meant. */
-static bool duo_runs_until_stopped(const struct traffic_spec *spec)
+static bool pair_runs_until_stopped(const struct traffic_spec *spec)
 {
 	for (unsigned int i = 0; i < spec->class_count; i++)
 		if (spec->class[i].count)
@@ -23,7 +23,7 @@ static bool duo_runs_until_stopped(const struct traffic_spec *spec)
 }
 
 /* Without memory for it the record is short of what the reports have as well. */
-static void duo_fill_tcp(const struct two_ended *t, struct run_pair *pair)
+static void pair_fill_tcp(const struct pair *t, struct run_pair *pair)
 {
 	const struct traffic_spec *spec = &t->spec[SIDE_CLIENT];
 
@@ -40,17 +40,17 @@ static void duo_fill_tcp(const struct two_ended *t, struct run_pair *pair)
 	}
 }
 
-static void duo_fill_pair(struct duo *d)
+static void pair_fill_pair(struct pair_session *d)
 {
 	struct run_pair *pair = &d->t->run.pair[0];
-	const struct two_ended *t = d->t;
+	const struct pair *t = d->t;
 
 	run_pair_clear(pair);
-	two_ended_pair(t->spec, t->has_report, t->report, pair);
-	duo_fill_tcp(t, pair);
+	pair_to_run(t->spec, t->has_report, t->report, pair);
+	pair_fill_tcp(t, pair);
 }
 
-void duos_make_load(struct duos *x, struct load *l)
+void pairs_make_load(struct pairs *x, struct load *l)
 {
 	*l = (struct load){.loop = x->loop, .flow = x->flow, .count = x->count};
 	memset(x->flow, 0, x->count * sizeof(*x->flow));
@@ -65,9 +65,9 @@ void duos_make_load(struct duos *x, struct load *l)
 }
 
 /* Opens the traffic of all probes. */
-static void duos_open_traffic(struct duos *x, struct load *l)
+static void pairs_open_traffic(struct pairs *x, struct load *l)
 {
-	duos_make_load(x, l);
+	pairs_make_load(x, l);
 	for (unsigned int i = 0; i < x->count; i++)
 		for (unsigned int k = 0; k < SIDES; k++)
 			x->flow[i].end[k].spec = traffic_spec_to_json(&x->one[i].t->spec[k]);
@@ -75,16 +75,16 @@ static void duos_open_traffic(struct duos *x, struct load *l)
 }
 
 /* Takes over the failures of flows. */
-static void duos_take_failures(struct duos *x)
+static void pairs_copy_failures(struct pairs *x)
 {
 	for (unsigned int i = 0; i < x->count; i++)
 		if (x->flow[i].failed)
-			duo_fail(&x->one[i], &x->flow[i].e);
+			pair_fail(&x->one[i], &x->flow[i].e);
 }
 
 /* A lost end is worth more than a stop, and both are worth more than what the other end says of it.
  */
-static void duo_take_reports(struct duo *d, const struct load_flow *f)
+static void pair_read_reports(struct pair_session *d, const struct load_flow *f)
 {
 	static const enum run_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
 	bool was_stopped = session_stopped(&d->s);
@@ -106,19 +106,19 @@ static void duo_take_reports(struct duo *d, const struct load_flow *f)
 		if (!first.code || e.code == -EPIPE)
 			first = e;
 	}
-	duo_fill_pair(d);
+	pair_fill_pair(d);
 	d->t->stopped = was_stopped;
 	if (was_stopped && first.code != -EPIPE &&
-	    (first.code || !duo_runs_until_stopped(&d->w->spec)))
+	    (first.code || !pair_runs_until_stopped(&d->w->spec)))
 		err_set(&first, -EINTR, "stopped");
 	if (first.code)
-		duo_fail(d, &first);
+		pair_fail(d, &first);
 }
 
-static void duos_run_traffic(struct duos *x, struct load *l)
+static void pairs_run_traffic(struct pairs *x, struct load *l)
 {
 	for (unsigned int i = 0; i < x->count; i++) {
-		struct duo *d = &x->one[i];
+		struct pair_session *d = &x->one[i];
 		uint32_t ms = d->w->spec.duration_ms;
 
 		session_report(&d->s, "traffic");
@@ -131,33 +131,33 @@ static void duos_run_traffic(struct duos *x, struct load *l)
 	l->progress_ms = LOAD_PROGRESS_MS;
 	load_run(l);
 	for (unsigned int i = 0; i < x->count; i++) {
-		struct two_ended_start *start = &x->one[i].t->start;
+		struct pair_start *start = &x->one[i].t->start;
 
 		start->start_ns = l->start_ns;
 		start->round_trip_ns = x->flow[i].end[SIDE_SERVER].round_trip_ns;
-		duo_take_reports(&x->one[i], &x->flow[i]);
+		pair_read_reports(&x->one[i], &x->flow[i]);
 	}
 }
 
-void duos_load(struct duos *x)
+void pairs_load(struct pairs *x)
 {
 	unsigned int settle_ms = 0;
 	struct load l;
 
-	duos_counters(x, READ_LOAD_BEFORE);
-	duos_check(x);
-	duos_open_traffic(x, &l);
+	pairs_counters(x, READ_LOAD_BEFORE);
+	pairs_check(x);
+	pairs_open_traffic(x, &l);
 	load_connect(&l);
 	l.one_start = x->count > 1;
 	if (l.one_start)
 		load_compare_clocks(&l);
-	duos_take_failures(x);
+	pairs_copy_failures(x);
 	for (unsigned int i = 0; i < x->count; i++) {
 		x->one[i].t->run.traffic = true;
-		duo_fill_pair(&x->one[i]);
+		pair_fill_pair(&x->one[i]);
 	}
-	if (!duos_end_before_start(x))
-		duos_run_traffic(x, &l);
+	if (!pairs_end_before_start(x))
+		pairs_run_traffic(x, &l);
 	for (unsigned int i = 0; i < x->count; i++) {
 		unsigned int ms = session_settle_ms(&x->one[i].s);
 
@@ -165,11 +165,11 @@ void duos_load(struct duos *x)
 		settle_ms = ms > settle_ms ? ms : settle_ms;
 	}
 	session_pause(&x->one[0].s, settle_ms);
-	duos_counters(x, READ_LOAD_AFTER);
+	pairs_counters(x, READ_LOAD_AFTER);
 	load_close(&l);
 }
 
-void duos_try_transports(struct duos *x)
+void pairs_try_transports(struct pairs *x)
 {
 	const struct traffic_spec *spec = &x->one[0].w->spec;
 	bool rare = false;
@@ -179,7 +179,7 @@ void duos_try_transports(struct duos *x)
 		rare |= spec->class[i].transport == TRAFFIC_XRC;
 	if (!rare)
 		return;
-	duos_open_traffic(x, &l);
+	pairs_open_traffic(x, &l);
 	load_close(&l);
-	duos_take_failures(x);
+	pairs_copy_failures(x);
 }

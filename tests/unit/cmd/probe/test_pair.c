@@ -7,13 +7,13 @@
 
 #include "cmd/probe/probe_text.h"
 #include "profiles/base/json.h"
-#include "tests/unit/fixture/two_ended_scene.h"
+#include "tests/unit/fixture/pair_scene.h"
 
 static enum verdict judge(struct scene *s)
 {
 	struct err e = {0};
 
-	if (two_ended_judge(&s->t, &s->verdict, &e))
+	if (pair_judge(&s->t, &s->verdict, &e))
 		fail_msg("%s", e.text);
 	return s->verdict.v.verdict;
 }
@@ -28,7 +28,7 @@ static void test_good(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	if (judge(s) != VERDICT_PASS)
 		fail_msg("%s", s->verdict.v.reason[0].text);
 	assert_int_equal(s->verdict.in.lossless, 1 << 3);
@@ -42,7 +42,7 @@ static void test_lost(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	put_growth(&s->t.seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
 	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
 	assert_int_equal(judge(s), VERDICT_FAIL);
@@ -55,7 +55,7 @@ static void test_wrong_priority(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	put_growth(&s->t.seen[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 3, 0);
 	put_growth(&s->t.seen[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 0, 102 * MB);
 	assert_int_equal(judge(s), VERDICT_FAIL);
@@ -69,7 +69,7 @@ static void test_read_arrives_at_the_client(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	for (unsigned int i = 0; i < SIDES; i++)
 		s->t.spec[i].class[0].verb = TRAFFIC_READ;
 	s->result[SIDE_SERVER][0].arrived = s->result[SIDE_SERVER][0].arrived_bytes = 0;
@@ -91,31 +91,31 @@ static void test_missing(void **state)
 	struct scene *s = malloc(sizeof(*s));
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	s->t.has_report[SIDE_SERVER] = false;
 	s->t.partial = true;
 	assert_int_not_equal(judge(s), VERDICT_PASS);
 	assert_false(s->verdict.in.accountable);
 
-	make_two_ended(s);
+	make_pair(s);
 	s->t.partial = s->t.stopped = true;
 	assert_int_equal(judge(s), VERDICT_INCONCLUSIVE);
 	assert_true(has(s, REASON_ABORTED));
 
-	make_two_ended(s); /* a stop that was meant */
+	make_pair(s); /* a stop that was meant */
 	s->t.stopped = true;
 	assert_int_equal(judge(s), VERDICT_PASS);
 	assert_false(s->verdict.in.accountable);
 
-	make_two_ended(s);
+	make_pair(s);
 	s->t.seen[SIDE_CLIENT].user_count = 1;
 	(void)judge(s);
 	assert_false(s->verdict.in.accountable);
 
-	make_two_ended(s);
+	make_pair(s);
 	s->t.seen[SIDE_CLIENT].has = s->t.seen[SIDE_SERVER].has = 0;
 	assert_int_not_equal(judge(s), VERDICT_PASS);
-	make_two_ended(s);
+	make_pair(s);
 	s->port[SIDE_CLIENT].qos.has = s->port[SIDE_SERVER].qos.has =
 		0; /* no map is known: each priority counts */
 	(void)judge(s);
@@ -130,8 +130,8 @@ static void test_document(void **state)
 	json_t *doc;
 
 	(void)state;
-	make_two_ended(s);
-	doc = two_ended_to_json(&s->t);
+	make_pair(s);
+	doc = pair_to_json(&s->t);
 	assert_non_null(doc);
 	assert_string_equal(json_string_value(json_object_get(doc, "schema")), PROBE_SCHEMA);
 	ends = json_object_get(doc, "ends");
@@ -157,7 +157,7 @@ static void test_document(void **state)
 	json_decref(doc);
 	s->t.chosen = s->t.ran = false; /* it failed before anything was chosen */
 	s->t.has_report[0] = s->t.has_report[1] = false;
-	doc = two_ended_to_json(&s->t);
+	doc = pair_to_json(&s->t);
 	assert_true(json_is_null(
 		json_object_get(json_array_get(json_object_get(doc, "ends"), 0), "observed")));
 	json_decref(doc);
@@ -172,7 +172,7 @@ static void test_text(void **state)
 	FILE *out;
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	s->t.report[SIDE_CLIENT].total.cause = CAUSE_RETRY_EXCEEDED;
 	snprintf(s->t.report[SIDE_CLIENT].total.detail, 160, "RETRY_EXC_ERR after 1.2 s");
 	(void)judge(s);
@@ -222,7 +222,7 @@ static void test_text_of_tcp(void **state)
 	FILE *out;
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	snprintf(tcp[SIDE_SERVER].detail, sizeof(tcp[0].detail), "closed by the peer after 1.0 s");
 	for (unsigned int i = 0; i < SIDES; i++) {
 		s->t.spec[i].tcp_count = s->t.report[i].tcp_count = 1;
@@ -243,11 +243,11 @@ static void test_text_of_tcp(void **state)
 /* A marking echo in which all came, and DSCP 26 became 0 from server to client. */
 static void make_echo(struct scene *s)
 {
-	struct two_ended_echo *x = calloc(1, sizeof(*x));
+	struct pair_marking *x = calloc(1, sizeof(*x));
 	struct marking_flow flow[MARKING_FLOWS_MAX];
 
 	s->t.echo = x;
-	two_ended_echo_specs(&s->t, 8, x->spec);
+	pair_marking_specs(&s->t, 8, x->spec);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct marking_result *r = &x->result[i];
 
@@ -273,7 +273,7 @@ static void test_marking_specs(void **state)
 	struct err e = {0};
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct traffic_spec *t = &s->t.spec[i];
 
@@ -284,7 +284,7 @@ static void test_marking_specs(void **state)
 		t->class[3].tos = 106; /* what class 0 becomes */
 	}
 	s->t.spec[SIDE_SERVER].class[0].tos = 40;
-	two_ended_echo_specs(&s->t, 64, spec);
+	pair_marking_specs(&s->t, 64, spec);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		assert_int_equal(marking_spec_check(&spec[i], &e), 0);
 		assert_int_equal(spec[i].class_count, 3);
@@ -316,8 +316,8 @@ static void test_marking(void **state)
 	FILE *out;
 
 	(void)state;
-	make_two_ended(s);
-	doc = two_ended_to_json(&s->t);
+	make_pair(s);
+	doc = pair_to_json(&s->t);
 	assert_true(json_is_null(json_object_get(doc, "marking")));
 	json_decref(doc);
 	make_echo(s);
@@ -330,7 +330,7 @@ static void test_marking(void **state)
 		if (!strstr(text, lines[i]))
 			fail_msg("no '%s' in\n%s", lines[i], text);
 	free(text);
-	whole = two_ended_to_json(&s->t);
+	whole = pair_to_json(&s->t);
 	doc = json_object_get(whole, "marking");
 	assert_int_equal(json_array_size(json_object_get(doc, "findings")), 1);
 	assert_int_equal(json_array_size(json_object_get(doc, "ends")), SIDES);

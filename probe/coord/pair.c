@@ -3,7 +3,7 @@
  * Coordinator of probes between two hosts each. Every wait has an end: a connection that is silent
  * for 3 s is lost, a request has its timeout, and what still runs when one end is gone is stopped.
  */
-#include "probe/coord/two_ended.h"
+#include "probe/coord/pair.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -13,8 +13,8 @@
 #include <sys/random.h>
 #include <unistd.h>
 
-#include "probe/coord/two_ended_inside.h"
-#include "probe/coord/two_ended_sizes.h"
+#include "probe/coord/pair_priv.h"
+#include "probe/coord/pair_sizes.h"
 #include "probe/io/tcp_socket.h"
 #include "probe/io/handshake.h"
 #include "profiles/base/json.h"
@@ -34,7 +34,7 @@ static const struct json_row progress_rows[] = {
 	NUMBER(losses),
 };
 
-static void duo_keep_progress(struct duo *d, enum run_side side, const json_t *doc)
+static void pair_keep_progress(struct pair_session *d, enum run_side side, const json_t *doc)
 {
 	struct traffic_progress *p = &d->live.side[side], v = {0};
 	struct err ignored; /* progress is for people */
@@ -47,18 +47,18 @@ static void duo_keep_progress(struct duo *d, enum run_side side, const json_t *d
 		d->w->live(&d->live, d->w->arg);
 }
 
-static void duo_on_event(struct agent_conn *k, const json_t *doc, void *arg)
+static void pair_on_event(struct agent_conn *k, const json_t *doc, void *arg)
 {
 	const char *event = json_string_value(json_object_get(doc, "event"));
-	struct duo *d = arg;
+	struct pair_session *d = arg;
 
 	if (event && !strcmp(event, "progress") && d->t->ran)
-		duo_keep_progress(d, (enum run_side)(k - d->s.conn),
-				  json_object_get(doc, "progress"));
+		pair_keep_progress(d, (enum run_side)(k - d->s.conn),
+				   json_object_get(doc, "progress"));
 }
 
 /* As a name of a run: it becomes a part of file names. */
-static void duo_clean_name(char name[FABRIC_NAME_MAX], const char *host, const char *fallback)
+static void pair_host_name(char name[FABRIC_NAME_MAX], const char *host, const char *fallback)
 {
 	char one[2] = "x";
 
@@ -72,7 +72,7 @@ static void duo_clean_name(char name[FABRIC_NAME_MAX], const char *host, const c
 		snprintf(name, FABRIC_NAME_MAX, "%s", fallback);
 }
 
-static int duo_init_run(struct duo *d, struct err *e)
+static int pair_init_run(struct pair_session *d, struct err *e)
 {
 	struct fabric_host host[SIDES] = {0};
 	char own[HOST_NAME_MAX + 1] = "";
@@ -80,8 +80,8 @@ static int duo_init_run(struct duo *d, struct err *e)
 	int err;
 
 	(void)gethostname(own, sizeof(own) - 1);
-	duo_clean_name(host[SIDE_CLIENT].name, own, "client");
-	duo_clean_name(host[SIDE_SERVER].name, d->w->host, "server");
+	pair_host_name(host[SIDE_CLIENT].name, own, "client");
+	pair_host_name(host[SIDE_SERVER].name, d->w->host, "server");
 	if (!strcmp(host[SIDE_CLIENT].name, host[SIDE_SERVER].name))
 		snprintf(host[SIDE_SERVER].name, FABRIC_NAME_MAX, "%.50s-server",
 			 host[SIDE_CLIENT].name);
@@ -90,7 +90,7 @@ static int duo_init_run(struct duo *d, struct err *e)
 	return err ? err_sys(e, err, "probe") : 0;
 }
 
-static void duo_open_agents(struct duo *d, int fd)
+static void pair_open_agents(struct pair_session *d, int fd)
 {
 	const char *const argv[] = {d->w->self, "agent", NULL};
 
@@ -99,14 +99,14 @@ static void duo_open_agents(struct duo *d, int fd)
 	agent_conn_open(&d->s.conn[SIDE_CLIENT], d->s.loop, d->t->run.host[SIDE_CLIENT].name, argv,
 			HELLO_MS);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		d->s.conn[i].event = duo_on_event;
+		d->s.conn[i].event = pair_on_event;
 		d->s.conn[i].event_arg = d;
 	}
 }
 
 /* Both ends prove the token; then the server is the one that is meant. A server in a crowd of
  * strangers may have closed a connection to make place for theirs. */
-static int duo_enter(struct duo *d, bool alone, int *fd, struct err *e)
+static int pair_enter(struct pair_session *d, bool alone, int *fd, struct err *e)
 {
 	int err = -ECONNRESET;
 
@@ -126,12 +126,12 @@ static int duo_enter(struct duo *d, bool alone, int *fd, struct err *e)
 	return err;
 }
 
-static int duo_connect(struct duo *d, bool alone, struct err *e)
+static int pair_connect(struct pair_session *d, bool alone, struct err *e)
 {
 	int fd, err;
 
 	session_report(&d->s, "connecting to %s port %u", d->w->host, d->w->port);
-	err = duo_enter(d, alone, &fd, e);
+	err = pair_enter(d, alone, &fd, e);
 	if (err)
 		return err;
 	err = destinations_make(DESTINATION_OF_CLIENT, d->address[SIDE_SERVER], d->w->peer_address,
@@ -140,14 +140,14 @@ static int duo_connect(struct duo *d, bool alone, struct err *e)
 		close(fd);
 		return err;
 	}
-	duo_open_agents(d, fd);
+	pair_open_agents(d, fd);
 	session_start_heartbeat(&d->s); /* our own agent may take longer to start than the server
 					   waits */
 	return 0;
 }
 
 /* Both answer, and both are this build. */
-static int duo_greet(struct duo *d, struct err *e)
+static int pair_greet(struct pair_session *d, struct err *e)
 {
 	for (unsigned int i = SIDES; i-- > 0;) {
 		const struct agent_conn *k = &d->s.conn[i];
@@ -168,7 +168,7 @@ static int duo_greet(struct duo *d, struct err *e)
 	return 0;
 }
 
-void duo_fail(struct duo *d, const struct err *e)
+void pair_fail(struct pair_session *d, const struct err *e)
 {
 	if (d->err)
 		return;
@@ -176,23 +176,23 @@ void duo_fail(struct duo *d, const struct err *e)
 	d->e = *e;
 }
 
-static void duos_connect(struct duos *x)
+static void pairs_connect(struct pairs *x)
 {
 	struct err e;
 
 	for (unsigned int i = 0; i < x->count; i++)
-		if (duo_connect(&x->one[i], x->count == 1, &e))
-			duo_fail(&x->one[i], &e);
+		if (pair_connect(&x->one[i], x->count == 1, &e))
+			pair_fail(&x->one[i], &e);
 	for (unsigned int i = 0; i < x->count; i++) {
 		if (x->one[i].err)
 			continue;
 		session_wait(&x->one[i].s);
-		if (duo_greet(&x->one[i], &e))
-			duo_fail(&x->one[i], &e);
+		if (pair_greet(&x->one[i], &e))
+			pair_fail(&x->one[i], &e);
 	}
 }
 
-static int duo_take_snapshot(struct duo *d, enum run_side side, struct err *e)
+static int pair_read_snapshot(struct pair_session *d, enum run_side side, struct err *e)
 {
 	const struct agent_conn *k = &d->s.conn[side];
 	struct run_host *h = &d->t->run.host[side];
@@ -213,7 +213,7 @@ static int duo_take_snapshot(struct duo *d, enum run_side side, struct err *e)
 	return e->code;
 }
 
-static void duos_collect(struct duos *x)
+static void pairs_collect(struct pairs *x)
 {
 	struct err e = {0};
 
@@ -226,12 +226,12 @@ static void duos_collect(struct duos *x)
 	for (unsigned int i = 0; i < x->count; i++) {
 		session_wait(&x->one[i].s);
 		for (unsigned int k = 0; k < SIDES; k++)
-			if (duo_take_snapshot(&x->one[i], k, &e))
-				duo_fail(&x->one[i], &e);
+			if (pair_read_snapshot(&x->one[i], k, &e))
+				pair_fail(&x->one[i], &e);
 	}
 }
 
-static int duo_add_port(struct run_host *h, const struct port *p)
+static int pair_add_port(struct run_host *h, const struct port *p)
 {
 	struct run_port *list = realloc(h->port, sizeof(*list));
 
@@ -245,7 +245,7 @@ static int duo_add_port(struct run_host *h, const struct port *p)
 	return 0;
 }
 
-static void duo_fill_spec(struct duo *d, enum run_side side, uint64_t seed)
+static void pair_fill_spec(struct pair_session *d, enum run_side side, uint64_t seed)
 {
 	struct traffic_spec *s = &d->t->spec[side];
 	const struct port *p = d->t->ends.port[side];
@@ -258,16 +258,16 @@ static void duo_fill_spec(struct duo *d, enum run_side side, uint64_t seed)
 	s->seed = seed & JSON_UINT_MAX;
 }
 
-static int duo_choose(struct duo *d, struct err *e)
+static int pair_choose(struct pair_session *d, struct err *e)
 {
 	const struct snapshot *snapshot[SIDES];
-	struct endpoint_request wish[SIDES];
+	struct endpoint_request request[SIDES];
 	uint64_t seed = 0;
 	int err;
 
 	for (unsigned int i = 0; i < SIDES; i++) {
 		snapshot[i] = &d->t->run.host[i].before;
-		wish[i] = (struct endpoint_request){
+		request[i] = (struct endpoint_request){
 			.name = d->t->run.host[i].name,
 			.device = d->w->device[i],
 			.ib_port = d->w->ib_port[i],
@@ -275,18 +275,18 @@ static int duo_choose(struct duo *d, struct err *e)
 			.address = d->address[i],
 		};
 	}
-	err = endpoints_select(snapshot, wish, &d->t->ends, e);
+	err = endpoints_select(snapshot, request, &d->t->ends, e);
 	if (!err)
-		err = endpoints_check(&d->t->ends, wish, d->w->mtu_bytes, e);
+		err = endpoints_check(&d->t->ends, request, d->w->mtu_bytes, e);
 	if (err)
 		return err;
 	d->t->chosen = true;
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		seed = monotonic_ms();
 	for (unsigned int i = 0; i < SIDES && !err; i++) {
-		err = duo_add_port(&d->t->run.host[i], d->t->ends.port[i]);
+		err = pair_add_port(&d->t->run.host[i], d->t->ends.port[i]);
 		observe_port(&d->t->seen[i], d->t->run.host[i].name, d->t->ends.port[i]);
-		duo_fill_spec(d, (enum run_side)i, seed);
+		pair_fill_spec(d, (enum run_side)i, seed);
 	}
 	d->t->run.pair = err ? NULL : calloc(1, sizeof(*d->t->run.pair));
 	if (!d->t->run.pair)
@@ -295,7 +295,7 @@ static int duo_choose(struct duo *d, struct err *e)
 	return 0;
 }
 
-int duo_check_port(const struct duo *d, const struct duo *first, struct err *e)
+int pair_check_port(const struct pair_session *d, const struct pair_session *first, struct err *e)
 {
 	const struct port *own = d->t->ends.port[SIDE_CLIENT];
 	const struct port *other = first->t->ends.port[SIDE_CLIENT];
@@ -310,20 +310,20 @@ int duo_check_port(const struct duo *d, const struct duo *first, struct err *e)
 	return -ENOTUNIQ;
 }
 
-static void duos_choose(struct duos *x)
+static void pairs_choose(struct pairs *x)
 {
 	struct err e;
 
 	for (unsigned int i = 0; i < x->count; i++)
-		if (duo_choose(&x->one[i], &e) ||
-		    (x->one[0].t->chosen && duo_check_port(&x->one[i], &x->one[0], &e)))
-			duo_fail(&x->one[i], &e);
+		if (pair_choose(&x->one[i], &e) ||
+		    (x->one[0].t->chosen && pair_check_port(&x->one[i], &x->one[0], &e)))
+			pair_fail(&x->one[i], &e);
 }
 
-void duos_check(struct duos *x)
+void pairs_check(struct pairs *x)
 {
 	for (unsigned int i = 0; i < x->count; i++) {
-		struct duo *d = &x->one[i];
+		struct pair_session *d = &x->one[i];
 		struct err e;
 
 		for (unsigned int k = 0; k < SIDES; k++) {
@@ -332,17 +332,17 @@ void duos_check(struct duos *x)
 			e = d->s.conn[k].err;
 			e.code = -EPIPE;
 			err_prefix(&e, "%s", d->t->run.host[k].name);
-			duo_fail(d, &e);
+			pair_fail(d, &e);
 		}
 		if (session_stopped(&d->s)) {
 			err_set(&e, -EINTR, "stopped");
-			duo_fail(d, &e);
+			pair_fail(d, &e);
 		}
 	}
 }
 
 /* A reading that did not come is missing: the verdict says so. */
-static void duo_observe(struct duo *d, unsigned int side, enum run_reading reading)
+static void pair_observe(struct pair_session *d, unsigned int side, enum run_reading reading)
 {
 	const json_t *ports = json_object_get(d->s.conn[side].call.reply, "ports");
 	const json_t *users = json_object_get(json_array_get(ports, 0), "users");
@@ -355,18 +355,18 @@ static void duo_observe(struct duo *d, unsigned int side, enum run_reading readi
 		observe_put(&d->t->seen[side], reading, &at->reading[reading]);
 }
 
-void duos_counters(struct duos *x, enum run_reading reading)
+void pairs_counters(struct pairs *x, enum run_reading reading)
 {
 	for (unsigned int i = 0; i < x->count; i++)
 		session_ask_counters(&x->one[i].s, reading == READ_LOAD_BEFORE);
 	for (unsigned int i = 0; i < x->count; i++) {
-		session_take_counters(&x->one[i].s, reading);
+		session_read_counters(&x->one[i].s, reading);
 		for (unsigned int k = 0; k < SIDES; k++)
-			duo_observe(&x->one[i], k, reading);
+			pair_observe(&x->one[i], k, reading);
 	}
 }
 
-static void duos_baseline(struct duos *x)
+static void pairs_baseline(struct pairs *x)
 {
 	uint32_t idle_ms = x->one[0].w->idle_ms;
 
@@ -374,14 +374,14 @@ static void duos_baseline(struct duos *x)
 		for (unsigned int i = 0; i < x->count; i++)
 			session_report(&x->one[i].s, "reading idle counters, %.1f s",
 				       idle_ms / 1e3);
-		duos_counters(x, READ_QUIET_BEFORE);
+		pairs_counters(x, READ_QUIET_BEFORE);
 		session_pause(&x->one[0].s, idle_ms);
-		duos_counters(x, READ_QUIET_AFTER);
+		pairs_counters(x, READ_QUIET_AFTER);
 	}
-	duos_check(x);
+	pairs_check(x);
 }
 
-bool duos_end_before_start(struct duos *x)
+bool pairs_end_before_start(struct pairs *x)
 {
 	bool failed = false;
 	struct err e;
@@ -390,29 +390,29 @@ bool duos_end_before_start(struct duos *x)
 		failed |= x->one[i].err != 0;
 	err_set(&e, -ECANCELED, "lost another server before the common start");
 	for (unsigned int i = 0; failed && i < x->count; i++)
-		duo_fail(&x->one[i], &e);
+		pair_fail(&x->one[i], &e);
 	return failed;
 }
 
-void duos_run(struct duos *x)
+void pairs_run(struct pairs *x)
 {
-	static void (*const steps[])(struct duos * x) = {
-		duos_connect, duos_collect, duos_choose, duos_try_transports, duos_baseline,
+	static void (*const steps[])(struct pairs * x) = {
+		pairs_connect, pairs_collect, pairs_choose, pairs_try_transports, pairs_baseline,
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(steps); i++) {
 		steps[i](x);
-		if (duos_end_before_start(x))
+		if (pairs_end_before_start(x))
 			return;
 	}
 	if (x->one[0].w->size_from)
-		duos_sizes(x);
+		pairs_sizes(x);
 	else
-		duos_load(x);
-	duos_echo(x);
+		pairs_load(x);
+	pairs_marking(x);
 }
 
-int duos_open(struct duos *x, unsigned int count, struct err *e)
+int pairs_open(struct pairs *x, unsigned int count, struct err *e)
 {
 	memset(x, 0, sizeof(*x));
 	x->one = calloc(count, sizeof(*x->one));
@@ -424,26 +424,30 @@ int duos_open(struct duos *x, unsigned int count, struct err *e)
 }
 
 /* Opens the record and the session of a probe. */
-int duo_open(struct duo *d, const struct two_ended_wish *w, struct two_ended *t, struct loop *loop)
+int pair_open(struct pair_session *d, const struct pair_request *w, struct pair *t,
+	      struct loop *loop)
 {
 	int err;
 
 	memset(t, 0, sizeof(*t));
 	d->w = w;
 	d->t = t;
-	d->s = (struct session){
-		.stop = w->stop, .progress = w->say, .arg = w->arg, .r = &t->run, .loop = loop};
-	err = duo_init_run(d, &d->e);
+	d->s = (struct session){.stop = w->stop,
+				.progress = w->progress,
+				.arg = w->arg,
+				.r = &t->run,
+				.loop = loop};
+	err = pair_init_run(d, &d->e);
 	if (!err)
 		err = session_open(&d->s, &d->e);
 	d->err = err;
 	return err;
 }
 
-void duos_close(struct duos *x)
+void pairs_close(struct pairs *x)
 {
 	for (unsigned int i = 0; i < x->count; i++) {
-		struct duo *d = &x->one[i];
+		struct pair_session *d = &x->one[i];
 
 		if (!d->t)
 			continue;
@@ -459,29 +463,29 @@ void duos_close(struct duos *x)
 	memset(x, 0, sizeof(*x));
 }
 
-int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct err *e)
+int pair_run(const struct pair_request *w, struct pair *t, struct err *e)
 {
-	struct duos x;
-	int err = duos_open(&x, 1, e);
+	struct pairs x;
+	int err = pairs_open(&x, 1, e);
 
 	memset(t, 0, sizeof(*t));
 	if (!err) {
-		if (!duo_open(&x.one[0], w, t, x.loop))
-			duos_run(&x);
+		if (!pair_open(&x.one[0], w, t, x.loop))
+			pairs_run(&x);
 		err = x.one[0].err;
 		*e = x.one[0].e;
 	}
-	duos_close(&x);
+	pairs_close(&x);
 	return err;
 }
 
-void two_ended_clear(struct two_ended *t)
+void pair_clear(struct pair *t)
 {
 	if (!t)
 		return;
 	for (unsigned int i = 0; i < SIDES; i++)
 		traffic_report_clear(&t->report[i]);
-	two_ended_sizes_clear(t);
+	pair_sizes_clear(t);
 	run_clear(&t->run);
 	free(t->echo);
 	memset(t, 0, sizeof(*t));

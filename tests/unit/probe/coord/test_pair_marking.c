@@ -15,7 +15,7 @@
 #include <cmocka.h>
 
 #include "probe/agent/agent.h"
-#include "probe/coord/two_ended_inside.h"
+#include "probe/coord/pair_priv.h"
 #include "tests/unit/fixture/fake_objects.h"
 
 static char self[4096];
@@ -23,25 +23,26 @@ static atomic_int stop;
 
 struct scene {
 	struct run_host host[SIDES];
-	struct two_ended_wish wish;
-	struct two_ended t;
-	struct duos all;
-	struct duo *duo; /* the only one */
+	struct pair_request wish;
+	struct pair t;
+	struct pairs all;
+	struct pair_session *pair; /* the only one */
 };
 
 static void open_scene(struct scene *s, const char *ibdev)
 {
 	const char *const argv[] = {self, "agent", NULL};
 	struct err e = {0};
-	struct duo *d;
+	struct pair_session *d;
 
 	stop = 0;
-	s->wish = (struct two_ended_wish){.marking = true, .stop = &stop};
+	s->wish = (struct pair_request){.marking = true, .stop = &stop};
 	s->t.run.host = s->host;
 	s->t.run.host_count = SIDES;
-	assert_int_equal(duos_open(&s->all, 1, &e), 0);
-	d = s->duo = &s->all.one[0];
-	*d = (struct duo){.w = &s->wish, .t = &s->t, .s = {.r = &s->t.run, .loop = s->all.loop}};
+	assert_int_equal(pairs_open(&s->all, 1, &e), 0);
+	d = s->pair = &s->all.one[0];
+	*d = (struct pair_session){
+		.w = &s->wish, .t = &s->t, .s = {.r = &s->t.run, .loop = s->all.loop}};
 	assert_int_equal(session_open(&d->s, &e), 0);
 	assert_int_equal(
 		destinations_make(DESTINATION_OF_CLIENT, "::", "::/0", &d->destinations, NULL), 0);
@@ -67,7 +68,7 @@ static void close_scene(struct scene *s)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
 		assert_false(s->all.flow[0].end[i].open);
-	duos_close(&s->all);
+	pairs_close(&s->all);
 	free(s->t.echo);
 	free(s);
 }
@@ -81,10 +82,10 @@ static void test_nothing_arrives(void **state)
 
 	(void)state;
 	open_scene(s, "fake0");
-	duos_echo(&s->all);
+	pairs_marking(&s->all);
 	assert_non_null(s->t.echo);
 	assert_string_equal(s->t.echo->why, "");
-	two_ended_echo_ends(s->t.echo, &ends);
+	pair_marking_ends(s->t.echo, &ends);
 	assert_int_equal(marking_findings_make(&ends, &found, &e), 0);
 	assert_int_equal(found.count, 1); /* that no size does either is no news */
 	assert_int_equal(found.finding[0].kind, MARKING_BLACKHOLE);
@@ -100,7 +101,7 @@ static void test_no_device(void **state)
 
 	(void)state;
 	open_scene(s, "nonesuch");
-	duos_echo(&s->all);
+	pairs_marking(&s->all);
 	if (!strstr(s->t.echo->why, "h2: ") || !strstr(s->t.echo->why, "nonesuch"))
 		fail_msg("%s", s->t.echo->why);
 	assert_false(s->t.echo->has_result[SIDE_CLIENT]);
@@ -132,14 +133,14 @@ static void test_stopped(void **state)
 	s->wish.sweep = MARKING_PATHS_MAX;
 	assert_int_equal(loop_timer_open(s->all.loop, on_time, NULL, &timer), 0);
 	loop_timer_set(timer, 1500);
-	duos_echo(&s->all);
+	pairs_marking(&s->all);
 	loop_run_until(s->all.loop, soon, s);
 	if (!strstr(s->t.echo->why, "stopped"))
 		fail_msg("'%s'", s->t.echo->why);
 	assert_true(s->t.echo->has_result[SIDE_CLIENT]);
 	free(s->t.echo);
 	s->t.echo = NULL;
-	duos_echo(&s->all);
+	pairs_marking(&s->all);
 	assert_string_equal(s->t.echo->why, "the probe ended before the marking test");
 	loop_timer_close(timer);
 	close_scene(s);
@@ -147,13 +148,13 @@ static void test_stopped(void **state)
 
 static void test_not_wished(void **state)
 {
-	struct two_ended_wish wish = {0};
-	struct two_ended *t = calloc(1, sizeof(*t));
-	struct duo d = {.w = &wish, .t = t};
-	struct duos all = {.one = &d, .count = 1};
+	struct pair_request wish = {0};
+	struct pair *t = calloc(1, sizeof(*t));
+	struct pair_session d = {.w = &wish, .t = t};
+	struct pairs all = {.one = &d, .count = 1};
 
 	(void)state;
-	duos_echo(&all);
+	pairs_marking(&all);
 	assert_null(t->echo);
 	free(t);
 }

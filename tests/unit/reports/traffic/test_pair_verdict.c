@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "reports/traffic/two_ended_verdict.h"
+#include "reports/traffic/pair_verdict.h"
 #include "tests/unit/fixture/soft_port.h"
 
 #define S   UINT64_C(1000000000)
@@ -33,7 +33,7 @@ static const struct class_row four[] = {
 };
 
 struct record {
-	struct two_ended t;
+	struct pair t;
 	struct port port[SIDES];
 	struct counters reading[SIDES][READ_COUNT];
 	unsigned int has; /* readings */
@@ -113,7 +113,7 @@ static void arrive(struct record *r, unsigned int prio_26, unsigned int prio_34)
 	came(r, SIDE_CLIENT, 6, 50 * 16); /* and their answers */
 }
 
-static void judge(struct record *r, struct two_ended_verdict *v)
+static void judge(struct record *r, struct pair_verdict *v)
 {
 	struct err e = {0};
 
@@ -123,13 +123,13 @@ static void judge(struct record *r, struct two_ended_verdict *v)
 			if (r->has & 1u << k)
 				observe_put(&r->t.seen[i], k, &r->reading[i][k]);
 	}
-	if (two_ended_judge(&r->t, v, &e))
+	if (pair_judge(&r->t, v, &e))
 		fail_msg("%s", e.text);
 }
 
 static void expect(struct record *r, enum verdict want, int reason, const char *says)
 {
-	static struct two_ended_verdict v;
+	static struct pair_verdict v;
 	bool found = reason < 0;
 
 	judge(r, &v);
@@ -192,7 +192,7 @@ static void with_tcp(struct record *r, uint8_t tos)
  */
 static void test_tcp_beside(void **state)
 {
-	static struct two_ended_verdict v;
+	static struct pair_verdict v;
 	struct record r;
 
 	(void)state;
@@ -220,7 +220,7 @@ static void test_tcp_beside(void **state)
 /* No map says where TCP or the classes go: what is dropped may be of either, at any priority. */
 static void test_tcp_prio_unknown(void **state)
 {
-	static struct two_ended_verdict v;
+	static struct pair_verdict v;
 	struct record r;
 
 	(void)state;
@@ -256,7 +256,7 @@ static void test_swapped_map(void **state)
  * PCP is trusted the priority it was sent with. */
 static void test_flows(void **state)
 {
-	static struct two_ended_verdict v;
+	static struct pair_verdict v;
 	struct record r;
 
 	(void)state;

@@ -3,14 +3,14 @@
  * The marking test of probes. The server is stopped when the client is done. A failure costs the
  * test, not the probe.
  */
-#include "probe/coord/two_ended_echo.h"
+#include "probe/coord/pair_marking.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/coord/two_ended_inside.h"
+#include "probe/coord/pair_priv.h"
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
@@ -20,7 +20,7 @@
 #define DURATION_MS   30000u
 #define RUN_MARGIN_MS 15000u /* the agent's watchdog comes first */
 
-static bool has_class(const struct marking_spec *s, struct marking_class c)
+static bool marking_has_class(const struct marking_spec *s, struct marking_class c)
 {
 	for (unsigned int i = 0; i < s->class_count; i++)
 		if (s->class[i].tos == c.tos && s->class[i].sl == c.sl)
@@ -28,7 +28,7 @@ static bool has_class(const struct marking_spec *s, struct marking_class c)
 	return false;
 }
 
-static struct marking_class class_of(const struct traffic_class *c)
+static struct marking_class marking_class_of(const struct traffic_class *c)
 {
 	return (struct marking_class){
 		.tos = c->tos & 3 ? c->tos : c->tos | 2, /* ECT(0) */
@@ -36,8 +36,7 @@ static struct marking_class class_of(const struct traffic_class *c)
 	};
 }
 
-void two_ended_echo_specs(const struct two_ended *t, unsigned int sweep,
-			  struct marking_spec spec[2])
+void pair_marking_specs(const struct pair *t, unsigned int sweep, struct marking_spec spec[2])
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const struct traffic_spec *from = &t->spec[i];
@@ -57,17 +56,17 @@ void two_ended_echo_specs(const struct two_ended *t, unsigned int sweep,
 		memcpy(spec[i].ibdev, from->ibdev, sizeof(spec[i].ibdev));
 	}
 	for (unsigned int k = 0; k < t->spec[SIDE_CLIENT].class_count; k++) {
-		struct marking_class c = class_of(&t->spec[SIDE_CLIENT].class[k]);
+		struct marking_class c = marking_class_of(&t->spec[SIDE_CLIENT].class[k]);
 
-		if (has_class(&spec[SIDE_CLIENT], c))
+		if (marking_has_class(&spec[SIDE_CLIENT], c))
 			continue;
 		spec[SIDE_CLIENT].class[spec[SIDE_CLIENT].class_count++] = c;
 		spec[SIDE_SERVER].class[spec[SIDE_SERVER].class_count++] =
-			class_of(&t->spec[SIDE_SERVER].class[k]);
+			marking_class_of(&t->spec[SIDE_SERVER].class[k]);
 	}
 }
 
-void two_ended_echo_ends(const struct two_ended_echo *x, struct marking_endpoints *ends)
+void pair_marking_ends(const struct pair_marking *x, struct marking_endpoints *ends)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
 		ends->spec[i] = &x->spec[i];
@@ -76,8 +75,8 @@ void two_ended_echo_ends(const struct two_ended_echo *x, struct marking_endpoint
 }
 
 /* A watchdog's result is another one's form, with a detail. */
-static int echo_take(struct two_ended_echo *x, const struct load_flow *f, enum run_side side,
-		     struct err *e)
+static int marking_read_result(struct pair_marking *x, const struct load_flow *f,
+			       enum run_side side, struct err *e)
 {
 	const json_t *result = json_object_get(load_reply(f, side, e), "result");
 	const char *detail;
@@ -94,14 +93,14 @@ static int echo_take(struct two_ended_echo *x, const struct load_flow *f, enum r
 }
 
 /* Takes what both ends found out, and the first error. */
-static void echo_take_both(struct two_ended_echo *x, struct load_flow *f)
+static void marking_read_results(struct pair_marking *x, struct load_flow *f)
 {
 	bool ran = !f->failed;
 
 	for (unsigned int k = 0; ran && k < SIDES; k++) {
 		struct err e = {0};
 
-		if (echo_take(x, f, k, &e))
+		if (marking_read_result(x, f, k, &e))
 			load_fail(f, k, &e);
 	}
 	if (f->failed)
@@ -109,11 +108,11 @@ static void echo_take_both(struct two_ended_echo *x, struct load_flow *f)
 }
 
 /* Prepares the test of a probe; false when it ended before. */
-static bool echo_prepare(struct duo *d, struct load_flow *f)
+static bool marking_prepare(struct pair_session *d, struct load_flow *f)
 {
-	struct two_ended_echo *x = d->t->echo;
+	struct pair_marking *x = d->t->echo;
 
-	two_ended_echo_specs(d->t, d->w->sweep, x->spec);
+	pair_marking_specs(d->t, d->w->sweep, x->spec);
 	d->s.stop = d->w->stop;
 	f->failed = session_stopped(&d->s);
 	for (unsigned int k = 0; k < SIDES; k++)
@@ -130,27 +129,27 @@ static bool echo_prepare(struct duo *d, struct load_flow *f)
 	return true;
 }
 
-void duos_echo(struct duos *x)
+void pairs_marking(struct pairs *x)
 {
 	struct load l;
 
 	if (!x->one[0].w->marking && !x->one[0].w->sweep)
 		return;
-	duos_make_load(x, &l);
+	pairs_make_load(x, &l);
 	for (unsigned int i = 0; i < x->count; i++) {
 		x->one[i].t->echo = calloc(1, sizeof(*x->one[i].t->echo));
-		x->flow[i].failed = !x->one[i].t->echo || !echo_prepare(&x->one[i], &x->flow[i]);
+		x->flow[i].failed = !x->one[i].t->echo || !marking_prepare(&x->one[i], &x->flow[i]);
 	}
 	load_open(&l, "echo_open");
 	load_connect(&l);
 	load_run(&l);
 	for (unsigned int i = 0; i < x->count; i++)
 		if (x->one[i].t->echo && !x->one[i].t->echo->why[0])
-			echo_take_both(x->one[i].t->echo, &x->flow[i]);
+			marking_read_results(x->one[i].t->echo, &x->flow[i]);
 	load_close(&l);
 }
 
-json_t *two_ended_echo_to_json(const struct two_ended_echo *x)
+json_t *pair_marking_to_json(const struct pair_marking *x)
 {
 	struct marking_findings found = {0};
 	struct marking_endpoints ends;
@@ -159,7 +158,7 @@ json_t *two_ended_echo_to_json(const struct two_ended_echo *x)
 
 	if (!x)
 		return json_null();
-	two_ended_echo_ends(x, &ends);
+	pair_marking_ends(x, &ends);
 	doc = marking_findings_make(&ends, &found, &e) ? json_object()
 						       : marking_findings_to_json(&ends, &found);
 	list = json_array();

@@ -8,8 +8,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 
-#include "probe/coord/two_ended_inside.h"
-#include "tests/unit/fixture/two_ended_scene.h"
+#include "probe/coord/pair_priv.h"
+#include "tests/unit/fixture/pair_scene.h"
 
 #define HELLO "echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"0.1.0\"}'; "
 #define REFUSE                                                                                     \
@@ -30,8 +30,8 @@ enum member { FAILS, OTHER, MEMBERS };
 
 struct load_scene {
 	struct scene member[MEMBERS];
-	struct two_ended_wish wish;
-	struct duos all;
+	struct pair_request wish;
+	struct pairs all;
 	bool lost_told, lost_late;
 };
 
@@ -51,17 +51,17 @@ static void open_load(struct load_scene *s, unsigned int count,
 	struct err e = {0};
 
 	memset(s, 0, sizeof(*s));
-	assert_int_equal(duos_open(&s->all, count, &e), 0);
+	assert_int_equal(pairs_open(&s->all, count, &e), 0);
 	for (unsigned int m = 0; m < count; m++) {
-		struct duo *d = &s->all.one[m];
-		struct two_ended *t = &s->member[m].t;
+		struct pair_session *d = &s->all.one[m];
+		struct pair *t = &s->member[m].t;
 
-		make_two_ended(&s->member[m]);
+		make_pair(&s->member[m]);
 		t->run.pair = calloc(1, sizeof(*t->run.pair));
 		t->ran = false;
 		memset(t->has_report, 0, sizeof(t->has_report));
 		memset(t->report, 0, sizeof(t->report));
-		*d = (struct duo){
+		*d = (struct pair_session){
 			.w = &s->wish,
 			.t = t,
 			.s = {.r = &t->run, .loop = s->all.loop, .progress = load_hear, .arg = s}};
@@ -83,7 +83,7 @@ static void close_load(struct load_scene *s)
 {
 	unsigned int count = s->all.count;
 
-	duos_close(&s->all);
+	pairs_close(&s->all);
 	for (unsigned int m = 0; m < count; m++) {
 		free(s->member[m].t.run.pair);
 		for (unsigned int i = 0; i < SIDES; i++)
@@ -102,7 +102,7 @@ static char *serve(const char *address, const char *meet, const char *end)
 	peer->mtu = 4096;
 	if (inet_pton(AF_INET6, address, peer->gid) != 1)
 		fail_msg("%s", address);
-	make_two_ended(s);
+	make_pair(s);
 	result = traffic_report_to_json(&s->t.report[SIDE_CLIENT]);
 	doc = traffic_endpoint_to_json(peer);
 	text = json_dumps(doc, JSON_COMPACT);
@@ -122,16 +122,16 @@ static char *serve(const char *address, const char *meet, const char *end)
 static void test_one_port(void **state)
 {
 	struct load_scene *s = calloc(1, sizeof(*s));
-	struct duo first = {.t = &s->member[FAILS].t}, other = {.t = &s->member[OTHER].t};
+	struct pair_session first = {.t = &s->member[FAILS].t}, other = {.t = &s->member[OTHER].t};
 	struct err e = {0};
 
 	(void)state;
-	make_two_ended(&s->member[FAILS]);
-	make_two_ended(&s->member[OTHER]);
-	assert_int_equal(duo_check_port(&first, &first, &e), 0);
-	assert_int_equal(duo_check_port(&other, &first, &e), 0);
+	make_pair(&s->member[FAILS]);
+	make_pair(&s->member[OTHER]);
+	assert_int_equal(pair_check_port(&first, &first, &e), 0);
+	assert_int_equal(pair_check_port(&other, &first, &e), 0);
 	s->member[OTHER].port[SIDE_CLIENT].ib_port = 2;
-	assert_int_equal(duo_check_port(&other, &first, &e), -ENOTUNIQ);
+	assert_int_equal(pair_check_port(&other, &first, &e), -ENOTUNIQ);
 	assert_string_equal(e.text,
 			    "this server sends to rxe0 port 2 of this host, another server to rxe0 "
 			    "port 1: no incast");
@@ -158,7 +158,7 @@ static void test_fails_before_the_start(void **state)
 							    {client, server}};
 
 		open_load(s, MEMBERS, script);
-		duos_load(&s->all);
+		pairs_load(&s->all);
 		if (s->all.one[FAILS].err != cases[i].err ||
 		    !strstr(s->all.one[FAILS].e.text, cases[i].text))
 			fail_msg("%zu: %d: %s", i, s->all.one[FAILS].err, s->all.one[FAILS].e.text);
@@ -182,7 +182,7 @@ static void test_lost_in_mid_run(void **state)
 
 	(void)state;
 	open_load(s, MEMBERS, script);
-	duos_load(&s->all);
+	pairs_load(&s->all);
 	if (s->all.one[FAILS].err != -EPIPE || strncmp(s->all.one[FAILS].e.text, "h2: ", 4))
 		fail_msg("%d: %s", s->all.one[FAILS].err, s->all.one[FAILS].e.text);
 	if (s->all.one[OTHER].err)
@@ -222,7 +222,7 @@ static void test_server_elsewhere(void **state)
 		char *server = serve(cases[i].server, "exit 9", ":");
 		char *client = serve("::ffff:198.18.0.1", "exit 9", ":");
 		const char *const script[MEMBERS][SIDES] = {{client, server}};
-		const struct duo *d;
+		const struct pair_session *d;
 		struct err e = {0};
 
 		open_load(s, 1, script);
@@ -231,7 +231,7 @@ static void test_server_elsewhere(void **state)
 						   cases[i].allowed, &s->all.one[0].destinations,
 						   &e),
 				 0);
-		duos_load(&s->all);
+		pairs_load(&s->all);
 		if (d->err != (cases[i].want ? -EPIPE : -EPERM))
 			fail_msg("%zu: %d: %s", i, d->err, d->e.text);
 		if (!cases[i].want && (!strstr(d->e.text, "refusing to send to ") ||

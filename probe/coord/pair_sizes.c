@@ -2,16 +2,16 @@
 /*
  * The sweep of message sizes of a two-ended probe.
  */
-#include "probe/coord/two_ended_sizes.h"
+#include "probe/coord/pair_sizes.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/coord/two_ended_inside.h"
+#include "probe/coord/pair_priv.h"
 #include "profiles/base/json.h"
 
-unsigned int two_ended_sizes_list(uint32_t from, uint32_t to, uint32_t bytes[SIZES_MAX])
+unsigned int pair_sizes_list(uint32_t from, uint32_t to, uint32_t bytes[SIZES_MAX])
 {
 	unsigned int n = 0;
 
@@ -27,7 +27,7 @@ unsigned int two_ended_sizes_list(uint32_t from, uint32_t to, uint32_t bytes[SIZ
 	return n;
 }
 
-void two_ended_size_class(struct traffic_class *class, uint32_t bytes)
+void pair_size_class(struct traffic_class *class, uint32_t bytes)
 {
 	class->message_bytes = bytes;
 	if (bytes < TRAFFIC_CHECKED_MIN)
@@ -35,7 +35,7 @@ void two_ended_size_class(struct traffic_class *class, uint32_t bytes)
 }
 
 /* What a packet carries where each message is one, else no bound. */
-static uint32_t most_bytes(const struct duo *d)
+static uint32_t size_most_bytes(const struct pair_session *d)
 {
 	const struct traffic_spec *s = &d->w->spec;
 	uint32_t mtu = s->mtu_bytes ? s->mtu_bytes : 4096;
@@ -48,10 +48,10 @@ static uint32_t most_bytes(const struct duo *d)
 	return mtu;
 }
 
-static void keep(struct duo *d, uint32_t bytes, bool partial)
+static void size_keep(struct pair_session *d, uint32_t bytes, bool partial)
 {
-	struct two_ended *t = d->t;
-	struct two_ended_size *s = &t->size[t->size_count++];
+	struct pair *t = d->t;
+	struct pair_size *s = &t->size[t->size_count++];
 
 	s->bytes = bytes;
 	s->stopped = t->stopped;
@@ -66,16 +66,16 @@ static void keep(struct duo *d, uint32_t bytes, bool partial)
 	}
 }
 
-static bool moved(const struct two_ended_size *s)
+static bool size_moved(const struct pair_size *s)
 {
-	struct two_ended_size_sum sum;
+	struct pair_size_sum sum;
 
-	two_ended_size_sum(s, &sum);
+	pair_size_sum(s, &sum);
 	return sum.messages || sum.gaps;
 }
 
 /* A reading that does not come is missing then, not that of the load before. */
-static void size_forget_load(struct two_ended *t)
+static void size_forget_load(struct pair *t)
 {
 	unsigned int load = 1u << READ_LOAD_BEFORE | 1u << READ_LOAD_AFTER;
 
@@ -87,55 +87,55 @@ static void size_forget_load(struct two_ended *t)
 
 /* A size that moves nothing ends the sweep: each of the others would take its time to do the same.
  */
-static void size_run(struct duos *x, uint32_t bytes)
+static void size_run(struct pairs *x, uint32_t bytes)
 {
-	struct duo *d = &x->one[0];
-	struct two_ended *t = d->t;
+	struct pair_session *d = &x->one[0];
+	struct pair *t = d->t;
 	bool ran = t->ran;
 	struct err e;
 
 	for (unsigned int i = 0; i < SIDES; i++) {
 		t->spec[i].class[0] = d->w->spec.class[0];
-		two_ended_size_class(&t->spec[i].class[0], bytes);
+		pair_size_class(&t->spec[i].class[0], bytes);
 	}
 	session_report(&d->s, "messages of %u bytes", bytes);
 	t->ran = false;
 	size_forget_load(t);
-	duos_load(x);
+	pairs_load(x);
 	if (t->ran)
-		keep(d, bytes, d->err);
-	if (!d->err && !moved(&t->size[t->size_count - 1])) {
+		size_keep(d, bytes, d->err);
+	if (!d->err && !size_moved(&t->size[t->size_count - 1])) {
 		err_set(&e, -ENODATA, "no message of %u bytes was transferred: stopping the sweep",
 			bytes);
-		duo_fail(d, &e);
+		pair_fail(d, &e);
 	}
 	t->ran |= ran;
 }
 
-void duos_sizes(struct duos *x)
+void pairs_sizes(struct pairs *x)
 {
-	struct duo *d = &x->one[0];
-	uint32_t most = most_bytes(d), to = d->w->size_to < most ? d->w->size_to : most;
+	struct pair_session *d = &x->one[0];
+	uint32_t most = size_most_bytes(d), to = d->w->size_to < most ? d->w->size_to : most;
 	uint32_t from = d->w->size_from < to ? d->w->size_from : to;
 	uint32_t bytes[SIZES_MAX];
-	unsigned int count = two_ended_sizes_list(from, to, bytes);
+	unsigned int count = pair_sizes_list(from, to, bytes);
 	struct err e;
 
 	d->t->size = calloc(count, sizeof(*d->t->size));
 	for (unsigned int i = 0; d->t->size && i < count && !d->err; i++) {
 		d->s.stop = d->w->stop;
-		duos_check(x);
+		pairs_check(x);
 		if (!d->err)
 			size_run(x, bytes[i]);
 	}
-	if (!d->t->size || two_ended_sizes_gather(d->t)) {
+	if (!d->t->size || pair_sizes_gather(d->t)) {
 		err_sys(&e, -ENOMEM, "probe");
-		duo_fail(d, &e);
+		pair_fail(d, &e);
 	}
 }
 
-void two_ended_pair(const struct traffic_spec spec[SIDES], const bool has_report[SIDES],
-		    const struct traffic_report report[SIDES], struct run_pair *pair)
+void pair_to_run(const struct traffic_spec spec[SIDES], const bool has_report[SIDES],
+		 const struct traffic_report report[SIDES], struct run_pair *pair)
 {
 	const struct traffic_spec *client = &spec[SIDE_CLIENT];
 
@@ -155,8 +155,8 @@ void two_ended_pair(const struct traffic_spec spec[SIDES], const bool has_report
 }
 
 /* From this reading of the first size, or to that of the last one: missing there, missing here. */
-static void span(struct two_ended *t, unsigned int side, enum run_reading which,
-		 const struct two_ended_size *of)
+static void size_span(struct pair *t, unsigned int side, enum run_reading which,
+		      const struct pair_size *of)
 {
 	struct run_port *port = &t->run.host[side].port[0];
 	struct observation *seen = &t->seen[side];
@@ -171,7 +171,7 @@ static void span(struct two_ended *t, unsigned int side, enum run_reading which,
 	port->has |= bit;
 }
 
-int two_ended_sizes_gather(struct two_ended *t)
+int pair_sizes_gather(struct pair *t)
 {
 	struct run_pair *pair;
 
@@ -183,56 +183,56 @@ int two_ended_sizes_gather(struct two_ended *t)
 	t->run.pair = pair;
 	t->run.pair_count = t->size_count;
 	for (unsigned int i = 0; i < t->size_count; i++)
-		two_ended_pair(t->size[i].spec, t->size[i].has_report, t->size[i].report, &pair[i]);
+		pair_to_run(t->size[i].spec, t->size[i].has_report, t->size[i].report, &pair[i]);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		span(t, i, READ_LOAD_BEFORE, &t->size[0]);
-		span(t, i, READ_LOAD_AFTER, &t->size[t->size_count - 1]);
+		size_span(t, i, READ_LOAD_BEFORE, &t->size[0]);
+		size_span(t, i, READ_LOAD_AFTER, &t->size[t->size_count - 1]);
 	}
 	return 0;
 }
 
 /* Peers tell up to 63 bits each. */
-static void add(uint64_t *sum, uint64_t more)
+static void size_add(uint64_t *sum, uint64_t more)
 {
 	if (__builtin_add_overflow(*sum, more, sum))
 		*sum = UINT64_MAX;
 }
 
-static void add_report(struct two_ended_size_sum *sum, const struct traffic_report *r,
-		       bool requester)
+static void size_add_report(struct pair_size_sum *sum, const struct traffic_report *r,
+			    bool requester)
 {
 	for (unsigned int i = 0; i < r->class_count; i++) {
 		const struct traffic_class_result *c = &r->class[i];
 
-		add(&sum->checked_bytes, c->checked_bytes);
-		add(&sum->mismatches, c->mismatches);
-		add(&sum->gaps, c->gaps);
-		add(&sum->losses, c->losses);
+		size_add(&sum->checked_bytes, c->checked_bytes);
+		size_add(&sum->mismatches, c->mismatches);
+		size_add(&sum->gaps, c->gaps);
+		size_add(&sum->losses, c->losses);
 		if (!requester)
 			continue;
-		add(&sum->messages, c->messages);
-		add(&sum->bytes, c->bytes);
+		size_add(&sum->messages, c->messages);
+		size_add(&sum->bytes, c->bytes);
 		histogram_merge(&sum->latency, &c->latency);
 	}
 	if (r->total.duration_ns > sum->duration_ns)
 		sum->duration_ns = r->total.duration_ns;
 }
 
-void two_ended_size_sum(const struct two_ended_size *s, struct two_ended_size_sum *sum)
+void pair_size_sum(const struct pair_size *s, struct pair_size_sum *sum)
 {
 	memset(sum, 0, sizeof(*sum));
 	for (unsigned int i = 0; i < SIDES; i++) {
 		bool answers = s->spec[i].class[0].probe && i == SIDE_SERVER;
 
 		if (s->has_report[i])
-			add_report(sum, &s->report[i], !answers);
+			size_add_report(sum, &s->report[i], !answers);
 	}
 	sum->bytes_per_s = rate_per_s(sum->bytes, sum->duration_ns);
 }
 
-void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_ended *view)
+void pair_size_view(const struct pair *t, unsigned int i, struct pair *view)
 {
-	const struct two_ended_size *s = &t->size[i];
+	const struct pair_size *s = &t->size[i];
 
 	*view = *t;
 	view->size = NULL;
@@ -250,7 +250,7 @@ void two_ended_size_view(const struct two_ended *t, unsigned int i, struct two_e
 		view->echo = NULL;
 }
 
-const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum run_side side)
+const struct traffic_memory *pair_memory(const struct pair *t, enum run_side side)
 {
 	const struct traffic_report *r = NULL;
 
@@ -261,7 +261,7 @@ const struct traffic_memory *two_ended_memory(const struct two_ended *t, enum ru
 	return r && r->memory.bytes ? &r->memory : NULL;
 }
 
-void two_ended_sizes_clear(struct two_ended *t)
+void pair_sizes_clear(struct pair *t)
 {
 	for (unsigned int i = 0; i < t->size_count; i++)
 		for (unsigned int k = 0; k < SIDES; k++)
@@ -271,7 +271,7 @@ void two_ended_sizes_clear(struct two_ended *t)
 	t->size_count = 0;
 }
 
-static json_t *ends_to_json(const struct two_ended_size *s)
+static json_t *size_ends_to_json(const struct pair_size *s)
 {
 	json_t *list = json_array();
 
@@ -286,12 +286,12 @@ static json_t *ends_to_json(const struct two_ended_size *s)
 	return list;
 }
 
-static json_t *size_to_json(const struct two_ended_size *s)
+static json_t *size_to_json(const struct pair_size *s)
 {
-	struct two_ended_size_sum sum;
+	struct pair_size_sum sum;
 	json_t *latency;
 
-	two_ended_size_sum(s, &sum);
+	pair_size_sum(s, &sum);
 	latency = histogram_to_json(&sum.latency);
 	json_object_del(latency, "buckets"); /* they are in the reports */
 	return json_pack("{s:o, s:b, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}",
@@ -302,10 +302,10 @@ static json_t *size_to_json(const struct two_ended_size *s)
 			 json_uint(sum.bytes_per_s), "checked_bytes", json_uint(sum.checked_bytes),
 			 "mismatches", json_uint(sum.mismatches), "gaps", json_uint(sum.gaps),
 			 "losses", json_uint(sum.losses), "latency", latency, "ends",
-			 ends_to_json(s));
+			 size_ends_to_json(s));
 }
 
-json_t *two_ended_sizes_to_json(const struct two_ended *t)
+json_t *pair_sizes_to_json(const struct pair *t)
 {
 	json_t *list;
 

@@ -2,7 +2,7 @@
 /*
  * Computes the volume of a probe at each of its two ports, by priority.
  */
-#include "reports/traffic/two_ended_verdict.h"
+#include "reports/traffic/pair_verdict.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,7 @@ static int prio_by(const struct qos *q, const struct traffic_class *class)
 
 /* The priority in which a class has to come to a side: the one it was sent in, by the sender's map.
  * The receiver's own would agree with whatever it does. */
-static int prio_at(const struct two_ended *t, unsigned int side, unsigned int i)
+static int prio_at(const struct pair *t, unsigned int side, unsigned int i)
 {
 	const struct traffic_class *class = &t->spec[!side].class[i];
 	int sent = prio_by(&t->ends.port[!side]->qos, class);
@@ -39,7 +39,7 @@ static unsigned int control_class(const struct traffic_spec *spec)
 
 /* Each message of this end may be acknowledged by a packet, credits as well; those of the other end
  * come themselves. */
-static void add_beside(const struct two_ended *t, unsigned int side, unsigned int i,
+static void add_beside(const struct pair *t, unsigned int side, unsigned int i,
 		       struct prio_volume *flow)
 {
 	const struct traffic_report *own = &t->report[side], *other = &t->report[!side];
@@ -62,8 +62,7 @@ static void add_beside(const struct two_ended *t, unsigned int side, unsigned in
 	flow->beside_bytes += flow->beside_packets * HEADERS_MAX;
 }
 
-void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
-		       struct prio_volume *flow)
+void pair_flow_in(const struct pair *t, unsigned int side, unsigned int i, struct prio_volume *flow)
 {
 	const struct traffic_class *class = &t->spec[!side].class[i];
 	const struct traffic_report *r = &t->report[side];
@@ -83,7 +82,7 @@ void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned in
 	add_beside(t, side, i, flow);
 }
 
-uint8_t two_ended_prios(const struct two_ended *t)
+uint8_t pair_prios(const struct pair *t)
 {
 	uint8_t prios = 0;
 
@@ -98,7 +97,7 @@ uint8_t two_ended_prios(const struct two_ended *t)
 	return prios;
 }
 
-uint8_t two_ended_tcp_prios(const struct two_ended *t)
+uint8_t pair_tcp_prios(const struct pair *t)
 {
 	uint8_t prios = 0;
 
@@ -125,8 +124,8 @@ static bool any_beside(const struct prio_volume *flow, unsigned int count, uint8
 
 /* Without TCP's priorities nothing of the classes was counted, with them something was: all of them
  * may be there, or this port does not count RoCE by priority. */
-bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct prio_volume *flow,
-		       unsigned int count, struct prio_arrival *a)
+bool pair_arrival(const struct observation *seen, uint8_t tcp, const struct prio_volume *flow,
+		  unsigned int count, struct prio_arrival *a)
 {
 	struct counters net, whole, beside;
 	struct prio_arrival all;
@@ -148,31 +147,29 @@ bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct
 	return true;
 }
 
-static void judge_arrival(const struct two_ended *t, unsigned int side,
-			  struct two_ended_verdict *out)
+static void judge_arrival(const struct pair *t, unsigned int side, struct pair_verdict *out)
 {
 	struct prio_volume flow[TRAFFIC_CLASSES_MAX];
 	unsigned int count = t->spec[side].class_count;
 
 	for (unsigned int i = 0; i < count; i++)
-		two_ended_flow_in(t, side, i, &flow[i]);
-	if (two_ended_arrival(&t->seen[side], two_ended_tcp_prios(t), flow, count,
-			      &out->arrival[side]))
+		pair_flow_in(t, side, i, &flow[i]);
+	if (pair_arrival(&t->seen[side], pair_tcp_prios(t), flow, count, &out->arrival[side]))
 		out->arrivals[side] = &out->arrival[side];
 }
 
 /* Without a result of the client there is nothing to look at; what it lacks of the server is not
  * judged. */
-static void judge_echo(const struct two_ended *t, struct two_ended_verdict *out)
+static void judge_echo(const struct pair *t, struct pair_verdict *out)
 {
-	const struct two_ended_echo *x = t->echo;
+	const struct pair_marking *x = t->echo;
 	struct marking_endpoints ends;
 	struct err e = {0};
 
 	if (!x)
 		return;
 	out->pair.echo_failed = x->why[0] ? x->why : NULL;
-	two_ended_echo_ends(x, &ends);
+	pair_marking_ends(x, &ends);
 	if (!x->has_result[SIDE_CLIENT])
 		return;
 	if (marking_findings_make(&ends, &out->echo, &e))
@@ -181,7 +178,7 @@ static void judge_echo(const struct two_ended *t, struct two_ended_verdict *out)
 		out->pair.echo = &out->echo;
 }
 
-int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, struct err *e)
+int pair_judge(const struct pair *t, struct pair_verdict *out, struct err *e)
 {
 	const struct traffic_report *report[SIDES];
 	bool alone = true;
@@ -207,8 +204,8 @@ int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, st
 		.arrival = out->arrivals,
 		.pair = &out->pair,
 		.pair_count = 1,
-		.lossless = two_ended_prios(t),
-		.tcp = two_ended_tcp_prios(t),
+		.lossless = pair_prios(t),
+		.tcp = pair_tcp_prios(t),
 		.aborted = t->partial,
 		.accountable = alone && !t->partial && !t->stopped,
 	};

@@ -5,7 +5,7 @@
 #include "cmd/probe/probe_text.h"
 #include "profiles/base/json.h"
 #include "reports/traffic/size_verdict.h"
-#include "tests/unit/fixture/two_ended_scene.h"
+#include "tests/unit/fixture/pair_scene.h"
 
 static void test_size_list(void **state)
 {
@@ -23,7 +23,7 @@ static void test_size_list(void **state)
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		uint32_t bytes[SIZES_MAX] = {0};
 
-		assert_int_equal(two_ended_sizes_list(cases[i].from, cases[i].to, bytes),
+		assert_int_equal(pair_sizes_list(cases[i].from, cases[i].to, bytes),
 				 cases[i].count);
 		assert_int_equal(bytes[0], cases[i].first);
 		assert_int_equal(bytes[1], cases[i].second);
@@ -36,28 +36,28 @@ static void test_size_class(void **state)
 	struct traffic_class c = {.check = TRAFFIC_CHECK_EVERY};
 
 	(void)state;
-	two_ended_size_class(&c, 64);
+	pair_size_class(&c, 64);
 	assert_int_equal(c.check, TRAFFIC_CHECK_EVERY);
-	two_ended_size_class(&c, 63);
+	pair_size_class(&c, 63);
 	assert_int_equal(c.message_bytes, 63);
 	assert_int_equal(c.check, TRAFFIC_CHECK_NONE);
 }
 
-/* Three sizes of the scene's traffic, as duo_sizes() leaves them. */
+/* Three sizes of the scene's traffic, as pair_sizes() leaves them. */
 static void make_sizes(struct scene *s)
 {
 	static const uint32_t bytes[] = {32, 65536, 1 << 20};
-	struct two_ended *t = &s->t;
+	struct pair *t = &s->t;
 
 	t->size = calloc(ARRAY_SIZE(bytes), sizeof(*t->size));
 	t->size_count = ARRAY_SIZE(bytes);
 	for (unsigned int i = 0; i < t->size_count; i++) {
-		struct two_ended_size *z = &t->size[i];
+		struct pair_size *z = &t->size[i];
 
 		z->bytes = bytes[i];
 		for (unsigned int k = 0; k < SIDES; k++) {
 			z->spec[k] = t->spec[k];
-			two_ended_size_class(&z->spec[k].class[0], bytes[i]);
+			pair_size_class(&z->spec[k].class[0], bytes[i]);
 			z->seen[k] = t->seen[k];
 			z->has_report[k] = true;
 			z->report[k] = t->report[k];
@@ -79,7 +79,7 @@ static void test_sizes(void **state)
 	FILE *out;
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	make_sizes(s);
 	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
 	if (v->verdict != VERDICT_PASS)
@@ -95,7 +95,7 @@ static void test_sizes(void **state)
 	assert_int_equal(v->size[1].of.v.verdict, VERDICT_FAIL);
 	assert_int_equal(v->size[2].of.v.verdict, VERDICT_INCONCLUSIVE);
 
-	doc = two_ended_to_json(&s->t);
+	doc = pair_to_json(&s->t);
 	sum = size_verdicts_to_json(v, json_object_get(doc, "sizes"));
 	reason = json_array_get(json_object_get(sum, "reasons"), 0);
 	assert_string_equal(json_string_value(json_object_get(sum, "verdict")), "FAIL");
@@ -139,13 +139,13 @@ static uint64_t read_of(const struct counters *c, enum metric m)
 static void test_gathered(void **state)
 {
 	struct scene *s = malloc(sizeof(*s));
-	struct two_ended *t = &s->t;
+	struct pair *t = &s->t;
 	struct run back = {0};
 	struct err e = {0};
 	json_t *doc;
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	make_sizes(s);
 	t->run.pair = calloc(1, sizeof(*t->run.pair));
 	t->run.pair_count = 1;
@@ -156,7 +156,7 @@ static void test_gathered(void **state)
 	}
 	t->size[1].has_report[SIDE_SERVER] = false;
 	t->size[2].seen[SIDE_SERVER].has &= ~(1u << READ_LOAD_AFTER);
-	assert_int_equal(two_ended_sizes_gather(t), 0);
+	assert_int_equal(pair_sizes_gather(t), 0);
 	assert_int_equal(read_of(&t->seen[0].reading[READ_LOAD_BEFORE], METRIC_TX_BYTES), 7);
 	assert_int_equal(read_of(&t->seen[0].reading[READ_LOAD_AFTER], METRIC_TX_BYTES), 99);
 	assert_false(t->seen[SIDE_SERVER].has & 1u << READ_LOAD_AFTER);
@@ -198,7 +198,7 @@ static void test_cut(void **state)
 	FILE *out;
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	make_sizes(s);
 	s->t.partial = true;
 	snprintf(s->t.why, sizeof(s->t.why), "stopped");
@@ -206,7 +206,7 @@ static void test_cut(void **state)
 	assert_int_equal(v->verdict, VERDICT_INCONCLUSIVE);
 	for (unsigned int i = 0; i < v->count; i++)
 		assert_int_equal(v->size[i].of.v.verdict, VERDICT_PASS);
-	doc = two_ended_to_json(&s->t);
+	doc = pair_to_json(&s->t);
 	sum = size_verdicts_to_json(v, json_object_get(doc, "sizes"));
 	assert_string_equal(json_string_value(json_object_get(sum, "verdict")), "INCONCLUSIVE");
 	assert_int_equal(json_array_size(json_object_get(sum, "reasons")), 1);
@@ -243,14 +243,14 @@ static void test_huge(void **state)
 	static const char *const keys[] = {"messages", "bytes",	     "goodput_bytes_per_s",
 					   "gaps",     "mismatches", "duration_ns"};
 	struct scene *s = malloc(sizeof(*s));
-	struct two_ended_size_sum sum;
+	struct pair_size_sum sum;
 	char *text = NULL;
 	json_t *doc;
 	size_t size;
 	FILE *out;
 
 	(void)state;
-	make_two_ended(s);
+	make_pair(s);
 	make_sizes(s);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct traffic_class_result *c = s->result[i];
@@ -260,10 +260,10 @@ static void test_huge(void **state)
 		c[1] = c[0];
 		s->t.size[0].report[i].total.duration_ns = 1;
 	}
-	two_ended_size_sum(&s->t.size[0], &sum);
+	pair_size_sum(&s->t.size[0], &sum);
 	assert_true(sum.bytes == UINT64_MAX && sum.gaps == UINT64_MAX);
 	assert_true(sum.bytes_per_s == UINT64_MAX);
-	doc = two_ended_sizes_to_json(&s->t);
+	doc = pair_sizes_to_json(&s->t);
 	for (size_t i = 0; i < ARRAY_SIZE(keys); i++) {
 		json_int_t v = json_integer_value(json_object_get(json_array_get(doc, 0), keys[i]));
 

@@ -2,14 +2,14 @@
 /*
  * Verdict of a two-ended probe: turns its record into the input of traffic_verdict_make(). Pure.
  */
-#ifndef REPORTS_TWO_ENDED_VERDICT_H
-#define REPORTS_TWO_ENDED_VERDICT_H
+#ifndef REPORTS_PAIR_VERDICT_H
+#define REPORTS_PAIR_VERDICT_H
 
-#include "probe/coord/two_ended.h"
+#include "probe/coord/pair.h"
 #include "reports/traffic/traffic_verdict.h"
 
 /* Points into itself and into the record: do not copy, and clear before the record. */
-struct two_ended_verdict {
+struct pair_verdict {
 	struct verdict_input in;
 	const struct observation *end[SIDES];
 	struct prio_arrival arrival[SIDES];
@@ -20,22 +20,22 @@ struct two_ended_verdict {
 };
 
 /* Judges a record whose traffic started (t->ran). */
-int two_ended_judge(const struct two_ended *t, struct two_ended_verdict *out, struct err *e);
+int pair_judge(const struct pair *t, struct pair_verdict *out, struct err *e);
 
 /* Fills the volume that class i received at the port of a side: messages of a responder, or the
  * data of READs. */
-void two_ended_flow_in(const struct two_ended *t, unsigned int side, unsigned int i,
-		       struct prio_volume *flow);
+void pair_flow_in(const struct pair *t, unsigned int side, unsigned int i,
+		  struct prio_volume *flow);
 
 /* Priorities of the TCP backgrounds at both ports; all when one is unknown. */
-uint8_t two_ended_tcp_prios(const struct two_ended *t);
+uint8_t pair_tcp_prios(const struct pair *t);
 
 /* Runs prio_arrival_check() on received traffic, without the priorities `tcp`, whose packets may
  * not be RoCE. False without counters around the load. */
-bool two_ended_arrival(const struct observation *seen, uint8_t tcp, const struct prio_volume *flow,
-		       unsigned int count, struct prio_arrival *a);
+bool pair_arrival(const struct observation *seen, uint8_t tcp, const struct prio_volume *flow,
+		  unsigned int count, struct prio_arrival *a);
 
 /* Priorities of all classes at both ports; 0 when one is unknown. */
-uint8_t two_ended_prios(const struct two_ended *t);
+uint8_t pair_prios(const struct pair *t);
 
 #endif

@@ -3,14 +3,14 @@
  * The sweep of message sizes against two agents, which this program is too: they tell what the
  * scene has, and leave out a reading of a size. What one size lacks is not taken from another.
  */
-#include "tests/unit/fixture/two_ended_scene.h"
+#include "tests/unit/fixture/pair_scene.h"
 
 #include <poll.h>
 #include <stdatomic.h>
 #include <unistd.h>
 
 #include "probe/agent/agent.h"
-#include "probe/coord/two_ended_inside.h"
+#include "probe/coord/pair_priv.h"
 #include "reports/traffic/size_verdict.h"
 
 /* The idle baseline is that of all sizes. And where no reading came, the settling time is that of
@@ -113,7 +113,7 @@ static int be_agent(const char *side, const char *silent)
 	size_t size = 0;
 
 	setvbuf(stdin, NULL, _IONBF, 0); /* poll() has to see what waits */
-	make_two_ended(&a->scene);
+	make_pair(&a->scene);
 	a->side = (enum run_side)atoi(side);
 	a->silent = (unsigned int)atoi(silent);
 	printf("{\"hello\":\"%s\",\"build\":\"x\"}\n", AGENT_HELLO);
@@ -128,29 +128,29 @@ static int be_agent(const char *side, const char *silent)
 /* The coordinator's. */
 struct sweep {
 	struct scene scene;
-	struct two_ended_wish wish;
-	struct duos all; /* one */
+	struct pair_request wish;
+	struct pairs all; /* one */
 };
 
 static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 {
-	struct two_ended *t = &s->scene.t;
+	struct pair *t = &s->scene.t;
 	static const atomic_int never;
 	struct err e = {0};
-	struct duo *d;
+	struct pair_session *d;
 
-	make_two_ended(&s->scene);
+	make_pair(&s->scene);
 	t->ran = false;
 	t->run.pair = calloc(1, sizeof(*t->run.pair)); /* a sweep makes it longer */
 	t->run.pair_count = 1;
-	s->wish = (struct two_ended_wish){
+	s->wish = (struct pair_request){
 		.spec = t->spec[SIDE_CLIENT], .size_from = 64, .size_to = 128, .stop = &never};
-	assert_int_equal(duos_open(&s->all, 1, &e), 0);
+	assert_int_equal(pairs_open(&s->all, 1, &e), 0);
 	d = &s->all.one[0];
-	*d = (struct duo){.w = &s->wish, .t = t, .s = {.r = &t->run, .loop = s->all.loop}};
+	*d = (struct pair_session){.w = &s->wish, .t = t, .s = {.r = &t->run, .loop = s->all.loop}};
 	assert_int_equal(session_open(&d->s, &e), 0);
-	assert_int_equal(destinations_make(DESTINATION_OF_CLIENT, "::", NULL, &d->destinations, NULL),
-			 0);
+	assert_int_equal(
+		destinations_make(DESTINATION_OF_CLIENT, "::", NULL, &d->destinations, NULL), 0);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		const char *argv[] = {self, "agent", i ? "1" : "0", NULL, NULL};
 		char number[16];
@@ -168,8 +168,8 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 
 static void close_sweep(struct sweep *s)
 {
-	duos_close(&s->all);
-	two_ended_sizes_clear(&s->scene.t);
+	pairs_close(&s->all);
+	pair_sizes_clear(&s->scene.t);
 	free(s->scene.t.run.pair);
 	free(s);
 }
@@ -198,12 +198,12 @@ static void test_missing_reading(void **state)
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct sweep *s = calloc(1, sizeof(*s));
-		struct two_ended *t = &s->scene.t;
+		struct pair *t = &s->scene.t;
 		struct size_verdicts *v = NULL;
 		struct err e = {0};
 
 		open_sweep(s, cases[i].silent);
-		duos_sizes(&s->all);
+		pairs_sizes(&s->all);
 		if (s->all.one[0].err || size_verdicts_make(t, &v, &e))
 			fail_msg("%s: %s, %s", cases[i].name, s->all.one[0].e.text, e.text);
 		assert_int_equal(v->count, 2);

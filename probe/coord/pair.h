@@ -5,24 +5,24 @@
  * reports. The record is a struct run of two hosts with a port each, so that what judges a fabric
  * run can judge it, and beside it what a run of classes has more.
  */
-#ifndef PROBE_TWO_ENDED_H
-#define PROBE_TWO_ENDED_H
+#ifndef PROBE_PAIR_H
+#define PROBE_PAIR_H
 
 #include <stdatomic.h>
 
 #include "probe/coord/gid_select.h"
-#include "probe/coord/two_ended_echo.h"
+#include "probe/coord/pair_marking.h"
 #include "probe/record/observe.h"
 #include "probe/record/run.h"
 
 /* While traffic runs. */
-struct two_ended_live {
+struct pair_live {
 	uint64_t started_ms, now_ms; /* of monotonic_ms() */
 	uint32_t duration_ms;	     /* 0 = until stopped, or all was sent */
 	struct traffic_progress side[SIDES];
 };
 
-struct two_ended_wish {
+struct pair_request {
 	const char *host; /* of the server */
 	unsigned int port;
 	const char *token;
@@ -38,48 +38,48 @@ struct two_ended_wish {
 	bool marking;	    /* a marking echo after it */
 	unsigned int sweep; /* with so many UDP source ports; 0 = no sweep */
 	const atomic_int *stop;
-	run_progress *say; /* may be NULL, as the next */
-	void (*live)(const struct two_ended_live *live, void *arg);
+	run_progress *progress; /* may be NULL, as the next */
+	void (*live)(const struct pair_live *live, void *arg);
 	void *arg;
 };
 
-struct two_ended_size;
+struct pair_size;
 
 /* Of a start that was agreed on. */
-struct two_ended_start {
+struct pair_start {
 	uint64_t start_ns;	 /* by the clock of this host; 0 = there was none */
 	uint64_t round_trip_ns;	 /* of the best comparison with the server's clock: at most so wrong
 				  */
 	uint64_t late_ns[SIDES]; /* how much after it each end began, by its own clock */
 };
 
-struct two_ended {
+struct pair {
 	struct run run; /* host[side], each with port[0] once the ends are chosen; pair[0] */
 	bool chosen;
 	struct endpoints ends; /* borrowed from run.host[].before */
 	struct traffic_spec spec[SIDES];
 	struct observation seen[SIDES];
-	struct two_ended_start start;
+	struct pair_start start;
 	bool ran; /* traffic was begun */
 	bool has_report[SIDES];
 	struct traffic_report report[SIDES]; /* owned */
-	unsigned int size_count;     /* of a sweep, as far as it came: then reports are there */
-	struct two_ended_size *size; /* owned */
-	struct two_ended_echo *echo; /* owned; NULL: not wished, or not come to */
-	bool stopped;		     /* by the user, also when that was to end it */
-	bool partial;		     /* it ended before its time: stopped, or an end lost */
-	char why[640];		     /* what ended it */
+	unsigned int size_count;   /* of a sweep, as far as it came: then reports are there */
+	struct pair_size *size;	   /* owned */
+	struct pair_marking *echo; /* owned; NULL: not wished, or not come to */
+	bool stopped;		   /* by the user, also when that was to end it */
+	bool partial;		   /* it ended before its time: stopped, or an end lost */
+	char why[640];		   /* what ended it */
 };
 
 /* Fills *t, which the caller clears in any case. 0 when traffic ran to its end, whatever it found;
  * -EINTR when stopped and -EPIPE when an end was lost, both with what had been gathered until then;
  * else -errno with the host and the next step: nothing was sent. */
-int two_ended_run(const struct two_ended_wish *w, struct two_ended *t, struct err *e);
-void two_ended_clear(struct two_ended *t);
+int pair_run(const struct pair_request *w, struct pair *t, struct err *e);
+void pair_clear(struct pair *t);
 
 /* rocecheck.probe/1 without its verdict: {"schema", "id", "started_unix_ns", "ended_unix_ns",
  * "partial", "why", "ends": [...], "sizes": [...], "marking": {...}}. NULL on -ENOMEM. */
 #define PROBE_SCHEMA "rocecheck.probe/1"
-json_t *two_ended_to_json(const struct two_ended *t);
+json_t *pair_to_json(const struct pair *t);
 
 #endif
