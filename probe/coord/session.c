@@ -83,13 +83,18 @@ static void session_on_heartbeat(void *arg)
 	struct session *s = arg;
 
 	for (unsigned int i = 0; i < s->r->host_count; i++)
-		agent_conn_ping(&s->conn[i], SESSION_LEASE_MS);
+		agent_conn_ping(&s->conn[i], s->lease_ms ? s->lease_ms : SESSION_LEASE_MS);
 	loop_timer_set(s->heartbeat, HEARTBEAT_MS);
 }
 
 void session_start_heartbeat(struct session *s)
 {
 	session_on_heartbeat(s);
+}
+
+void session_stop_heartbeat(struct session *s)
+{
+	loop_timer_stop(s->heartbeat);
 }
 
 int session_check_build(struct session *s, unsigned int host, struct err *e)

@@ -20,7 +20,8 @@ struct session {
 	const atomic_int *stop; /* NULL = cannot be stopped */
 	run_progress *progress; /* NULL = silent */
 	void *arg;
-	struct loop *loop; /* of the caller; NULL = its own from session_open() on */
+	unsigned int lease_ms; /* that agents have without a heartbeat; 0 = SESSION_LEASE_MS */
+	struct loop *loop;     /* of the caller; NULL = its own from session_open() on */
 	bool own_loop;
 	struct loop_timer *heartbeat;
 	struct agent_conn *conn; /* owned; of each host of r */
@@ -41,6 +42,7 @@ bool session_ready(const struct session *s, unsigned int host);
 
 /* Renews all leases, and again twice a second while the loop runs. */
 void session_start_heartbeat(struct session *s);
+void session_stop_heartbeat(struct session *s);
 
 /* Marks lost hosts and reports the reason once. */
 void session_mark_lost(struct session *s);

@@ -19,13 +19,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "probe/coord/agent_conn.h"
+#include "probe/coord/session.h"
 #include "probe/coord/launcher.h"
 #include "profiles/base/json.h"
 
-#define HEARTBEAT_MS 1000
 #define LEASE_MS     20000 /* the connection itself may use a link that flaps */
-#define QUIT_MS	     2000
 #define ANSWER_MS    60000
 #define APPLY_MS     120000 /* plus the waits for links */
 #define AGAIN_MS     500    /* between two connection attempts or requests to a host */
@@ -45,7 +43,6 @@ enum rollout_step {
 };
 
 struct rollout_host_state {
-	struct agent_conn conn;
 	enum rollout_step step;
 	char last_tx[32]; /* its newest transaction before this rollout, empty = none */
 	bool asked;	  /* apply was requested */
@@ -62,8 +59,8 @@ struct rollout_priv {
 	rollout_progress *progress;
 	void *arg;
 	const struct rollout_options *options;
-	struct loop *loop;
-	struct loop_timer *heartbeat;
+	struct run run; /* names of the hosts for the session */
+	struct session s;
 	struct rollout_host_state *host_state; /* of each host */
 	bool look_again;		       /* a host has ended: another may start */
 };
@@ -318,6 +315,11 @@ enum {
 	ROLLOUT_EXIT_LOST = 6,
 };
 
+static struct agent_conn *rollout_conn(const struct rollout *r, unsigned int h)
+{
+	return &r->priv->s.conn[h];
+}
+
 static struct rollout_host_state *rollout_state(const struct rollout *r, unsigned int h)
 {
 	return &r->priv->host_state[h];
@@ -329,7 +331,7 @@ static void rollout_end_host(struct rollout *r, unsigned int h, enum rollout_res
 	bool success = result == ROLLOUT_APPLIED || result == ROLLOUT_UNCHANGED;
 
 	host->result = result;
-	host->took_ms = loop_now_ms(r->priv->loop) - rollout_state(r, h)->begin_ms;
+	host->took_ms = loop_now_ms(r->priv->s.loop) - rollout_state(r, h)->begin_ms;
 	rollout_state(r, h)->step = STEP_IDLE;
 	r->entry[h].stage = success ? ROLLOUT_STAGE_DONE : ROLLOUT_STAGE_FAILED;
 	r->priv->look_again = true;
@@ -356,7 +358,7 @@ static void rollout_ask(struct rollout *r, unsigned int h, enum rollout_step ste
 			json_t *fields, unsigned int timeout_ms)
 {
 	rollout_state(r, h)->step = step;
-	agent_conn_ask(&rollout_state(r, h)->conn, op, fields, timeout_ms);
+	agent_conn_ask(rollout_conn(r, h), op, fields, timeout_ms);
 }
 
 static void rollout_ask_tx(struct rollout *r, unsigned int h, enum rollout_step step,
@@ -380,7 +382,7 @@ static void PRINTF_LIKE(3, 4) rollout_undo(struct rollout *r, unsigned int h, co
 static void rollout_back_off(struct rollout *r, unsigned int h)
 {
 	rollout_state(r, h)->step = STEP_BACKOFF;
-	rollout_state(r, h)->again_ms = loop_now_ms(r->priv->loop) + AGAIN_MS;
+	rollout_state(r, h)->again_ms = loop_now_ms(r->priv->s.loop) + AGAIN_MS;
 }
 
 static void rollout_give_up(struct rollout *r, unsigned int h)
@@ -397,7 +399,7 @@ static void rollout_give_up(struct rollout *r, unsigned int h)
 static void rollout_await_outcome(struct rollout *r, unsigned int h, const char *why)
 {
 	struct rollout_host_state *w = rollout_state(r, h);
-	uint64_t now_ms = loop_now_ms(r->priv->loop);
+	uint64_t now_ms = loop_now_ms(r->priv->s.loop);
 	const struct rollout_options *how = r->priv->options;
 	uint64_t time_s = how->confirm_within_s +
 			  (uint64_t)how->wait_link_s * r->host[h].facts.disrupted;
@@ -436,8 +438,8 @@ static void rollout_apply(struct rollout *r, unsigned int h)
 		links_ms += how->settle_ms;
 	}
 	r->entry[h].stage = ROLLOUT_STAGE_RUNNING;
-	rollout_state(r, h)->asked = rollout_state(r, h)->conn.state == CONN_READY;
-	rollout_state(r, h)->begin_ms = loop_now_ms(r->priv->loop);
+	rollout_state(r, h)->asked = rollout_conn(r, h)->state == CONN_READY;
+	rollout_state(r, h)->begin_ms = loop_now_ms(r->priv->s.loop);
 	rollout_report(r, h, "applying %u change%s%s", host->facts.changes,
 		       plural(host->facts.changes), h == how->limits.canary ? " (canary)" : "");
 	rollout_ask(r, h, STEP_APPLY, "apply", fields, APPLY_MS + links_ms);
@@ -451,15 +453,15 @@ struct answer {
 };
 
 /* Returns false when the agent did not start the command, or did not report its end. */
-static bool rollout_read_answer(const struct rollout_host_state *w, struct answer *a)
+static bool rollout_read_answer(const struct agent_conn *k, struct answer *a)
 {
-	const json_t *status = json_object_get(w->conn.call.reply, "exit");
-	const char *stderr_text = json_string_value(json_object_get(w->conn.call.reply, "said"));
+	const json_t *status = json_object_get(k->call.reply, "exit");
+	const char *stderr_text = json_string_value(json_object_get(k->call.reply, "said"));
 
 	memset(a, 0, sizeof(*a));
-	a->output = json_object_get(w->conn.call.reply, "output");
+	a->output = json_object_get(k->call.reply, "output");
 	if (!json_is_integer(status)) {
-		agent_error_text(&w->conn.call.err, a->reason, sizeof(a->reason));
+		agent_error_text(&k->call.err, a->reason, sizeof(a->reason));
 		return false;
 	}
 	a->status = (int)json_integer_value(status);
@@ -557,7 +559,7 @@ static void rollout_after_ask(struct rollout *r, unsigned int h, const struct an
 {
 	struct rollout_host_state *w = rollout_state(r, h);
 	struct rollout_host *host = &r->host[h];
-	uint64_t lost_ms = loop_now_ms(r->priv->loop) - w->begin_ms;
+	uint64_t lost_ms = loop_now_ms(r->priv->s.loop) - w->begin_ms;
 	struct newest n;
 
 	if (!rollout_read_newest(a, &n)) {
@@ -598,15 +600,16 @@ static void rollout_after_ask(struct rollout *r, unsigned int h, const struct an
 static void rollout_reconnect(struct rollout *r, unsigned int h)
 {
 	struct rollout_host_state *w = rollout_state(r, h);
-	uint64_t now_ms = loop_now_ms(r->priv->loop);
+	uint64_t now_ms = loop_now_ms(r->priv->s.loop);
 
 	if (now_ms < w->again_ms)
 		return;
-	if (w->conn.state == CONN_READY && now_ms < w->give_up_ms) {
+	if (rollout_conn(r, h)->state == CONN_READY && now_ms < w->give_up_ms) {
 		rollout_ask(r, h, STEP_ASK, "transactions", NULL, ANSWER_MS);
 	} else if (now_ms < w->give_up_ms) {
 		w->step = STEP_RECONNECT;
-		agent_conn_launch(&w->conn, r->priv->loop, r->priv->launcher, r->priv->f, h);
+		agent_conn_launch(rollout_conn(r, h), r->priv->s.loop, r->priv->launcher,
+				  r->priv->f, h);
 	} else {
 		rollout_give_up(r, h);
 	}
@@ -630,9 +633,9 @@ static void rollout_advance(struct rollout *r, unsigned int h)
 		rollout_reconnect(r, h);
 		return;
 	}
-	if (w->conn.state != CONN_READY) {
-		agent_error_text(&w->conn.err, why, sizeof(why));
-		agent_conn_close(&w->conn);
+	if (rollout_conn(r, h)->state != CONN_READY) {
+		agent_error_text(&rollout_conn(r, h)->err, why, sizeof(why));
+		agent_conn_close(rollout_conn(r, h));
 		rollout_await_outcome(r, h, why);
 		return;
 	}
@@ -640,37 +643,30 @@ static void rollout_advance(struct rollout *r, unsigned int h)
 		rollout_ask(r, h, STEP_ASK, "transactions", NULL, ANSWER_MS);
 		return;
 	}
-	if (!rollout_read_answer(w, &a))
+	if (!rollout_read_answer(rollout_conn(r, h), &a))
 		rollout_await_outcome(r, h, a.reason);
 	else
 		afters[w->step](r, h, &a);
-}
-
-static void rollout_on_heartbeat(void *arg)
-{
-	const struct rollout *r = arg;
-
-	for (unsigned int h = 0; h < r->host_count; h++)
-		agent_conn_ping(&r->priv->host_state[h].conn, LEASE_MS);
-	loop_timer_set(r->priv->heartbeat, HEARTBEAT_MS);
 }
 
 static int rollout_open_priv(struct rollout *r, struct err *e)
 {
 	struct rollout_priv *in = r->priv;
 	const struct fabric *f = in->f;
-	int err = loop_open(&in->loop, e);
+	int err = run_init(&in->run, f);
 
 	if (err)
-		return err;
+		return err_sys(e, err, "rollout");
+	in->s = (struct session){.r = &in->run, .stop = in->stop, .lease_ms = LEASE_MS};
+	if (session_open(&in->s, e))
+		return e->code;
 	in->launcher = launcher_of_fabric(f, e);
 	if (!in->launcher)
 		return e->code;
 	in->host_state = calloc(f->host_count + 1, sizeof(*in->host_state));
 	r->host = calloc(f->host_count + 1, sizeof(*r->host));
 	r->entry = calloc(f->host_count + 1, sizeof(*r->entry));
-	if (!in->host_state || !r->host || !r->entry ||
-	    loop_timer_open(in->loop, rollout_on_heartbeat, r, &in->heartbeat))
+	if (!in->host_state || !r->host || !r->entry)
 		return err_sys(e, -ENOMEM, "rollout");
 	r->host_count = f->host_count;
 	for (unsigned int h = 0; h < r->host_count; h++)
@@ -697,30 +693,14 @@ int rollout_open(const struct fabric *f, const atomic_int *stop, rollout_progres
 	return err;
 }
 
-static bool rollout_none_busy(void *arg)
-{
-	const struct rollout *r = arg;
-
-	for (unsigned int h = 0; h < r->host_count; h++)
-		if (agent_conn_busy(&r->priv->host_state[h].conn))
-			return *r->priv->stop != 0;
-	return true;
-}
-
 void rollout_close(struct rollout *r)
 {
 	struct rollout_priv *in = r->priv;
 
 	if (!in)
 		return;
-	for (unsigned int h = 0; h < r->host_count && !*in->stop; h++)
-		agent_conn_ask(&in->host_state[h].conn, "quit", NULL, QUIT_MS);
-	if (r->host_count)
-		loop_run_until(in->loop, rollout_none_busy, r);
-	for (unsigned int h = 0; h < r->host_count; h++)
-		agent_conn_close(&in->host_state[h].conn);
-	loop_timer_close(in->heartbeat);
-	loop_close(in->loop);
+	session_close(&in->s);
+	run_clear(&in->run);
 	for (unsigned int h = 0; h < r->host_count; h++) {
 		json_decref(r->host[h].profile);
 		json_decref(r->host[h].plan);
@@ -751,22 +731,18 @@ static void PRINTF_LIKE(3, 4)
 
 static void rollout_check_build(struct rollout *r, unsigned int h)
 {
-	struct agent_conn *k = &r->priv->host_state[h].conn;
+	const struct agent_conn *k = rollout_conn(r, h);
 	char reason[ROLLOUT_REASON_MAX];
+	struct err e = k->err;
 
-	if (k->state != CONN_READY) {
-		agent_error_text(&k->err, reason, sizeof(reason));
-		rollout_reject(r, h, "%s",
-			       agent_conn_busy(k) ? "interrupted before the host answered"
-						  : reason);
+	if (agent_conn_busy(k))
+		err_set(&e, -EINTR, "interrupted before the host answered");
+	else if (k->state == CONN_READY && !session_check_build(&r->priv->s, h, &e))
+		r->host[h].reached = true;
+	if (r->host[h].reached)
 		return;
-	}
-	r->host[h].reached = !strcmp(k->build, ROCECHECK_VERSION);
-	if (!r->host[h].reached)
-		rollout_reject(
-			r, h,
-			"the host has rocecheck %s, this host has %s: install the same version",
-			k->build, ROCECHECK_VERSION);
+	agent_error_text(&e, reason, sizeof(reason));
+	rollout_reject(r, h, "%s", reason);
 }
 
 void rollout_connect(struct rollout *r)
@@ -774,8 +750,8 @@ void rollout_connect(struct rollout *r)
 	struct rollout_priv *in = r->priv;
 
 	for (unsigned int h = 0; h < r->host_count; h++)
-		agent_conn_launch(&in->host_state[h].conn, in->loop, in->launcher, in->f, h);
-	loop_run_until(in->loop, rollout_none_busy, r);
+		agent_conn_launch(rollout_conn(r, h), in->s.loop, in->launcher, in->f, h);
+	session_wait(&in->s);
 	for (unsigned int h = 0; h < r->host_count; h++)
 		rollout_check_build(r, h);
 }
@@ -796,24 +772,23 @@ static void rollout_ask_all(struct rollout *r, const char *op, bool plan, bool a
 		fields = plan ? json_pack("{s:O}", "profile", r->host[h].profile) : NULL;
 		if (as_text)
 			(void)json_object_set_new(fields, "as_text", json_true());
-		agent_conn_ask(&r->priv->host_state[h].conn, op, fields, ANSWER_MS);
+		agent_conn_ask(rollout_conn(r, h), op, fields, ANSWER_MS);
 	}
-	loop_run_until(r->priv->loop, rollout_none_busy, r);
+	session_wait(&r->priv->s);
 }
 
 /* Returns the output of the command on the host; NULL: the host has failed. */
 static const json_t *rollout_read_output(struct rollout *r, unsigned int h)
 {
-	const struct rollout_host_state *w = rollout_state(r, h);
 	struct answer a;
 
 	if (*r->priv->stop) {
 		rollout_reject(r, h, "interrupted before the host answered");
 		return NULL;
 	}
-	if (!rollout_read_answer(w, &a)) {
+	if (!rollout_read_answer(rollout_conn(r, h), &a)) {
 		rollout_reject(r, h, "%s", a.reason);
-		r->host[h].reached = w->conn.state == CONN_READY;
+		r->host[h].reached = rollout_conn(r, h)->state == CONN_READY;
 		return NULL;
 	}
 	r->host[h].status = a.status;
@@ -824,7 +799,7 @@ static const json_t *rollout_read_output(struct rollout *r, unsigned int h)
 
 static void rollout_read_plan(struct rollout *r, unsigned int h)
 {
-	const json_t *warnings = json_object_get(r->priv->host_state[h].conn.call.reply, "said");
+	const json_t *warnings = json_object_get(rollout_conn(r, h)->call.reply, "said");
 	const json_t *output = rollout_read_output(r, h);
 	struct rollout_host *host = &r->host[h];
 	struct err e = {0};
@@ -923,7 +898,7 @@ static bool rollout_advance_all(void *arg)
 
 	for (unsigned int h = 0; h < r->host_count; h++)
 		if (r->priv->host_state[h].step != STEP_IDLE &&
-		    !agent_conn_busy(&r->priv->host_state[h].conn))
+		    !agent_conn_busy(rollout_conn(r, h)))
 			rollout_advance(r, h);
 	if (!rollout_begin_all(r))
 		return true;
@@ -962,9 +937,9 @@ int rollout_run(struct rollout *r, const struct rollout_options *how, struct err
 
 	in->options = how;
 	in->look_again = true;
-	rollout_on_heartbeat(r);
-	loop_run_until(in->loop, rollout_advance_all, r);
-	loop_timer_stop(in->heartbeat);
+	session_start_heartbeat(&in->s);
+	loop_run_until(in->s.loop, rollout_advance_all, r);
+	session_stop_heartbeat(&in->s);
 	rollout_explain_rest(r);
 	for (unsigned int h = 0; *in->stop && h < r->host_count; h++)
 		if (r->host[h].result == ROLLOUT_NOT_STARTED)
