@@ -312,6 +312,13 @@ static void test_bad_input(void **state)
 	assert_int_equal(traffic_verdict_make(&s.in, &s.v, &e), -EINVAL);
 }
 
+/* The last one: all of the above, byte for byte. */
+static void test_frozen(void **state)
+{
+	(void)state;
+	expect_frozen("tests/unit/reports/traffic/verdicts.txt");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +332,7 @@ int main(void)
 		cmocka_unit_test(test_json),
 		cmocka_unit_test(test_several_senders_fail),
 		cmocka_unit_test(test_send_errors_of_both),
+		cmocka_unit_test(test_frozen),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

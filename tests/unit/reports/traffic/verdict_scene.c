@@ -123,11 +123,48 @@ const char *all_reasons(const struct traffic_verdict *v)
 	return text;
 }
 
+/* What was judged so far, in words. */
+static char *judged_text;
+static size_t judged_size;
+
+static void record_judged(const char *name, const struct traffic_verdict *v)
+{
+	static FILE *out;
+
+	if (!out)
+		out = open_memstream(&judged_text, &judged_size);
+	assert_non_null(out);
+	fprintf(out, "%s: %s%s\n", name, verdict_word(v->verdict), all_reasons(v));
+	fflush(out);
+}
+
+void expect_frozen(const char *path)
+{
+	FILE *file = fopen(path, getenv("GOLDEN_UPDATE") ? "w+" : "r");
+	char *frozen = calloc(1, judged_size + 1);
+
+	assert_non_null(file);
+	assert_true(judged_size > 0);
+	if (getenv("GOLDEN_UPDATE"))
+		assert_int_equal(fwrite(judged_text, 1, judged_size, file), judged_size);
+	rewind(file);
+	(void)!fread(frozen, 1, judged_size, file);
+	for (size_t i = 0; i < judged_size; i++)
+		if (frozen[i] != judged_text[i])
+			fail_msg("%s: differs at byte %zu; judged now: %.600s", path, i,
+				 judged_text + (i > 300 ? i - 300 : 0));
+	assert_int_equal(fgetc(file), EOF);
+	fclose(file);
+	free(frozen);
+}
+
 void expect(const char *name, const struct traffic_verdict *v, enum verdict want, int reason,
 	    const char *says)
 {
 	unsigned int graver = 0;
 	const char *text = NULL;
+
+	record_judged(name, v);
 
 	for (unsigned int i = 0; i < v->count; i++) {
 		if ((int)v->reason[i].kind == reason)

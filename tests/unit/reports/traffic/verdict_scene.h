@@ -71,6 +71,10 @@ struct fault_table {
 #define SOFT	true
 #define DEVICE	false
 
+/* Fails unless everything that expect() was given so far, its verdict and all reasons in words, is
+ * what the file has. With GOLDEN_UPDATE in the environment the file is written instead. */
+void expect_frozen(const char *path);
+
 void run_fault(const struct fault_row *row, struct scene *s);
 
 #endif
