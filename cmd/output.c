@@ -13,6 +13,9 @@
 #include <unistd.h>
 
 #include "profiles/base/text.h"
+#include "profiles/qos.h"
+
+#define KEYS_MAX 2048
 
 static int output_flush(struct output *o)
 {
@@ -208,4 +211,18 @@ unsigned int output_wrap(FILE *out, const char *text, unsigned int at, unsigned 
 		}
 	}
 	return at;
+}
+
+void output_keys(FILE *out, unsigned int at, const char *head, uint64_t fields, const char *tail)
+{
+	char line[KEYS_MAX];
+	size_t used = (size_t)snprintf(line, sizeof(line), "%s", head);
+
+	for (int id = 0; id < QOS_FIELD_COUNT && used < sizeof(line); fields &= ~QOS_BIT(id++))
+		if (fields & QOS_BIT(id))
+			used += (size_t)snprintf(line + used, sizeof(line) - used, "%s%s",
+						 qos_fields[id].key,
+						 fields >> id > 1 ? ", " : tail);
+	output_wrap(out, line, at, at + 2, OUTPUT_COLUMNS);
+	fputc('\n', out);
 }

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #define OUTPUT_HELD  8u	   /* more bytes than any character or style */
@@ -36,5 +37,8 @@ FILE *output_open(struct output *o, int fd);
  * line. */
 unsigned int output_wrap(FILE *out, const char *text, unsigned int at, unsigned int indent,
 			 unsigned int width);
+
+/* Prints one wrapped line: head, the keys of these fields, tail. at: columns that it has already. */
+void output_keys(FILE *out, unsigned int at, const char *head, uint64_t fields, const char *tail);
 
 #endif

@@ -56,17 +56,10 @@ static void show_place(const struct platform *p, const struct platform_place *pl
 		       const struct platform_facts *facts)
 {
 	char where[PLATFORM_WHERE_MAX];
-	const char *comma = "    ";
 
 	platform_where(place, facts, where, sizeof(where));
-	printf("  Not set on %s (%s):\n", p->name, where);
-	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		if (!(place->fields & QOS_BIT(id)))
-			continue;
-		printf("%s%s", comma, qos_fields[id].key);
-		comma = ", ";
-	}
-	putchar('\n');
+	printf("  Not set on %s (%s):\n    ", p->name, where);
+	output_keys(stdout, 4, "", place->fields, "");
 }
 
 /* Prints the settings that are not set on this port, and the place where they are. */
@@ -84,14 +77,42 @@ static void show_platform(struct dcb *dcb, const struct port *port)
 	}
 }
 
-/* The unit of a value, or the meaning of the elements of a list. */
-static const char *show_unit(const struct qos_field *f, const char *text)
+/* The unit of a value, or the meaning of its elements. */
+static const char *show_unit(enum qos_field_id id, const char *text)
 {
-	if (!strcmp(text, "{}") || !strcmp(text, "[]"))
-		return "";
+	const struct qos_field *f = &qos_fields[id];
+	size_t unit = strlen(f->unit), key = strlen(f->key);
+
+	if (id == QOS_TC_TSA || id == QOS_RECO_TSA)
+		return "(class not listed: strict)";
+	if (id == QOS_APP)
+		return "(priority by EtherType, TCP or UDP port)";
 	if (f->kind == QOS_KIND_PRIO_U8)
 		return "(of priority 0 to 7)";
-	return f->kind == QOS_KIND_PRIO_SET ? "(priorities)" : f->unit;
+	if (!strcmp(text, "{}") || !strcmp(text, "[]"))
+		return "";
+	if (f->kind == QOS_KIND_PRIO_SET)
+		return "(priorities)";
+	return strcmp(f->key + key - unit, f->unit) ? f->unit : "";
+}
+
+/* Units of DCQCN parameters of mlx5; the others are counts, or have no documented unit. */
+static const char *show_param_unit(const char *word)
+{
+	static const char *const units[][2] = {{"rpg_time_reset", " us"},
+					       {"rpg_max_rate", " Mbit/s"},
+					       {"rpg_ai_rate", " Mbit/s"},
+					       {"rpg_hai_rate", " Mbit/s"},
+					       {"rpg_min_rate", " Mbit/s"},
+					       {"rate_to_set_on_first_cnp", " Mbit/s"},
+					       {"rpg_min_dec_fac", " percent"},
+					       {"dce_tcp_rtt", " us"},
+					       {"rate_reduce_monitor_period", " us"}};
+
+	for (size_t i = 0; i < ARRAY_SIZE(units); i++)
+		if (!strcmp(units[i][0], word))
+			return units[i][1];
+	return "";
 }
 
 static void show_field(const struct qos *q, enum qos_field_id id)
@@ -99,41 +120,28 @@ static void show_field(const struct qos *q, enum qos_field_id id)
 	const struct qos_field *f = &qos_fields[id];
 	char text[1024], line[1152];
 	const char *unit;
-	int at = printf("  %-*s ", SHOW_VALUE_AT - 3, f->key);
+	int at;
 
+	if (f->kind == QOS_KIND_PARAMS) {
+		printf("  %s\n", f->key);
+		for (unsigned int i = 0; i < QOS_PARAM_COUNT; i++)
+			if (qos_param_has(&q->cc_params, i))
+				printf("    %-*s %u%s\n", SHOW_VALUE_AT - 5,
+				       qos_param_words[i].word, q->cc_params.value[i],
+				       show_param_unit(qos_param_words[i].word));
+		return;
+	}
+	at = printf("  %-*s ", SHOW_VALUE_AT - 3, f->key);
 	qos_field_text(q, id, text, sizeof(text));
-	unit = show_unit(f, text);
+	unit = show_unit(id, text);
 	snprintf(line, sizeof(line), "%s%s%s", text, *unit ? " " : "", unit);
 	output_wrap(stdout, line, (unsigned int)at, SHOW_VALUE_AT, OUTPUT_COLUMNS);
 	putchar('\n');
 }
 
-static void show_unknown(const struct qos *q)
-{
-	const char *comma = "";
-	unsigned int at = 0;
-
-	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		char text[80];
-
-		if (qos_has(q, id))
-			continue;
-		if (!*comma)
-			at = (unsigned int)printf("  unknown (the driver does not report it):");
-		else
-			at += (unsigned int)printf(",");
-		comma = ",";
-		snprintf(text, sizeof(text), " %s", qos_fields[id].key);
-		if (at + strlen(text) > OUTPUT_COLUMNS - 1)
-			at = (unsigned int)printf("\n   ") - 1;
-		at += (unsigned int)printf("%s", text);
-	}
-	if (*comma)
-		putchar('\n');
-}
-
 static void show_port(struct dcb *dcb, const struct port *p)
 {
+	const uint64_t unknown = ~p->qos.has & (QOS_BIT(QOS_FIELD_COUNT) - 1);
 	const uint64_t points = QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_RP_ENABLE);
 
 	printf("%s", p->netdev);
@@ -141,17 +149,21 @@ static void show_port(struct dcb *dcb, const struct port *p)
 		printf(" (%s port %u)", p->ibdev, p->ib_port);
 	printf("  %s", p->driver[0] ? p->driver : "driver unknown");
 	if (p->speed_mbps)
-		printf("  %u Mb/s", p->speed_mbps);
+		printf("  %u Mbit/s", p->speed_mbps);
 	printf("  %s%s\n", p->up ? "up" : "down",
 	       p->dcb ? "" : "  no DCB (the driver does not support dcbnl)");
 	show_platform(dcb, p);
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		if (qos_has(&p->qos, id))
 			show_field(&p->qos, id);
-	show_unknown(&p->qos);
+	if (unknown) {
+		fputs("  ", stdout);
+		output_keys(stdout, 2, "unknown (the driver does not report it): ", unknown, "");
+	}
 	if (p->qos.has & points)
 		puts("  np: notification point, the receiver that sends CNPs; rp: reaction point, "
 		     "the sender");
+	puts("  {} []: no entry");
 }
 
 /* Adds the settings that only lldpad has. */
