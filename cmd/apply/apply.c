@@ -36,12 +36,13 @@ static const struct opt apply_opts[] = {
 	{"accept-disruption", 0, OPT_FLAG, &consent.disruption,
 	 .help = "also run steps that flap a link or reset a port"},
 	{"confirm-within", 'c', OPT_DURATION, &confirm_within_ms, .arg = "TIME",
-	 .help = "roll back unless 'rocecheck confirm' runs within TIME (default "
-		 "policy.rollback_timeout_s)"},
+	 .help = "roll back unless 'rocecheck confirm' runs within TIME (default: "
+		 "the profile's policy.rollback_timeout_s, else off; many hosts: 60s)"},
 	{"wait-link", 0, OPT_DURATION, &wait_link_ms, .arg = "TIME",
 	 .help = "how long to wait for a flapped or reset port (default 60s)"},
 	{"settle", 0, OPT_DURATION, &settle_ms, .arg = "TIME",
-	 .help = "re-check after TIME (default 35s if lldpad manages the port, else off)"},
+	 .help = "after TIME read the settings again and compare them (default 35s if lldpad "
+		 "manages the port, else off)"},
 	{"last", 0, OPT_FLAG, &last, .help = "apply the last confirmed profile of each port"},
 	{"boot", 0, OPT_FLAG, &boot,
 	 .help = "with --last: ask nothing, wait for devices, print one line per port"},
@@ -68,7 +69,9 @@ struct apply {
 	bool is_staged;		 /* the profile is ready to be saved */
 	struct deadman *deadman; /* of a transaction that needs a confirmation; owned */
 	unsigned int lacks;	 /* of the dead-man: enum deadman_lack */
-	unsigned int written;	 /* settings; the others had their value already */
+	unsigned int written;	 /* settings */
+	uint64_t right;		 /* fields that had their value already */
+	const char *name;	 /* operand, or "--last" */
 	uint64_t undo_at_ms;	 /* unless confirmed; see boottime_ms() */
 	uint64_t since_ms;
 };
@@ -78,23 +81,19 @@ static void apply_print_progress(const struct plan *plan, unsigned int step, boo
 {
 	const struct plan_step *s = &plan->step[step];
 	struct apply *a = arg;
-	char text[1024], line[1200];
 
 	if (!done)
 		a->since_ms = monotonic_ms();
 	a->finished += done;
 	if (globals->quiet || boot || (!done && s->disruption == DISRUPT_NONE))
 		return;
-	cmd_step_text(s, text, sizeof(text));
 	if (done)
-		snprintf(line, sizeof(line), "[%u/%u] %s %s  ok %llu ms", a->finished,
-			 cmd_plans_changes(&a->plans), plan->ifname, text,
-			 (unsigned long long)(monotonic_ms() - a->since_ms));
+		fprintf(stderr, "[%u/%u] %s %s  ok, %llu ms\n", a->finished,
+			cmd_plans_changes(&a->plans), plan->ifname, qos_fields[s->field].key,
+			(unsigned long long)(monotonic_ms() - a->since_ms));
 	else
-		snprintf(line, sizeof(line), "%s: writing %s (takes the link down)", plan->ifname,
-			 qos_fields[s->field].key);
-	output_wrap(stderr, line, 0, 8, OUTPUT_COLUMNS);
-	fputc('\n', stderr);
+		fprintf(stderr, "%s: writing %s (takes the link down)\n", plan->ifname,
+			qos_fields[s->field].key);
 }
 
 /* Returns seconds, rounded up; 0: no confirmation. */
@@ -210,6 +209,10 @@ static void apply_read_journal(struct apply *a, const char *tx_id)
 		return;
 	if (!journal_read(&s, tx_id, &tx, NULL)) {
 		a->written = tx_settings(&tx);
+		for (unsigned int i = 0; i < a->plans.count; i++)
+			a->right |= plan_fields(&a->plans.plan[i]);
+		for (unsigned int i = 0; i < tx.port_count; i++)
+			a->right &= ~tx_planned(&tx, i);
 		if (tx.confirm_by_ms)
 			a->undo_at_ms = tx.confirm_by_ms;
 		tx_clear(&tx);
@@ -217,34 +220,33 @@ static void apply_read_journal(struct apply *a, const char *tx_id)
 	state_close(&s);
 }
 
-static unsigned int apply_cached(const struct plans *plans)
-{
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < plans->count; i++)
-		for (unsigned int k = 0; k < plans->plan[i].count; k++)
-			n += !plans->plan[i].step[k].cannot &&
-			     plans->plan[i].step[k].readback != READBACK_REGISTER;
-	return n;
-}
-
-/* "Read back: 10 of 10 settings match (9 written, 1 already had the value)." */
+/* "Read back: 10 of 10 settings match (9 written; 1 had its value already: trust)." */
 static void apply_print_match(const struct apply *a)
 {
-	unsigned int changes = cmd_plans_changes(&a->plans), cached = apply_cached(&a->plans);
+	unsigned int changes = cmd_plans_changes(&a->plans);
 	unsigned int right = changes > a->written ? changes - a->written : 0;
+	uint64_t cached = 0;
+	char head[128];
+	int n = snprintf(head, sizeof(head), "Read back: %u of %u setting%s match%s%s", changes,
+			 changes, plural(changes), changes == 1 ? "es" : "", right ? "" : ".");
 
-	printf("Read back: %u of %u setting%s match%s", changes, changes, plural(changes),
-	       changes == 1 ? "es" : "");
 	if (right)
-		printf(" (%u written, %u already had the value)", a->written, right);
-	fputs(".\n", stdout);
-	if (cached)
-		printf("  %u of them from the driver's cache, not from the device.\n", cached);
+		snprintf(head + n, sizeof(head) - n,
+			 " (%u written; %u had %s value already: ", a->written, right,
+			 right == 1 ? "its" : "their");
+	output_keys(stdout, 0, head, right ? a->right : 0, ").");
+	for (unsigned int i = 0; i < a->plans.count; i++)
+		cached |= plan_fields(&a->plans.plan[i]) &
+			  driver_quirk_find(a->plans.plan[i].driver)->cached;
+	if (cached && globals->verbose)
+		output_keys(stdout, 0,
+			    "Read back from the driver's cache, not from the device: ", cached,
+			    ".");
 }
 
 static void apply_print_deadline(const struct apply *a)
 {
+	bool elsewhere = strcmp(state_at.dir, STATE_DIR);
 	uint64_t now = boottime_ms();
 	uint64_t left_ms = a->undo_at_ms > now ? a->undo_at_ms - now : 0;
 	time_t at = time(NULL) + (time_t)((left_ms + 500) / 1000);
@@ -253,9 +255,10 @@ static void apply_print_deadline(const struct apply *a)
 
 	gmtime_r(&at, &tm);
 	strftime(when, sizeof(when), "%H:%M:%SZ", &tm);
-	printf("Not final: rocecheck undoes this at %s (in %llu s) unless you run 'rocecheck "
-	       "confirm'.\n",
-	       when, (unsigned long long)(left_ms + 999) / 1000);
+	printf("Not final: rocecheck undoes this at %s (in %llu s) unless you run: rocecheck "
+	       "confirm%s%s\n",
+	       when, (unsigned long long)(left_ms + 999) / 1000, elsewhere ? " --state-dir " : "",
+	       elsewhere ? state_at.dir : "");
 	fflush(stdout);
 }
 
@@ -265,23 +268,24 @@ static void apply_warn_undo(const struct apply *a)
 	if (!apply_confirm_within_s(a))
 		return;
 	if (a->lacks & DEADMAN_LACKS_OOM)
-		fputs("This undo does not survive an OOM kill of its process: lowering "
-		      "oom_score_adj needs\n  CAP_SYS_RESOURCE.\n",
+		fputs("The OOM killer can end this undo: protecting its process needs "
+		      "CAP_SYS_RESOURCE.\n",
 		      stderr);
 	if (a->lacks & DEADMAN_LACKS_CGROUP)
-		fputs("This undo does not survive the end of your login (a lost ssh connection, "
-		      "too) where logind has\n  KillUserProcesses=yes. Next time use: "
-		      "systemd-run --scope rocecheck apply ...\n",
-		      stderr);
+		fprintf(stderr,
+			"If logind has KillUserProcesses=yes, the end of your login ends this "
+			"undo. Next time, run:\n"
+			"  systemd-run --scope rocecheck apply %s%s%s --confirm-within %us\n",
+			a->name, interface ? " -i " : "", interface ? interface : "",
+			apply_confirm_within_s(a));
 	if (globals->quiet)
 		return;
 	if (strcmp(state_at.dir, STATE_DIR))
-		fprintf(stderr,
-			"This undo does not survive a reboot: rocecheck-apply.service reads "
-			"only " STATE_DIR ".\n");
+		fprintf(stderr, "If this host reboots before you confirm, the undo does not run: "
+				"rocecheck-apply.service reads\n  only " STATE_DIR ".\n");
 	else if (!boot_unit_apply_enabled(NULL))
-		fputs("This undo does not survive a reboot. To cover it: systemctl enable "
-		      "rocecheck-apply.service\n",
+		fputs("If this host reboots before you confirm, the undo does not run. To run it "
+		      "at boot:\n  systemctl enable rocecheck-apply.service\n",
 		      stderr);
 }
 
@@ -294,10 +298,12 @@ static void apply_print_final(const struct apply *a, const char *tx_id, int rc)
 	printf("Transaction %s %s; 'rocecheck rollback' can still undo it.\n", tx_id,
 	       rc == EXIT_OK ? "is final" : "stays, see above");
 	if (kept && boot_unit_apply_enabled(NULL))
-		puts("Applied again at boot: yes.");
+		puts("At each boot rocecheck applies these settings again.");
 	else
-		printf("Applied again at boot: no%s.\n",
-		       kept ? " (for yes: systemctl enable rocecheck-apply.service)" : "");
+		printf("After a reboot rocecheck does not apply these settings again.%s\n",
+		       kept ? " To apply them at each boot:\n"
+			      "  systemctl enable rocecheck-apply.service"
+			    : "");
 	fflush(stdout);
 }
 
@@ -310,11 +316,12 @@ static void apply_print_verified(const struct apply *a, const char *tx_id,
 	} else if (!boot) {
 		apply_print_match(a);
 	}
-	if (apply_confirm_within_s(a)) {
-		printf("Transaction %s.\n", tx_id);
-		apply_print_deadline(a);
-	}
+	if (apply_confirm_within_s(a))
+		printf("Transaction %s waits for confirmation.\n", tx_id);
 	fflush(stdout);
+	apply_warn_undo(a);
+	if (apply_confirm_within_s(a))
+		apply_print_deadline(a);
 }
 
 static int apply_report_failure(const struct apply *a, const char *tx_id,
@@ -406,7 +413,8 @@ static int apply_finish(struct apply *a, const char *tx_id, const struct plans *
 	apply_read_journal(a, tx_id);
 	if (!globals->json)
 		apply_print_verified(a, tx_id, again, left);
-	apply_warn_undo(a);
+	else
+		apply_warn_undo(a);
 	rc = left ? EXIT_FINDINGS : apply_wait_and_verify(a, texts, &findings);
 	guarded = apply_check_deadman(a, tx_id);
 	if (globals->json && !guarded)
@@ -542,7 +550,7 @@ static int apply_run_saved(const struct saved_profile *kept, unsigned int link_s
 {
 	const unsigned int asked_ms = wait_link_ms;
 	const struct apply_consent given = consent;
-	struct apply a = {.profile = kept->profile, .is_kept = true};
+	struct apply a = {.profile = kept->profile, .is_kept = true, .name = "--last"};
 	int rc;
 
 	interface = kept->ifname;
@@ -595,6 +603,7 @@ static int apply_main(int argc, char **argv)
 			    : cmd_apply_saved(&kept);
 	if (argc != 1)
 		return cmd_usage(&cmd_apply, "missing PROFILE");
+	a.name = argv[0];
 	if (!plan_file_is(argv[0]))
 		rc = cmd_load_profile(argv[0], &a.profile);
 	else if (plan_file_read(argv[0], &a.profile, &a.saved, &e))
@@ -615,7 +624,7 @@ static int apply_main(int argc, char **argv)
 const struct command cmd_apply = {
 	.name = "apply",
 	.args = "PROFILE | PLAN.json | --last",
-	.help = "apply a profile to RoCE ports as one transaction",
+	.help = "apply a profile, or a plan of 'plan --out', to RoCE ports as one transaction",
 	.opts = apply_opts,
 	.run = apply_main,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Plans as text. Sign of a step: "+" sets a value that could not be read, "~" changes a value, "!"
- * is not supported on the port. Each line names the profile line of its setting.
+ * Plans as text. Sign of a step: "?" sets a value that could not be read, "~" changes a value, "!"
+ * is not supported on the port. Each step has the profile line of its setting.
  */
 #include "cmd/apply/plan_text.h"
 
@@ -18,6 +18,7 @@
 #define VALUE_MAX     512
 #define STEP_MAX      (2 * VALUE_MAX + 256) /* two values, or one and a reason */
 #define PLAN_VALUE_AT 25u		    /* column of a step's values */
+#define PLAN_LINE_AT  88u		    /* and of its profile line */
 
 /* Ports of a bond share an RDMA device: its settings stay in the plan of the first port only. */
 static void plan_drop_shared(struct plan *plans, unsigned int at)
@@ -156,13 +157,36 @@ unsigned int cmd_plans_changes(const struct plans *plans)
 	return n;
 }
 
-unsigned int cmd_plans_cannot(const struct plans *plans)
+/* Signs of steps, with their legend and the word that counts them. */
+static const struct plan_sign {
+	char sign;
+	const char *colour, *legend, *count;
+} plan_signs[] = {
+	{'~', TEXT_YELLOW, "change", "to change"},
+	{'?', TEXT_GREEN, "set (value now unknown)", "to set"},
+	{'!', TEXT_RED, "unsupported on this port", "unsupported"},
+};
+
+static const struct plan_sign *plan_step_sign(const struct plan_step *s)
+{
+	if (s->cannot)
+		return &plan_signs[2];
+	return &plan_signs[!qos_has(&s->from, s->field)];
+}
+
+static unsigned int plans_count_sign(const struct plans *plans, const struct plan_sign *sign)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < plans->count; i++)
-		n += plans->plan[i].count - plan_changes(&plans->plan[i]);
+		for (unsigned int k = 0; k < plans->plan[i].count; k++)
+			n += plan_step_sign(&plans->plan[i].step[k]) == sign;
 	return n;
+}
+
+unsigned int cmd_plans_cannot(const struct plans *plans)
+{
+	return plans_count_sign(plans, &plan_signs[2]);
 }
 
 static void prio_text(uint8_t prio, char *buf, size_t size)
@@ -209,10 +233,9 @@ static void dscp_text(const struct plan_step *s, char *buf, size_t size)
 		if (plan_old_prio(s, d) == s->to.dscp_prio[d])
 			continue;
 		snprintf(dscps, sizeof(dscps), last > d ? "%u-%u" : "%u", d, last);
+		snprintf(from, sizeof(from), "unknown");
 		if (qos_has(&s->from, s->field))
 			prio_text(plan_old_prio(s, d), from, sizeof(from));
-		else
-			snprintf(from, sizeof(from), "?");
 		prio_text(s->to.dscp_prio[d], to, sizeof(to));
 		if (alike && !used)
 			used += snprintf(buf, size, "%s ->", from);
@@ -235,26 +258,13 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 		if (buf[0])
 			return;
 	}
-	qos_field_text(&s->from, s->field, from, sizeof(from));
+	snprintf(from, sizeof(from), "unknown");
+	if (qos_has(&s->from, s->field))
+		qos_field_text(&s->from, s->field, from, sizeof(from));
 	if (s->rewrite && qos_field_equal(&s->from, &s->to, s->field))
 		snprintf(buf, size, "%s, rewritten (the driver resets it)", to);
 	else
 		snprintf(buf, size, "%s -> %s", from, to);
-}
-
-void cmd_step_text(const struct plan_step *s, char *buf, size_t size)
-{
-	char change[STEP_MAX];
-
-	change_text(s, change, sizeof(change));
-	snprintf(buf, size, "%s %s", qos_fields[s->field].key, change);
-}
-
-static char plan_step_sign(const struct plan_step *s)
-{
-	if (s->cannot)
-		return '!';
-	return qos_has(&s->from, s->field) ? '~' : '+';
 }
 
 static const char *plan_disruption_text(enum plan_disruption disruption)
@@ -268,54 +278,64 @@ static const char *plan_disruption_text(enum plan_disruption disruption)
 	return texts[disruption];
 }
 
-/* A path without its folders. */
-static const char *plan_profile_name(const struct profile *profile)
+static void plan_print_sign(const struct plan_sign *sign, FILE *out, bool colour)
 {
-	const char *slash = strrchr(profile->path, '/');
-
-	return slash ? slash + 1 : profile->path;
+	fprintf(out, "  %s%c%s ", colour ? sign->colour : "", sign->sign, colour ? TEXT_RESET : "");
 }
 
-static const char *plan_sign_colour(char sign)
-{
-	switch (sign) {
-	case '!':
-		return TEXT_RED;
-	case '+':
-		return TEXT_GREEN;
-	default:
-		return TEXT_YELLOW;
-	}
-}
-
-/* Columns up to the one that names the profile's lines, "lab.yaml:20". */
-static unsigned int plan_width(const struct profile *profile)
-{
-	size_t size = strlen(plan_profile_name(profile)) + strlen(":9999");
-
-	return OUTPUT_COLUMNS - (size < OUTPUT_COLUMNS / 3 ? size : OUTPUT_COLUMNS / 3);
-}
-
-static void plan_print_step(const struct plan_step *s, const struct profile *profile, FILE *out,
-			    bool colour)
+static void plan_print_step(const struct plan_step *s, FILE *out, bool colour)
 {
 	const char *key = qos_fields[s->field].key;
-	char change[STEP_MAX], sign = plan_step_sign(s);
-	unsigned int at = PLAN_VALUE_AT, width = plan_width(profile);
+	unsigned int at = PLAN_VALUE_AT;
+	char change[STEP_MAX];
 
 	change_text(s, change, sizeof(change) - 32);
 	if (!s->cannot && s->disruption != DISRUPT_NONE)
 		snprintf(change + strlen(change), 32, "  (%s)",
 			 plan_disruption_text(s->disruption));
-	fprintf(out, "  %s%c%s %-*s ", colour ? plan_sign_colour(sign) : "", sign,
-		colour ? TEXT_RESET : "", (int)PLAN_VALUE_AT - 5, key);
+	plan_print_sign(plan_step_sign(s), out, colour);
+	fprintf(out, "%-*s ", (int)PLAN_VALUE_AT - 5, key);
 	if (strlen(key) + 5 > at)
 		at = strlen(key) + 5;
-	at = output_wrap(out, change, at, PLAN_VALUE_AT, width - 1);
+	at = output_wrap(out, change, at, PLAN_VALUE_AT, PLAN_LINE_AT - 1);
 	if (s->line)
-		fprintf(out, "%*s%s:%d", at < width ? (int)(width - at) : 1, "",
-			plan_profile_name(profile), s->line);
+		fprintf(out, "%*s%d", at < PLAN_LINE_AT ? (int)(PLAN_LINE_AT - at) : 1, "",
+			s->line);
 	fputc('\n', out);
+}
+
+/* Unsupported settings with the same reason share a line. */
+static void plan_print_steps(const struct plan *p, FILE *out, bool colour)
+{
+	uint64_t printed = 0;
+
+	for (unsigned int i = 0; i < p->count; i++) {
+		const struct plan_step *s = &p->step[i];
+		uint64_t alike = QOS_BIT(s->field);
+		char head[sizeof(s->reason) + 32];
+
+		for (unsigned int k = i + 1; s->cannot && k < p->count; k++)
+			if (p->step[k].cannot && !strcmp(p->step[k].reason, s->reason))
+				alike |= QOS_BIT(p->step[k].field);
+		if (alike == QOS_BIT(s->field) && !(printed & alike)) {
+			plan_print_step(s, out, colour);
+		} else if (!(printed & alike)) {
+			plan_print_sign(plan_step_sign(s), out, colour);
+			snprintf(head, sizeof(head), "unsupported (%s): ", s->reason);
+			output_keys(out, 4, head, alike, "");
+		}
+		printed |= alike;
+	}
+}
+
+static void plan_print_unmapped(const struct plan *p, FILE *out)
+{
+	if (!p->unmapped_dscps)
+		return;
+	fprintf(out,
+		"    note: %u of 64 DSCPs have no entry: DSCP trust gives them the firmware's "
+		"priority;\n          'app.dscp_default: shift3' sets all 64\n",
+		p->unmapped_dscps);
 }
 
 static void plan_print_notes(const struct plan *p, FILE *out)
@@ -332,43 +352,18 @@ static void plan_print_notes(const struct plan *p, FILE *out)
 			"          settings; rollback removes it\n",
 			p->ibdev);
 	if (unknown & ~PLAN_RDMA_CM)
-		fprintf(out, "    note: a value shown as '?' cannot be read, so rollback cannot "
-			     "restore it\n");
-}
-
-static void plan_print_side_effects(const struct plan *p, FILE *out)
-{
-	const char *comma = "";
-
-	if (!p->side_effects)
-		return;
-	fputs("    note: this plan makes the driver reset ", out);
-	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		if (!(p->side_effects & QOS_BIT(id)))
-			continue;
-		fprintf(out, "%s%s", comma, qos_fields[id].key);
-		comma = ", ";
+		fprintf(out, "    note: rollback cannot restore a value that is unknown now (?)\n");
+	if (p->side_effects) {
+		fputs("    ", out);
+		output_keys(out, 4, "note: this plan makes the driver reset ", p->side_effects,
+			    ", and the profile does not set them");
 	}
-	fputs(",\n          and the profile does not set them\n", out);
-}
-
-static void plan_print_reload(const struct plan *p, FILE *out)
-{
+	plan_print_unmapped(p, out);
 	if (plan_fields(p) & QOS_BIT(QOS_ROCE_ENABLE) && driver_quirk_find(p->driver)->roce_resets)
 		fputs("    note: rdma.enable_roce reloads the driver: the netdev is created "
 		      "again, without its\n          addresses, VLAN devices and bond; RDMA-CM "
 		      "settings need a second apply\n",
 		      out);
-}
-
-static void plan_print_unmapped(const struct plan *p, FILE *out)
-{
-	if (!p->unmapped_dscps)
-		return;
-	fprintf(out,
-		"    note: %u of 64 DSCPs have no entry: DSCP trust gives them the firmware's "
-		"priority;\n          'app.dscp_default: shift3' sets all 64\n",
-		p->unmapped_dscps);
 }
 
 static void plan_print_users(const struct port_users *use, FILE *out)
@@ -383,19 +378,21 @@ static void plan_print_users(const struct port_users *use, FILE *out)
 		fprintf(out, "             and %u more\n", use->more);
 }
 
-/* Number of profile settings that concern the port: one without RDMA device has no RDMA MTU. */
-static unsigned int plan_settings(const struct plan *p, const struct profile *profile)
+/* Profile settings without a step; a port without RDMA device has no RDMA MTU. */
+static uint64_t plan_matching(const struct plan *p, const struct profile *profile)
 {
-	unsigned int n = __builtin_popcountll(profile->qos.has &
-					      ~(p->ibdev[0] ? 0 : QOS_BIT(QOS_IB_MTU)));
+	uint64_t fields = profile->qos.has & ~(p->ibdev[0] ? 0 : QOS_BIT(QOS_IB_MTU));
 
-	return n > p->count ? n : p->count;
+	for (unsigned int i = 0; i < p->count; i++)
+		fields &= ~QOS_BIT(p->step[i].field);
+	return fields;
 }
 
 static unsigned int plan_unsupported_text(const struct plan *p, const struct profile *profile,
 					  char *buf, size_t size)
 {
-	unsigned int cannot = p->count - plan_changes(p), settings = plan_settings(p, profile);
+	unsigned int settings = p->count + __builtin_popcountll(plan_matching(p, profile));
+	unsigned int cannot = p->count - plan_changes(p);
 
 	snprintf(buf, size, "%u of %u profile setting%s %s not supported on %s", cannot, settings,
 		 plural(settings), cannot == 1 ? "is" : "are", p->ifname);
@@ -419,61 +416,64 @@ void cmd_plans_unsupported_text(const struct plans *plans, const struct profile 
 	}
 }
 
-static const char *plan_tier_legend(enum plan_tier tier)
+/* Names the profile settings without a step. */
+static void plan_print_matching(const struct plan *p, const struct profile *profile, FILE *out)
 {
-	static const char *const legends[] = {
-		[PLAN_TIER_SOURCE] = "known from its source code, not verified on hardware",
-		[PLAN_TIER_RECORDED] = "verified against a recording of the hardware",
-		[PLAN_TIER_HARDWARE] = "verified on hardware",
-	};
+	uint64_t match = plan_matching(p, profile);
 
-	return legends[tier];
+	if (match) {
+		fputs("    ", out);
+		output_keys(out, 4, "already match: ", match, "");
+	}
+	if (!p->ibdev[0] && qos_has(&profile->qos, QOS_IB_MTU))
+		fputs("    not checked: mtu.ib_min (the port has no RDMA device)\n", out);
 }
 
 static void print_plan(const struct plan *p, const struct port_users *use,
 		       const struct profile *profile, FILE *out, bool colour)
 {
+	static const char *const tiers[] = {
+		[PLAN_TIER_SOURCE] = "from its source code, not yet tested on hardware (apply "
+				     "reads every value back)",
+		[PLAN_TIER_RECORDED] = "verified against a recording of the hardware",
+		[PLAN_TIER_HARDWARE] = "verified on hardware",
+	};
+
 	fprintf(out, "%s", p->ifname);
 	if (p->ibdev[0])
 		fprintf(out, " (%s)", p->ibdev);
 	fprintf(out, "  driver %s%s%s\n", p->driver[0] ? p->driver : "unknown",
 		p->platform[0] ? ", " : "", p->platform);
 	if (p->driver[0])
-		fprintf(out, "    driver support: %s\n", plan_tier_legend(p->tier));
+		fprintf(out, "    driver support: %s\n", tiers[p->tier]);
 	if (p->count)
 		fprintf(out, "    %-*s %-*s%s\n", (int)PLAN_VALUE_AT - 5, "setting",
-			(int)(plan_width(profile) - PLAN_VALUE_AT), "now -> wanted",
-			"profile line");
-	else
-		fprintf(out, "    already matches %s\n", profile->name);
-	for (unsigned int i = 0; i < p->count; i++)
-		plan_print_step(&p->step[i], profile, out, colour);
+			(int)(PLAN_LINE_AT - PLAN_VALUE_AT), "now -> wanted", "profile line");
+	plan_print_steps(p, out, colour);
+	plan_print_matching(p, profile, out);
 	plan_print_users(use, out);
 	plan_print_notes(p, out);
-	plan_print_side_effects(p, out);
-	plan_print_unmapped(p, out);
-	plan_print_reload(p, out);
 }
 
 /* Explains the signs that the plans use. */
 static void plan_print_signs(const struct plans *plans, FILE *out)
 {
-	bool add = false, cannot = false, empty = false;
+	const char *sep = "Signs: ";
 	char change[STEP_MAX];
+	bool empty = false;
 
 	for (unsigned int i = 0; i < plans->count; i++)
 		for (unsigned int k = 0; k < plans->plan[i].count; k++) {
-			const struct plan_step *s = &plans->plan[i].step[k];
-
-			change_text(s, change, sizeof(change));
-			add |= plan_step_sign(s) == '+';
-			cannot |= s->cannot;
+			change_text(&plans->plan[i].step[k], change, sizeof(change));
 			empty |= strstr(change, "(unset)") || strstr(change, "{}") ||
 				 strstr(change, "[]");
 		}
-	fprintf(out, "Signs: ~ change%s%s%s\n",
-		add ? ", + add (the value now cannot be read: ?)" : "",
-		cannot ? ", ! unsupported" : "", empty ? "; (unset) {} []: no entry" : "");
+	for (size_t i = 0; i < ARRAY_SIZE(plan_signs); i++)
+		if (plans_count_sign(plans, &plan_signs[i])) {
+			fprintf(out, "%s%c %s", sep, plan_signs[i].sign, plan_signs[i].legend);
+			sep = ", ";
+		}
+	fputs(empty ? "; {} [] (unset): no entry\n" : "\n", out);
 }
 
 /* "Disruption: roce0 link flap, roce1 port reset" */
@@ -494,25 +494,27 @@ static void plan_print_disruption(const struct plans *plans, FILE *out)
 		fprintf(out, "%s%s %s", comma, p->ifname, plan_disruption_text(worst));
 		comma = ", ";
 	}
-	fputs(*comma ? "\n" : "none\n", out);
+	fputs(*comma ? "\n" : "none (no link flap, no port reset)\n", out);
 }
 
-/* "0 to add, 2 to change, 3 already match on 1 of 1 port" */
+/* "8 to change (~), 2 to set (?), 3 already match on 1 of 1 port" */
 static void plan_print_count(const struct plans *plans, const struct profile *profile, FILE *out)
 {
-	unsigned int add = 0, ports = 0, match = 0;
+	unsigned int ports = 0, match = 0;
+	const char *comma = "";
 
 	for (unsigned int i = 0; i < plans->count; i++) {
-		const struct plan *p = &plans->plan[i];
-
-		ports += plan_changes(p) != 0;
-		match += plan_settings(p, profile) - p->count;
-		for (unsigned int k = 0; k < p->count; k++)
-			add += plan_step_sign(&p->step[k]) == '+';
+		ports += plan_changes(&plans->plan[i]) != 0;
+		match += __builtin_popcountll(plan_matching(&plans->plan[i], profile));
 	}
-	fprintf(out, "%u to add, %u to change", add, cmd_plans_changes(plans) - add);
-	if (cmd_plans_cannot(plans))
-		fprintf(out, ", %u unsupported", cmd_plans_cannot(plans));
+	for (size_t i = 0; i < ARRAY_SIZE(plan_signs); i++) {
+		unsigned int n = plans_count_sign(plans, &plan_signs[i]);
+
+		if (n)
+			fprintf(out, "%s%u %s (%c)", comma, n, plan_signs[i].count,
+				plan_signs[i].sign);
+		comma = n ? ", " : comma;
+	}
 	if (match)
 		fprintf(out, ", %u already match%s", match, match == 1 ? "es" : "");
 	fprintf(out, " on %u of %u port%s", ports, plans->count, plural(plans->count));
@@ -526,6 +528,13 @@ static void plan_print_nothing(const struct plans *plans, const struct profile *
 	fprintf(out, " already match%s %s.", plans->count == 1 ? "es" : "", profile->name);
 }
 
+const char *cmd_profile_name(const struct profile *profile)
+{
+	bool shipped = !strncmp(profile->path, "builtin:", strlen("builtin:"));
+
+	return profile->path + (shipped ? strlen("builtin:") : 0);
+}
+
 void cmd_plans_print(const struct plans *plans, const struct profile *profile, FILE *out,
 		     bool colour)
 {
@@ -535,8 +544,9 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 		cmd_plans_unsupported_text(plans, profile, text, sizeof(text));
 		fprintf(out, "%s%s.\n", text,
 			profile->on_unsupported == CHOICE_FAIL
-				? ",\n  so apply refuses this plan (policy.on_unsupported: fail)"
-				: "");
+				? ",\n  so apply refuses this plan with exit code 3 "
+				  "(policy.on_unsupported: fail)"
+				: "; apply leaves them out");
 	}
 	if (!cmd_plans_changes(plans) && !cmd_plans_cannot(plans)) {
 		for (unsigned int i = 0; i < plans->count; i++)
@@ -544,6 +554,8 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 		plan_print_nothing(plans, profile, out);
 		return;
 	}
+	fprintf(out, "Profile: %s%s\n", cmd_profile_name(profile),
+		cmd_profile_name(profile) != profile->path ? " (shipped with rocecheck)" : "");
 	for (unsigned int i = 0; i < plans->count; i++)
 		print_plan(&plans->plan[i], &plans->use[i], profile, out, colour);
 	plan_print_signs(plans, out);

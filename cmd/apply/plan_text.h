@@ -41,8 +41,8 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 /* Returns rocecheck.plan/1 with the users of each port: a new reference, NULL on -ENOMEM. */
 json_t *cmd_plans_json(const struct plans *plans);
 
-/* Writes "pause.rx on -> off" of one step, cut to fit. */
-void cmd_step_text(const struct plan_step *s, char *buf, size_t size);
+/* The file of a profile, or the name of a shipped one. */
+const char *cmd_profile_name(const struct profile *profile);
 
 /* Checks that neither firmware nor another program owns the DCB settings of the ports. 0, or -EBUSY
  * with the remedy in e. */

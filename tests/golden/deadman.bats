@@ -347,7 +347,7 @@ transaction "*" is undone (interrupted by the reboot)
 			"$rc" apply mtu.yaml -i v0 --auto-approve --accept-disruption --confirm-within 2s --state-dir "$PWD/state"
 		becomes 1500 8'
 	[ "$status" = 0 ]
-	[ "$(grep -c "does not survive an OOM kill" <<<"$output")" = 1 ]
+	[ "$(grep -c "The OOM killer can end this undo" <<<"$output")" = 1 ]
 }
 
 @test "a second tool while one waits and the state folder is read-only: refused, and nothing is held up" {
@@ -443,25 +443,25 @@ transaction "*" is undone (interrupted by the reboot)
 	host 'exec 2>&1
 		mount -t tmpfs none /var/lib; mount -t tmpfs none /etc/systemd
 		mkdir -p /etc/systemd/system/multi-user.target.wants
-		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "does not survive a reboot.*"
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "the undo does not run. .*"
 		"$rc" rollback
 		echo "[Unit]" >/etc/systemd/system/rocecheck-apply.service
 		ln -s ../rocecheck-apply.service /etc/systemd/system/multi-user.target.wants/
-		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "survive a reboot" || true
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "reboots before" || true
 		"$rc" rollback
 		# systemctl mask leaves the link of the target in its place.
 		ln -sf /dev/null /etc/systemd/system/rocecheck-apply.service
-		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "does not survive a reboot.*"
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "the undo does not run. .*"
 		"$rc" rollback
 		# The unit in /etc comes before a mask in /run.
 		rm /etc/systemd/system/rocecheck-apply.service
 		echo "[Unit]" >/etc/systemd/system/rocecheck-apply.service
 		mount -t tmpfs none /run; mkdir -p /run/systemd/system
 		ln -s /dev/null /run/systemd/system/rocecheck-apply.service
-		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "survive a reboot" || true'
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "reboots before" || true'
 	[ "$status" = 0 ]
-	[[ $output == "does not survive a reboot. To cover it: systemctl enable rocecheck-apply.service"* ]]
-	[ "$(grep -c "does not survive a reboot. To cover it" <<<"$output")" = 2 ]
+	[[ $output == "the undo does not run. To run it at boot:"* ]]
+	[ "$(grep -c "the undo does not run. To run it at boot:" <<<"$output")" = 2 ]
 	[ "$(grep -cx 0 <<<"$output")" = 2 ]
 	[[ $(tail -n1 <<<"$output") == 0 ]]
 }

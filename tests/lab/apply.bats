@@ -222,7 +222,7 @@ dirty()
 	run -0 on rocecheck show -i eth0
 	[[ $output == *"no DCB"* && $output == *"unknown (the driver does not report it):"*"pfc.enabled"* ]]
 	run -0 on rocecheck plan lab -i eth0
-	[[ $output == *"! pfc.enabled"*"unsupported: the device does not offer it"* ]]
+	[[ $output == *"! unsupported (the device does not offer it): "*"pfc.enabled"* ]]
 	on /tmp/state >"$BATS_TEST_TMPDIR/before"
 	run -3 on rocecheck apply lab -i eth0 --auto-approve --accept-unproven
 	[[ $output == *"not supported on eth0"* ]]
