@@ -60,7 +60,7 @@ static int confirm_main(int argc, char **argv)
 const struct command cmd_confirm = {
 	.name = "confirm",
 	.args = "[TX]",
-	.help = "keep what 'apply --confirm-within' changed",
+	.help = "keep transaction TX (default: the newest) of 'apply --confirm-within'",
 	.opts = confirm_opts,
 	.run = confirm_main,
 };

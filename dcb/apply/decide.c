@@ -120,13 +120,17 @@ static const struct {
 
 int tx_refuse(enum tx_act act, const struct tx *tx, struct err *e)
 {
+	const char *text = refusals[act].what;
 	char what[160];
 
 	if (act < TX_REFUSE_WAITS)
 		return 0;
+	if (act == TX_REFUSE_NOT_DONE && tx->state == TX_UNDONE && !tx->confirmed &&
+	    tx->confirm_by_ms && boottime_ms() >= tx->confirm_by_ms)
+		text = "is %s: it was not confirmed in time";
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wformat-nonliteral"
-	snprintf(what, sizeof(what), refusals[act].what, tx_state_word(tx->state));
+	snprintf(what, sizeof(what), text, tx_state_word(tx->state));
 	err_set(e, refusals[act].code, "transaction %s %s", tx->id, what);
 	if (refusals[act].hint)
 		err_hint(e, refusals[act].hint, tx->id);

@@ -57,8 +57,8 @@ int tx_undo_other_boot(struct dcb *dcb, const struct state_at *at, const char *i
 int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsigned int within_ms,
 		     uint64_t until_ms, struct err *e);
 
-/* Confirms transaction id (NULL: the newest); *tx is the transaction, for tx_clear(). -ENOENT:
- * none; errors of decide.h or of the storage: not confirmed. */
+/* Confirms transaction id (NULL: the one that waits, else the newest); *tx is the transaction, for
+ * tx_clear(). -ENOENT: none; errors of decide.h or of the storage: not confirmed. */
 int tx_confirm(struct dcb *dcb, const struct state_at *at, const char *id, struct tx *tx,
 	       struct err *e);
 

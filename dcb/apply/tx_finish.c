@@ -74,11 +74,6 @@ static int tx_undo(struct dcb *dcb, const struct state *s, struct tx *tx, unsign
 	return err;
 }
 
-static int tx_find(const struct state *s, const char *id, struct tx *tx, struct err *e)
-{
-	return id ? journal_read(s, id, tx, e) : journal_newest(s, tx, e);
-}
-
 /* Another transaction that waits for confirmation holds its own former values of the ports. */
 static int tx_check_others(const struct state_at *at, const struct tx *tx, struct err *e)
 {
@@ -116,7 +111,7 @@ static int tx_rollback_for(struct dcb *dcb, const struct state_at *at, const cha
 		state_close(&s);
 		return err;
 	}
-	err = tx_find(&s, id, tx, e);
+	err = id ? journal_read(&s, id, tx, e) : journal_newest(&s, tx, e);
 	v = tx_view(tx, false, boottime_ms());
 	stands = !err && of == OF_TOOL && tx_decide(&v, TX_PROMISE) == TX_GO_ON;
 	if (stands)
@@ -191,12 +186,27 @@ int tx_confirm_alone(struct dcb *dcb, const struct state *s, struct tx *tx, unsi
 	return err;
 }
 
+/* Finds the one that waits, else the newest, also when it is undone. */
+static int tx_find_unconfirmed(const struct state *s, struct tx *tx, struct err *e)
+{
+	char(*ids)[JOURNAL_ID_MAX] = NULL;
+	unsigned int n = 0;
+	int err = journal_newest(s, tx, e);
+
+	if (!tx_waits(tx) && !journal_ids(s, &ids, &n, NULL) && n && strcmp(ids[n - 1], tx->id)) {
+		tx_clear(tx);
+		err = journal_read(s, ids[n - 1], tx, e);
+	}
+	free(ids);
+	return err;
+}
+
 /* Needs the lock: an apply that has not recorded its result yet may still undo the transaction. */
 static int tx_confirm_locked(struct dcb *dcb, const struct state_at *at, const struct state *s,
 			     const char *id, struct tx *tx, struct err *e)
 {
 	char asked[JOURNAL_ID_MAX];
-	int err = tx_find(s, id, tx, e);
+	int err = id ? journal_read(s, id, tx, e) : tx_find_unconfirmed(s, tx, e);
 
 	if (err)
 		return err;

@@ -127,8 +127,9 @@ static void test_nobody_confirms(void **state)
 	assert_int_equal(machine->writes, 4); /* MTU and PFC, there and back */
 	assert_int_equal(machine->port[0].qos.mtu, 1500);
 	assert_int_equal(machine->port[0].qos.pfc_enabled, 0);
-	assert_int_equal(confirm(id, &e), -ECANCELED);
-	assert_non_null(strstr(e.text, "is undone"));
+	assert_int_equal(confirm(NULL, &e), -ECANCELED);
+	assert_non_null(strstr(e.text, id));
+	assert_non_null(strstr(e.text, "is undone: it was not confirmed in time"));
 }
 
 static void test_confirmed(void **state)
