@@ -20,7 +20,8 @@ static bool list;
 static struct state_at state_at = {STATE_DIR, STATE_RUN};
 
 static const struct opt rollback_opts[] = {
-	{"list", 'l', OPT_FLAG, &list, .help = "list transactions, oldest first"},
+	{"list", 'l', OPT_FLAG, &list,
+	 .help = "list transactions with their id (TX), oldest first"},
 	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
 	 .help = "read journals in DIR (default " STATE_DIR ")"},
 	{.name = NULL},
@@ -117,7 +118,7 @@ static int rollback_print_list(void)
 	if (!err)
 		err = journal_ids(&s, &ids, &n, &e);
 	if (!globals->json && n)
-		printf("%-18s  %-20s  %8s  %s\n", "TRANSACTION", "BEGAN", "SETTINGS",
+		printf("%-18s  %-20s  %8s  %s\n", "TRANSACTION", "BEGAN", "WRITTEN",
 		       "PORTS, STATE");
 	for (unsigned int i = 0; i < n; i++)
 		rc = cmd_worse(rc, rollback_print_one(&s, ids[i], all));
@@ -168,16 +169,16 @@ static int rollback_report_done(const struct tx *tx)
 		return cmd_print_json(json_pack("{s:s, s:s, s:s, s:o}", "schema",
 						"rocecheck.rollback/1", "tx", tx->id, "outcome",
 						"undone", "missing", rollback_missing_json(tx)));
-	printf("Transaction %s is undone: %u setting%s restored and read back on", tx->id,
-	       tx_settings(tx), tx_settings(tx) == 1 ? "" : "s");
+	printf("Transaction %s is undone: %u written setting%s restored and read back on", tx->id,
+	       tx_settings(tx), plural(tx_settings(tx)));
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		printf(" %s", tx->port[i].ifname);
 	puts(".");
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		if (tx->port[i].cm_dir_made)
-			printf("The configfs directory rdma_cm/%s, which apply created, is "
-			       "removed: "
-			       "its settings are\n  unknown (?) again.\n",
+			printf("The configfs directory rdma_cm/%s of apply is removed. 'rocecheck "
+			       "show' reads the RDMA-CM\n  settings only there: it lists them as "
+			       "unknown again, as before apply.\n",
 			       tx->port[i].ibdev);
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		if (tx->port[i].missing)
@@ -225,7 +226,7 @@ static int rollback_main(int argc, char **argv)
 const struct command cmd_rollback = {
 	.name = "rollback",
 	.args = "[TX]",
-	.help = "restore the settings from before a transaction",
+	.help = "restore the settings from before transaction TX (default: the newest)",
 	.opts = rollback_opts,
 	.run = rollback_main,
 };

@@ -42,8 +42,9 @@ static bool once, repair;
 static const struct opt watch_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
 	{"interval", 0, OPT_DURATION, &interval_ms, .arg = "TIME",
-	 .help = "poll settings without kernel notifications (default 60s)"},
-	{"once", 0, OPT_FLAG, &once, .help = "compare once and exit"},
+	 .help = "how often to read settings whose changes the kernel does not notify (default "
+		 "60s)"},
+	{"once", 0, OPT_FLAG, &once, .help = "compare once with the baseline, then exit"},
 	{"repair", 0, OPT_FLAG, &repair,
 	 .help = "restore drifted settings without a link flap (at most 3 times per port in 10 "
 		 "minutes)"},
@@ -64,6 +65,7 @@ struct watched {
 	struct qos now;
 	uint64_t drift;
 	struct drift_budget budget;
+	time_t event_at;	 /* of the last drift or its end */
 	char held[ERR_TEXT_MAX]; /* last reported reason why no repair was tried */
 };
 
@@ -116,18 +118,23 @@ static const char *const event_words[] = {
 	[WATCH_OVERDUE] = "unconfirmed",
 };
 
-/* One line each: "TIME DRIFT roce0 pfc.enabled: [3] -> [4]". */
+/* One line each: "TIME DRIFT roce0 pfc.enabled: [3] -> [4] (wanted [3])". */
 static void watch_print_fields(const struct watch_report *t, const char *head)
 {
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
-		char from[VALUE_MAX], to[VALUE_MAX], line[3 * VALUE_MAX];
+		char from[VALUE_MAX], to[VALUE_MAX], want[VALUE_MAX] = "", line[4 * VALUE_MAX];
+		const char *text = t->text ? t->text : want;
 
 		if (!(t->fields & QOS_BIT(id)))
 			continue;
 		qos_field_text(t->before, id, from, sizeof(from));
 		qos_field_text(&t->port->now, id, to, sizeof(to));
+		if (t->event == WATCH_DRIFT) {
+			strcpy(want, "wanted ");
+			qos_field_text(&t->port->want.qos, id, want + 7, sizeof(want) - 7);
+		}
 		snprintf(line, sizeof(line), "%s %s: %s -> %s%s%s%s", head, qos_fields[id].key,
-			 from, to, t->text ? " (" : "", t->text ? t->text : "", t->text ? ")" : "");
+			 from, to, *text ? " (" : "", text, *text ? ")" : "");
 		output_wrap(stdout, line, 0, 4, OUTPUT_COLUMNS);
 		putchar('\n');
 	}
@@ -149,18 +156,41 @@ static void watch_print_detail(const char *head, const char *text)
 /* The command that restores the baseline; none if that is only the state at the start. */
 static void watch_print_remedy(const struct watch *w, const struct watched *p)
 {
-	const char *name = w->profile ? w->profile->path : "--last";
+	const char *name = w->profile ? cmd_profile_name(w->profile) : "--last";
 
-	if (!strncmp(name, "builtin:", strlen("builtin:")))
-		name += strlen("builtin:");
 	if (!repair && (w->profile || p->since[0]))
 		printf("    to restore: rocecheck apply %s -i %s (or watch with --repair)\n", name,
 		       p->ifname);
 }
 
+/* One line each. Programs that began before the previous event are named only alone: a new one is
+ * the likelier cause. */
+static void watch_print_writers(const struct watch_report *t)
+{
+	const struct drift_writers *s = t->writers;
+	time_t since = 0;
+
+	for (unsigned int i = 0; i < s->count; i++)
+		if (s->writer[i].started >= t->port->event_at)
+			since = t->port->event_at;
+	for (unsigned int i = 0; i < s->count; i++) {
+		const struct drift_writer *one = &s->writer[i];
+		char text[96], when[UTC_TEXT_MAX];
+
+		if (one->started < since)
+			continue;
+		utc_text(one->started, when);
+		snprintf(text, sizeof(text), "%s (pid %d%s%s)", one->name, (int)one->pid,
+			 one->started ? ", since " : "", one->started ? when : "");
+		watch_print_detail("possible cause (running at that time): ", text);
+	}
+}
+
 static void watch_print_text(const struct watch_report *t, const char *when)
 {
-	const char *word = t->event == WATCH_DRIFT ? "DRIFT" : event_words[t->event];
+	const char *word = t->event == WATCH_DRIFT  ? "DRIFT"
+			   : t->event == WATCH_BACK ? "OK again"
+						    : event_words[t->event];
 	char head[64], line[ERR_TEXT_MAX + 128], text[768];
 
 	snprintf(head, sizeof(head), "%s %s%s%s", when, word, t->port ? " " : "",
@@ -184,10 +214,8 @@ static void watch_print_text(const struct watch_report *t, const char *when)
 				   sizeof(text));
 		watch_print_detail("", text);
 	}
-	if (t->writers) {
-		writers_text(t->writers, text, sizeof(text));
-		watch_print_detail("possible cause (running at that time): ", text);
-	}
+	if (t->writers)
+		watch_print_writers(t);
 	if (t->event == WATCH_DRIFT)
 		watch_print_remedy(t->watch, t->port);
 }
@@ -370,20 +398,6 @@ static void watch_read_again(struct watch *w, struct watched *p)
 	p->drift = drift_fields(&p->want, &now);
 }
 
-static void watch_print_repaired(struct watched *p, const struct qos *before, uint64_t was,
-				 const char *tx_id)
-{
-	char text[64];
-	const struct watch_report t = {.event = WATCH_REPAIRED,
-				       .port = p,
-				       .before = before,
-				       .fields = was & ~p->drift,
-				       .text = text};
-
-	snprintf(text, sizeof(text), "transaction %s", tx_id);
-	watch_print(&t);
-}
-
 /* Restores the drifted fields, or reports why not. */
 static void watch_repair(struct watch *w, struct watched *p)
 {
@@ -423,7 +437,12 @@ static void watch_repair(struct watch *w, struct watched *p)
 		return;
 	}
 	watch_read_again(w, p);
-	watch_print_repaired(p, &before, was, tx_id);
+	snprintf(text, sizeof(text), "transaction %s", tx_id);
+	watch_print(&(struct watch_report){.event = WATCH_REPAIRED,
+					   .port = p,
+					   .before = &before,
+					   .fields = was & ~p->drift,
+					   .text = text});
 }
 
 /* Each poll searches for ports again, each notification reads its port again. A removed port stays
@@ -451,6 +470,7 @@ static void watch_print_drift(struct watch *w, struct watched *p, enum watch_eve
 
 	writers_filter(&named, fields);
 	watch_print(&t);
+	p->event_at = time(NULL);
 }
 
 /* Reads the baseline of a port. Returns false when it has not changed. */
@@ -478,11 +498,12 @@ static void watch_print_start(const struct watch *w, const struct watched *p)
 	char text[256];
 
 	if (w->profile)
-		snprintf(text, sizeof(text), "baseline: profile %.200s", w->profile->path);
+		snprintf(text, sizeof(text), "baseline: profile %.200s",
+			 cmd_profile_name(w->profile));
 	else if (p->since[0])
-		snprintf(text, sizeof(text), "baseline: state after transaction %s", p->since);
+		snprintf(text, sizeof(text), "baseline: settings after transaction %s", p->since);
 	else
-		snprintf(text, sizeof(text), "baseline: current state (%s)",
+		snprintf(text, sizeof(text), "baseline: current settings (%s)",
 			 w->hidden ? "only root can read the transactions"
 				   : "no confirmed transaction");
 	watch_print_event(p, WATCH_START, text);
@@ -925,7 +946,7 @@ static int watch_main(int argc, char **argv)
 const struct command cmd_watch = {
 	.name = "watch",
 	.args = "[PROFILE]",
-	.help = "report when port settings drift from their baseline",
+	.help = "report drift from a baseline: PROFILE, else the last confirmed apply",
 	.opts = watch_opts,
 	.run = watch_main,
 };

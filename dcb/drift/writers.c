@@ -144,39 +144,3 @@ void writers_filter(struct drift_writers *s, uint64_t fields)
 			s->writer[kept++] = s->writer[i];
 	s->count = kept;
 }
-
-static bool writer_is_named(const struct drift_writers *s, unsigned int at)
-{
-	for (unsigned int i = 0; i < at; i++)
-		if (!strcmp(s->writer[i].name, s->writer[at].name))
-			return true;
-	return false;
-}
-
-void writers_text(const struct drift_writers *s, char *buf, size_t size)
-{
-	size_t used = 0;
-
-	buf[0] = '\0';
-	for (unsigned int i = 0; i < s->count && used < size; i++) {
-		const struct drift_writer *one = &s->writer[i];
-		const char *sep = " (pid ";
-		char since[48] = "";
-		struct tm tm;
-
-		if (writer_is_named(s, i))
-			continue;
-		used += snprintf(buf + used, size - used, "%s%s", used ? ", " : "", one->name);
-		for (unsigned int k = i; k < s->count && used < size; k++) {
-			if (strcmp(s->writer[k].name, one->name))
-				continue;
-			used += snprintf(buf + used, size - used, "%s%d", sep,
-					 (int)s->writer[k].pid);
-			sep = ", ";
-		}
-		if (one->started && gmtime_r(&one->started, &tm))
-			strftime(since, sizeof(since), ", since %Y-%m-%dT%H:%M:%SZ", &tm);
-		if (used < size)
-			used += snprintf(buf + used, size - used, "%s)", since);
-	}
-}

@@ -30,10 +30,6 @@ struct drift_writers {
  * DRIFT_WRITERS_MAX. proc: NULL = /proc. Leaves out processes that it cannot read. */
 void writers_add(const char *proc, struct drift_writers *s);
 
-/* Writes "dcb (pid 181, 182, since 2026-11-25T15:49:24Z), lldpad (pid 7)": each program once, with
- * the start of its first process; "" for none. */
-void writers_text(const struct drift_writers *s, char *buf, size_t size);
-
 /* Removes the programs that can set none of these fields, and this process itself. */
 void writers_filter(struct drift_writers *s, uint64_t fields);
 

@@ -54,12 +54,12 @@ ended()
 
 @test "somebody sets PFC: field, values, port and program; a return; the exit codes" {
 	run -0 on h1 rocecheck watch --once
-	[[ $output == *"start roce0 baseline: state after transaction "* ]]
+	[[ $output == *"start roce0 baseline: settings after transaction "* ]]
 	start
 	# One that is still there when it is looked for: it waits for its next line.
 	on h1 bash -c '{ echo "pfc set dev roce0 prio-pfc 3:off"; sleep 3; } | /usr/sbin/dcb -b - || true'
 	run -0 told 10 'DRIFT roce0'
-	[[ $output == *"pfc.enabled: [3] -> []"* ]]
+	[[ $output == *"pfc.enabled: [3] -> [] (wanted [3])"* ]]
 	told 10 'priority 3 is no longer lossless'
 	told 10 'possible cause [(]running at that time[)]:.* dcb [(]pid '
 	told 10 'to restore: rocecheck apply --last -i roce0 '
@@ -67,11 +67,11 @@ ended()
 	jq -se '.[1] | .schema == "rocecheck.watch/1" and .event == "drift" and .port == "roce0" and
 		.fields[0] == {key: "pfc.enabled", from: [3], to: [], want: [3]}' <<<"$output"
 	on h1 dcb pfc set dev roce0 prio-pfc 3:on
-	run -0 told 10 'back roce0'
+	run -0 told 10 'OK again roce0'
 	[[ $output == *"pfc.enabled: [] -> [3]"* ]]
 	ended INT
 	run -0 on h1 rocecheck watch --once lab
-	[[ $output == *"baseline: profile builtin:lab"* ]]
+	[[ $output == *"baseline: profile lab"* ]]
 }
 
 @test "what has no notice is polled" {
@@ -97,7 +97,7 @@ ended()
 	on h1 dcb pfc set dev roce0 prio-pfc 5:on
 	told 10 'DRIFT roce0 pfc.enabled: \[3\] -> \[3, 5\]'
 	on h1 bash -c ': >/tmp/watch; rocecheck apply lab --auto-approve --accept-unproven >/dev/null'
-	told 10 'start roce0 baseline: state after transaction'
+	told 10 'start roce0 baseline: settings after transaction'
 	sleep 2
 	run -1 on h1 grep -i drift /tmp/watch
 	ended TERM

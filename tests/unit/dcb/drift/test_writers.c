@@ -142,26 +142,6 @@ static void test_keep(void **state)
 	assert_int_equal(mtu.count, 0);
 }
 
-static void test_text(void **state)
-{
-	const struct drift_writers s = {.count = 4,
-					.writer = {{.name = "dcb", .pid = 181, .started = 1500},
-						   {.name = "lldpad", .pid = 7},
-						   {.name = "dcb", .pid = 182, .started = 1501},
-						   {.name = "ip", .pid = 9}}};
-	const struct drift_writers none = {0};
-	char text[128], cut[12];
-
-	(void)state;
-	writers_text(&s, text, sizeof(text));
-	assert_string_equal(text, "dcb (pid 181, 182, since 1970-01-01T00:25:00Z), lldpad (pid 7), "
-				  "ip (pid 9)");
-	writers_text(&s, cut, sizeof(cut));
-	assert_string_equal(cut, "dcb (pid 18");
-	writers_text(&none, text, sizeof(text));
-	assert_string_equal(text, "");
-}
-
 static void test_never_too_many(void **state)
 {
 	struct drift_writers s = {0};
@@ -181,7 +161,6 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_found),
 		cmocka_unit_test(test_keep),
-		cmocka_unit_test(test_text),
 		cmocka_unit_test(test_never_too_many),
 	};
 
