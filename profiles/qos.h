@@ -302,7 +302,7 @@ extern const struct qos_word qos_app_words[];
 #define QOS_APP_TLV_WORDS (&qos_app_words[1])
 extern const struct qos_word qos_param_words[QOS_PARAM_COUNT + 1];
 
-/* Writes the value in profile syntax on one line, "?" when unknown. Always terminated; returns what
+/* Writes the value in profile syntax on one line, or "unknown". Always terminated; returns what
  * snprintf would. */
 int qos_field_text(const struct qos *q, enum qos_field_id id, char *buf, size_t size);
 

@@ -230,7 +230,7 @@ int qos_field_text(const struct qos *q, enum qos_field_id id, char *buf, size_t 
 	if (size)
 		buf[0] = '\0';
 	if (!qos_has(q, id))
-		text_append(&t, "?");
+		text_append(&t, "unknown");
 	else
 		text_append_field(&t, f, q);
 	return (int)t.used;

@@ -255,10 +255,10 @@ static void apply_print_deadline(const struct apply *a)
 
 	gmtime_r(&at, &tm);
 	strftime(when, sizeof(when), "%H:%M:%SZ", &tm);
-	printf("Not final: rocecheck undoes this at %s (in %llu s) unless you run: rocecheck "
+	printf("Not final: rocecheck undoes this at %s (in %llu s) unless you run:%srocecheck "
 	       "confirm%s%s\n",
-	       when, (unsigned long long)(left_ms + 999) / 1000, elsewhere ? " --state-dir " : "",
-	       elsewhere ? state_at.dir : "");
+	       when, (unsigned long long)(left_ms + 999) / 1000, elsewhere ? "\n  " : " ",
+	       elsewhere ? " --state-dir " : "", elsewhere ? state_at.dir : "");
 	fflush(stdout);
 }
 

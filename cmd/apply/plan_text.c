@@ -258,24 +258,11 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 		if (buf[0])
 			return;
 	}
-	snprintf(from, sizeof(from), "unknown");
-	if (qos_has(&s->from, s->field))
-		qos_field_text(&s->from, s->field, from, sizeof(from));
+	qos_field_text(&s->from, s->field, from, sizeof(from));
 	if (s->rewrite && qos_field_equal(&s->from, &s->to, s->field))
 		snprintf(buf, size, "%s, rewritten (the driver resets it)", to);
 	else
 		snprintf(buf, size, "%s -> %s", from, to);
-}
-
-static const char *plan_disruption_text(enum plan_disruption disruption)
-{
-	static const char *const texts[] = {
-		[DISRUPT_NONE] = "none",
-		[DISRUPT_LINK_FLAP] = "link flap",
-		[DISRUPT_PORT_RESET] = "port reset",
-	};
-
-	return texts[disruption];
 }
 
 static void plan_print_sign(const struct plan_sign *sign, FILE *out, bool colour)
@@ -292,7 +279,7 @@ static void plan_print_step(const struct plan_step *s, FILE *out, bool colour)
 	change_text(s, change, sizeof(change) - 32);
 	if (!s->cannot && s->disruption != DISRUPT_NONE)
 		snprintf(change + strlen(change), 32, "  (%s)",
-			 plan_disruption_text(s->disruption));
+			 plan_disruption_word(s->disruption));
 	plan_print_sign(plan_step_sign(s), out, colour);
 	fprintf(out, "%-*s ", (int)PLAN_VALUE_AT - 5, key);
 	if (strlen(key) + 5 > at)
@@ -476,7 +463,7 @@ static void plan_print_signs(const struct plans *plans, FILE *out)
 	fputs(empty ? "; {} [] (unset): no entry\n" : "\n", out);
 }
 
-/* "Disruption: roce0 link flap, roce1 port reset" */
+/* "Disruption: roce0 link-flap, roce1 port-reset" */
 static void plan_print_disruption(const struct plans *plans, FILE *out)
 {
 	const char *comma = "";
@@ -491,7 +478,7 @@ static void plan_print_disruption(const struct plans *plans, FILE *out)
 				worst = p->step[k].disruption;
 		if (worst == DISRUPT_NONE)
 			continue;
-		fprintf(out, "%s%s %s", comma, p->ifname, plan_disruption_text(worst));
+		fprintf(out, "%s%s %s", comma, p->ifname, plan_disruption_word(worst));
 		comma = ", ";
 	}
 	fputs(*comma ? "\n" : "none (no link flap, no port reset)\n", out);
