@@ -117,6 +117,63 @@ bool fabric_target_ok(const char *target)
 	return true;
 }
 
+int fabric_launcher_split(const char *launcher, const char *host, char *buf, size_t size,
+			  const char *argv[FABRIC_LAUNCHER_WORDS], struct err *e)
+{
+	static const char mark[] = "{host}";
+	int words = 0, hosts = 0;
+	size_t used = 0;
+
+	for (const char *p = launcher + strspn(launcher, " "); *p && used < size;
+	     p += strspn(p, " ")) {
+		if (words == FABRIC_LAUNCHER_WORDS)
+			return err_set(e, -EINVAL, "more than %d words", FABRIC_LAUNCHER_WORDS);
+		argv[words++] = buf + used;
+		while (*p && *p != ' ' && used < size) {
+			bool here = !strncmp(p, mark, sizeof(mark) - 1);
+			int n = here ? snprintf(buf + used, size - used, "%s", host) : 1;
+
+			if (!here)
+				buf[used] = *p;
+			used += (size_t)n;
+			hosts += here;
+			p += here ? sizeof(mark) - 1 : 1;
+		}
+		if (used < size)
+			buf[used++] = '\0';
+	}
+	if (used >= size)
+		return err_set(e, -EINVAL, "longer than %zu characters", size - 1);
+	if (!words || !strncmp(argv[0], host, strlen(host)))
+		return err_set(e, -EINVAL, "expected a program first");
+	return hosts ? words : err_set(e, -EINVAL, "{host} is missing");
+}
+
+/* A command with {host} that no shell reads. */
+static int fabric_read_launcher(struct schema_load *l, const struct schema_row *row,
+				const struct yaml_node *node, void *target)
+{
+	const char *argv[FABRIC_LAUNCHER_WORDS];
+	struct yaml_finding finding = {
+		.level = DIAG_ERROR,
+		.rule = "RC-INP-013",
+		.note = "expected a command such as 'srun -w {host}'; words are "
+			"separated by spaces, and there are no quotes"};
+	char buf[512];
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a text");
+	if (strlen(node->text) >= row->size)
+		err_set(&e, -EINVAL, "longer than %zu characters", row->size - 1);
+	else if (fabric_launcher_split(node->text, "{}", buf, sizeof(buf), argv, &e) > 0) {
+		strcpy(target, node->text);
+		return 0;
+	}
+	return yaml_report(l->file, node, &finding, l->diags, "%s: %s in '%.120s'", l->path, e.text,
+			   node->text);
+}
+
 /* user@host, an address, or a name that ssh resolves. {name} counts as a letter: the host name has
  * its own check. */
 static int fabric_read_target(struct schema_load *l, const struct schema_row *row,
@@ -299,6 +356,10 @@ static const struct schema_row rows[] = {
 	 .help = "profile of the ports: a shipped profile, or a path relative to this file"},
 	{.path = "engine", .kind = SCHEMA_OWN, TEXT_AT(fabric, engine), .read = fabric_read_engine,
 	 .shape = "{\"enum\":[\"ssh\",\"local\"]}", .help = "how rocecheck starts agents (default ssh)"},
+	{.path = "launcher", .kind = SCHEMA_OWN, TEXT_AT(fabric, launcher),
+	 .read = fabric_read_launcher, .shape = TEXT_SHAPE,
+	 .help = "command that starts agents in place of engine, with {host} for the target: "
+		 "srun -w {host}"},
 	{.path = "ssh.config", .kind = SCHEMA_TEXT, TEXT_AT(fabric, ssh_config),
 	 .help = "configuration file for ssh -F; path relative to this file (default: the user's)"},
 	{.path = "agent", .kind = SCHEMA_TEXT, TEXT_AT(fabric, agent),

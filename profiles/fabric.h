@@ -67,6 +67,7 @@ struct fabric {
 	char path[256];
 	struct profile profile;	  /* loaded from `profile:`, a name or a path from the inventory */
 	char engine[16];	  /* "ssh" or "local" */
+	char launcher[256];	  /* command that starts an agent instead; empty = engine */
 	char ssh_config[256];	  /* OpenSSH -F file, resolved; empty = the user's own */
 	char agent[256];	  /* default "rocecheck" */
 	struct fabric_host *host; /* owned */
@@ -101,6 +102,13 @@ json_t *fabric_schema(void);
 /* Returns true if the text is a safe host argument for an engine: letters, digits and ._-+:%@[]/ as
  * in user@host, fe80::1%eth0 or ssh://user@host:22; no part begins with '-' like an option. */
 bool fabric_target_ok(const char *target);
+
+/* Splits a launcher at its spaces into words, in which {host} becomes the host: "srun -w {host}".
+ * No shell reads it, so there are no quotes. The words are in buf. Returns their number;
+ * -EINVAL without a program, without {host}, or with too many or too long words. */
+#define FABRIC_LAUNCHER_WORDS 24
+int fabric_launcher_split(const char *launcher, const char *host, char *buf, size_t size,
+			  const char *argv[FABRIC_LAUNCHER_WORDS], struct err *e);
 
 /* Index of a host by name, or -ENOENT. */
 int fabric_find_host(const struct fabric *f, const char *name);

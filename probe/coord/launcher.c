@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Launchers `ssh` and `local`. ssh is the OpenSSH client with the user's configuration: keys, jump
- * hosts, multiplexing and host key checks. ssh_options[] disables prompts and forwarding, and
- * detects a dead host.
+ * Launchers `ssh`, `local` and `command`, which is what the inventory states. ssh is the OpenSSH
+ * client with the user's configuration: keys, jump hosts, multiplexing and host key checks.
+ * ssh_options[] disables prompts and forwarding, and detects a dead host.
  */
 #include "probe/coord/launcher.h"
 
@@ -35,8 +35,7 @@ static int launcher_check_target(const char *target, struct err *e)
 {
 	if (fabric_target_ok(target))
 		return 0;
-	err_set(e, -EINVAL, "invalid host '%s' for ssh: expected user@host, an address or a name",
-		target);
+	err_set(e, -EINVAL, "invalid host '%s': expected user@host, an address or a name", target);
 	err_hint(e, "letters, digits and ._-+:%%@[]/ are allowed; no part begins with '-'");
 	return -EINVAL;
 }
@@ -121,9 +120,30 @@ static int launcher_make_local(const struct fabric *f, unsigned int host, struct
 	return 0;
 }
 
+/* The agent's words follow those of the command. */
+static int launcher_make_command(const struct fabric *f, unsigned int host,
+				 struct launcher_argv *out, struct err *e)
+{
+	const struct fabric_host *h = &f->host[host];
+	const char *target = h->target[0] ? h->target : h->name;
+	int err = launcher_check_target(target, e), words;
+
+	if (err)
+		return err;
+	words = fabric_launcher_split(f->launcher, target, out->words, sizeof(out->words),
+				      out->argv, e);
+	if (words < 0) {
+		err_prefix(e, "launcher");
+		return words;
+	}
+	out->count = (unsigned int)words;
+	return launcher_make_local(f, host, out, e);
+}
+
 const struct launcher launchers[] = {
 	{"ssh", launcher_make_ssh},
 	{"local", launcher_make_local},
+	{"command", launcher_make_command},
 };
 const unsigned int launcher_count = ARRAY_SIZE(launchers);
 
@@ -138,7 +158,8 @@ const struct launcher *launcher_find(const char *name)
 
 const struct launcher *launcher_of_fabric(const struct fabric *f, struct err *e)
 {
-	const struct launcher *found = launcher_find(f->engine[0] ? f->engine : "ssh");
+	const char *name = f->launcher[0] ? "command" : f->engine[0] ? f->engine : "ssh";
+	const struct launcher *found = launcher_find(name);
 
 	if (!found)
 		err_set(e, -EINVAL, "unknown engine '%s'", f->engine);

@@ -8,7 +8,7 @@
 
 #include "profiles/base/base.h"
 
-#define LAUNCHER_ARGS_MAX 32
+#define LAUNCHER_ARGS_MAX 32 /* FABRIC_LAUNCHER_WORDS and the agent */
 #define LAUNCHER_TEXT_MAX 256
 
 struct fabric;
@@ -19,6 +19,7 @@ struct launcher_argv {
 	unsigned int count;
 	char text[4][LAUNCHER_TEXT_MAX];
 	unsigned int text_count;
+	char words[1024]; /* of a command */
 };
 
 struct launcher {
@@ -33,8 +34,8 @@ extern const unsigned int launcher_count;
 /* Returns the launcher of that name, or NULL. */
 const struct launcher *launcher_find(const char *name);
 
-/* Returns the launcher of an inventory, ssh by default; NULL and -EINVAL in e: there is none of
- * that name. */
+/* Returns the launcher of an inventory: its command, else its engine, ssh by default. NULL and
+ * -EINVAL in e: there is no such engine. */
 const struct launcher *launcher_of_fabric(const struct fabric *f, struct err *e);
 
 /* Returns a hint for a line on a launcher's stderr, or NULL. */

@@ -60,6 +60,33 @@ asked() {
 	[ -z "$(asked 'apply|confirm|rollback')" ]
 }
 
+@test "launcher: a command of the inventory starts the agents; one that hangs, dies or prints rubbish is named" {
+	inventory fleet good1 good2 good3 good4 good5
+	cat >"$HOSTS_DIR/start" <<-'END'
+		#!/bin/sh
+		echo "start $*" >>"$HOSTS_DIR/started"
+		case $1 in
+		good3) exec sleep 60 ;;
+		good4) echo "start: no such node: $1" >&2 && exit 3 ;;
+		good5) echo "Welcome to $1" ;;
+		esac
+		host=$1
+		shift
+		exec "$@"
+	END
+	chmod +x "$HOSTS_DIR/start"
+	sed -i "s|^engine: local|launcher: '$HOSTS_DIR/start {host}'\nthresholds: {connect_timeout: 1s}|" "$HOSTS_DIR/fleet.yaml"
+	run -4 --separate-stderr many plan
+	[[ $output == *"== good1 good2"$'\n'"  p0"$'\n'"    ~ pfc.enabled [] -> [3]"* ]]
+	[[ $stderr == *"good3"*"no answer to the connection within 6.0 s"* ]]
+	[[ $stderr == *"good4"*"start: no such node: good4"* ]]
+	[[ $stderr == *"good5"*"the agent sent 'Welcome to good5'"* ]]
+	grep -qx "start good1 $HOSTS_DIR/good1 agent" "$HOSTS_DIR/started"
+	sed -i "s|start {host}|start|" "$HOSTS_DIR/fleet.yaml"
+	run -2 many plan
+	[[ $output == *"RC-INP-013"*"launcher: {host} is missing in"* ]]
+}
+
 @test "apply: the canary alone, one disrupted port at a time, a line a host" {
 	inventory fleet same1 good1 good2 quiet1
 	run -0 --separate-stderr many apply --auto-approve --accept-disruption

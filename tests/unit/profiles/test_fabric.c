@@ -56,7 +56,7 @@ static void expect_tcp(const struct fabric *f)
 static void test_everything(void **state)
 {
 	static const char text[] = HEAD
-		"engine: local\nssh: {config: ../ssh_config}\nagent: /opt/rocecheck\n"
+		"engine: local\nlauncher: srun -w {host} --overlap\nssh: {config: ../ssh_config}\nagent: /opt/rocecheck\n"
 		"capture: full\n"
 		"hosts:\n"
 		"  - name: h1\n"
@@ -81,6 +81,7 @@ static void test_everything(void **state)
 	assert_string_equal(f.name, "lab");
 	assert_string_equal(f.profile.name, "p");
 	assert_string_equal(f.engine, "local");
+	assert_string_equal(f.launcher, "srun -w {host} --overlap");
 	snprintf(path, sizeof(path), "%s/../ssh_config", dir);
 	assert_string_equal(f.ssh_config, path);
 	snprintf(path, sizeof(path), "%s/f.yaml", dir);
@@ -93,12 +94,12 @@ static void test_everything(void **state)
 	assert_string_equal(f.host[0].port[0].rdma, "rxe0");
 	assert_string_equal(f.host[0].port[0].address, "198.18.0.1");
 	assert_int_equal(f.host[0].port[0].rail, 2);
-	assert_int_equal(f.host[0].port[0].line, 13);
+	assert_int_equal(f.host[0].port[0].line, 14);
 	assert_string_equal(f.host[0].port[1].interface, "roce1.100");
 	assert_string_equal(f.host[0].port[1].address, "fd00::1");
 	assert_string_equal(f.host[1].target, "h2");
 	assert_string_equal(f.host[1].agent, "/opt/rocecheck");
-	assert_int_equal(f.host[1].line, 15);
+	assert_int_equal(f.host[1].line, 16);
 	assert_int_equal(f.quiet_s, 1);
 	assert_int_equal(f.traffic_s, 120);
 	assert_int_equal(f.load_percent, 50);
@@ -228,6 +229,10 @@ static const struct {
 	{"hosts: [{name: h1, ports: [{interface: a, address: 198.18.0.256}]}]\n", "RC-INP-015"},
 	{"hosts: [{name: 'h[1-2]', ports: [{interface: a, address: 198.18.0.1}]}]\n", "RC-INP-014"},
 	{"engine: mpi\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-009"},
+	{"launcher: srun\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-013"},
+	{"launcher: ''\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-013"},
+	{"launcher: '{host}'\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-013"},
+	{"launcher: [srun]\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
 	{"capture: some\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-009"},
 	{"thresholds: {quiet: 3}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
 	{"thresholds: {quiet: 0s}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},

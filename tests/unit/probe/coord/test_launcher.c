@@ -84,6 +84,47 @@ static void test_commands(void **state)
 	}
 }
 
+static void test_command(void **state)
+{
+	static const struct {
+		const char *launcher, *target, *agent, *want, *error;
+	} cases[] = {
+		{"srun -w {host} --overlap", "gpu01", "",
+		 "[srun] [-w] [gpu01] [--overlap] [rocecheck] [agent]", ""},
+		{"  ip  netns exec {host} ", "h2", "/opt/my tools/rc",
+		 "[ip] [netns] [exec] [h2] [/opt/my tools/rc] [agent]", ""},
+		{"kubectl exec -i pod/{host}-0 --", "h2", "",
+		 "[kubectl] [exec] [-i] [pod/h2-0] "
+		 "[--] [rocecheck] [agent]",
+		 ""},
+		{"sh -c {host}", "$(reboot)", "", "", "invalid host '$(reboot)'"},
+		{"srun -w {host}", "-x", "", "", "invalid host '-x'"},
+		{"srun -w {host}", "h1", "--help", "", "invalid agent command"},
+		{"srun", "h1", "", "", "launcher: {host} is missing"},
+		{"{host} agent", "h1", "", "", "launcher: expected a program first"},
+		{"a b c d e f g h i j k l m n o p q r s t u v w x {host}", "h1", "", "",
+		 "launcher: more than 24 words"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		const struct launcher *command;
+		struct launcher_argv a = {0};
+		struct err e = {0};
+		struct sample s;
+		char got[1024] = "";
+
+		make_sample(&s, "ssh", cases[i].target, cases[i].agent);
+		snprintf(s.f.launcher, sizeof(s.f.launcher), "%s", cases[i].launcher);
+		command = launcher_of_fabric(&s.f, &e);
+		assert_string_equal(command->name, "command");
+		if (!command->make_argv(&s.f, 0, &a, &e))
+			join(&a, got, sizeof(got));
+		if (strcmp(got, cases[i].want) || !strstr(e.text, cases[i].error))
+			fail_msg("'%s': %s %s", cases[i].launcher, got, e.text);
+	}
+}
+
 static void test_host_agent_wins(void **state)
 {
 	struct launcher_argv a = {0};
@@ -151,9 +192,8 @@ static void test_table(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_commands),
-		cmocka_unit_test(test_host_agent_wins),
-		cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_commands),	cmocka_unit_test(test_command),
+		cmocka_unit_test(test_host_agent_wins), cmocka_unit_test(test_refused),
 		cmocka_unit_test(test_table),
 	};
 
