@@ -176,7 +176,7 @@ commands() {
 		dcb/plan/plan.c|static int open_both(void)|open_both() does not carry the name of its file
 		dcb/plan/plan.c|static int plan_open(void)|
 		dcb/plan/plan.c|static void PRINTF_LIKE(1, 2) plan_print(const char *fmt, ...)|
-		probe/coord/pair.c|static int take(void)|
+		reports/traffic/judge_tcp.c|static int take(void)|
 	END
 }
 
