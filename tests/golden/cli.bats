@@ -160,7 +160,7 @@ commands() {
 
 @test "layers: a retired word and a static function without the name of its file are rejected" {
 	cp -r tests "$tmp/"
-	mkdir -p "$tmp/probe/coord" "$tmp/dcb/plan"
+	mkdir -p "$tmp/reports/traffic" "$tmp/dcb/plan"
 	while IFS='|' read -r file line error; do
 		printf '%b\n' "$line" >"$tmp/$file"
 		run env -C "$tmp" awk -f tests/words.awk tests/words.txt "$file"
