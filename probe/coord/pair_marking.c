@@ -14,57 +14,7 @@
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
-#define COUNT	      16
-#define PATHS	      4
-#define GAP_US	      50
-#define DURATION_MS   30000u
 #define RUN_MARGIN_MS 15000u /* the agent's watchdog comes first */
-
-static bool marking_has_class(const struct marking_spec *s, struct marking_class c)
-{
-	for (unsigned int i = 0; i < s->class_count; i++)
-		if (s->class[i].tos == c.tos && s->class[i].sl == c.sl)
-			return true;
-	return false;
-}
-
-static struct marking_class marking_class_of(const struct traffic_class *c)
-{
-	return (struct marking_class){
-		.tos = c->tos & 3 ? c->tos : c->tos | 2, /* ECT(0) */
-		.sl = c->sl,
-	};
-}
-
-void pair_marking_specs(const struct pair *t, unsigned int sweep, struct marking_spec spec[2])
-{
-	for (unsigned int i = 0; i < SIDES; i++) {
-		const struct traffic_spec *from = &t->spec[i];
-
-		spec[i] = (struct marking_spec){
-			.role = from->role,
-			.ib_port = from->ib_port,
-			.gid_index = from->gid_index,
-			.seed = from->seed,
-			.duration_ms = DURATION_MS,
-			.count = COUNT,
-			.paths = PATHS,
-			.sweep = (uint16_t)sweep,
-			.gap_us = GAP_US,
-			.sizes = true,
-		};
-		memcpy(spec[i].ibdev, from->ibdev, sizeof(spec[i].ibdev));
-	}
-	for (unsigned int k = 0; k < t->spec[SIDE_CLIENT].class_count; k++) {
-		struct marking_class c = marking_class_of(&t->spec[SIDE_CLIENT].class[k]);
-
-		if (marking_has_class(&spec[SIDE_CLIENT], c))
-			continue;
-		spec[SIDE_CLIENT].class[spec[SIDE_CLIENT].class_count++] = c;
-		spec[SIDE_SERVER].class[spec[SIDE_SERVER].class_count++] =
-			marking_class_of(&t->spec[SIDE_SERVER].class[k]);
-	}
-}
 
 void pair_marking_ends(const struct pair_marking *x, struct marking_endpoints *ends)
 {
@@ -74,20 +24,16 @@ void pair_marking_ends(const struct pair_marking *x, struct marking_endpoints *e
 	}
 }
 
-/* A watchdog's result is another one's form, with a detail. */
-static int marking_read_result(struct pair_marking *x, const struct load_flow *f,
-			       enum run_side side, struct err *e)
+int pair_marking_read(const json_t *reply, struct marking_result *r, bool *has, struct err *e)
 {
-	const json_t *result = json_object_get(load_reply(f, side, e), "result");
+	const json_t *result = json_object_get(reply, "result");
 	const char *detail;
 
-	if (e->code)
-		return e->code;
-	if (!marking_result_from_json(result, &x->result[side], e)) {
-		x->has_result[side] = true;
-		return x->result[side].detail[0] ? err_set(e, -EIO, "%s", x->result[side].detail)
-						 : 0;
+	if (!marking_result_from_json(result, r, e)) {
+		*has = true;
+		return r->detail[0] ? err_set(e, -EIO, "%s", r->detail) : 0;
 	}
+	/* The result of a watchdog has another form, with a detail. */
 	detail = json_string_value(json_object_get(result, "detail"));
 	return detail && *detail ? err_set(e, -EIO, "%.160s", detail) : e->code;
 }
@@ -99,8 +45,9 @@ static void marking_read_results(struct pair_marking *x, struct load_flow *f)
 
 	for (unsigned int k = 0; ran && k < SIDES; k++) {
 		struct err e = {0};
+		const json_t *reply = load_reply(f, k, &e);
 
-		if (marking_read_result(x, f, k, &e))
+		if (!reply || pair_marking_read(reply, &x->result[k], &x->has_result[k], &e))
 			load_fail(f, k, &e);
 	}
 	if (f->failed)
@@ -112,7 +59,7 @@ static bool marking_prepare(struct pair_session *d, struct load_flow *f)
 {
 	struct pair_marking *x = d->t->echo;
 
-	pair_marking_specs(d->t, d->w->sweep, x->spec);
+	marking_specs_make(d->t->spec, d->w->sweep, x->spec);
 	d->s.stop = d->w->stop;
 	f->failed = session_stopped(&d->s);
 	for (unsigned int k = 0; k < SIDES; k++)
@@ -123,7 +70,7 @@ static bool marking_prepare(struct pair_session *d, struct load_flow *f)
 	}
 	for (unsigned int k = 0; k < SIDES; k++)
 		f->end[k].spec = marking_spec_to_json(&x->spec[k]);
-	f->duration_ms = DURATION_MS + RUN_MARGIN_MS;
+	f->duration_ms = x->spec[0].duration_ms + RUN_MARGIN_MS;
 	f->until_client = true;
 	session_report(&d->s, "testing DSCP and ECN marking");
 	return true;

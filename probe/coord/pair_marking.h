@@ -18,9 +18,9 @@ struct pair_marking {
 	struct marking_result result[2];
 };
 
-/* The classes of the traffic, each marking once, with ECT(0) where nothing is said of ECN; sweep:
- * source ports of the first one, 0 = no sweep. */
-void pair_marking_specs(const struct pair *t, unsigned int sweep, struct marking_spec spec[2]);
+/* Reads the answer to the run of a marking test. *has: *r is filled, also after an early end, which
+ * is -EIO with its reason. */
+int pair_marking_read(const json_t *reply, struct marking_result *r, bool *has, struct err *e);
 
 /* As the judge wants it; t->echo is there. */
 void pair_marking_ends(const struct pair_marking *x, struct marking_endpoints *ends);

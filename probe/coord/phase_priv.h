@@ -31,6 +31,9 @@ void phase_capture_start(struct coordinator *c);
 /* Stops the captures, stores their summaries, fetches the recordings into dir/captures. */
 void phase_capture_stop(struct coordinator *c);
 
+/* Runs the marking test between all ports of each rail. -errno if it cannot start. */
+int phase_marking(struct coordinator *c, struct err *e);
+
 /* Runs the traffic of all pairs of all rails. -errno if it cannot start. */
 int phase_traffic(struct coordinator *c, struct err *e);
 

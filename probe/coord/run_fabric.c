@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs all phases of a fabric run: connect, collect, idle counters, captures, traffic between
- * counter readings, collect again. Agents stop when the coordinator does not renew their lease.
+ * Runs all phases of a fabric run: connect, collect, idle counters, marking tests, captures,
+ * traffic between counter readings, collect again. Agents stop when the coordinator does not renew
+ * their lease.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -115,7 +116,8 @@ static void fabric_read_counters(struct coordinator *c, enum run_reading reading
 	session_read_counters(&c->s, reading);
 }
 
-/* Runs the load, with idle counters, captures and counter readings around it. */
+/* Runs the marking tests, then the load, with idle counters before and captures and counter
+ * readings around the load. */
 static int fabric_run_load(struct coordinator *c, struct err *e)
 {
 	int err;
@@ -124,8 +126,9 @@ static int fabric_run_load(struct coordinator *c, struct err *e)
 	fabric_read_counters(c, READ_QUIET_BEFORE);
 	session_pause(&c->s, c->f->quiet_s * UINT64_C(1000));
 	fabric_read_counters(c, READ_QUIET_AFTER);
-	if (session_stopped(&c->s))
-		return 0;
+	err = session_stopped(&c->s) ? 0 : phase_marking(c, e);
+	if (err || session_stopped(&c->s))
+		return err;
 	phase_capture_start(c);
 	fabric_read_counters(c, READ_LOAD_BEFORE);
 	err = phase_traffic(c, e);

@@ -12,6 +12,7 @@
 #include <unistd.h>
 
 #include "probe/coord/load.h"
+#include "probe/coord/pair_marking.h"
 #include "probe/coord/phase_priv.h"
 #include "probe/coord/schedule.h"
 #include "probe/record/run_tcp.h"
@@ -30,6 +31,11 @@ struct round_pair {
 struct round {
 	struct round_pair *list;
 	struct load load;
+	struct traffic_spec spec[SIDES]; /* of a pair while it is prepared */
+	/* Of the marking test */
+	struct run_pair *ends;
+	struct marking_spec (*marking)[SIDES];
+	struct marking_result result[SIDES]; /* of a pair while it is read */
 };
 
 /* The hosts of one rail, and their ports on it. */
@@ -94,10 +100,11 @@ static int traffic_prepare_end(struct coordinator *c, const struct run_pair *pai
 	return destinations_of_gid(DESTINATION_OF_FABRIC, gid->raw, place, e);
 }
 
-static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct load_flow *f)
+/* Makes the specs of both ends; a pair that cannot run fails. */
+static void traffic_prepare_specs(struct coordinator *c, struct round_pair *at, struct load_flow *f,
+				  struct traffic_spec spec[SIDES])
 {
-	struct run_pair *p = at->pair;
-	struct traffic_spec *spec = calloc(SIDES, sizeof(*spec));
+	const struct run_pair *p = at->pair;
 	uint64_t seed = 0;
 	struct err e = {0};
 
@@ -106,29 +113,37 @@ static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct
 		f->end[i].host = i == SIDE_CLIENT ? p->client_host : p->server_host;
 		f->end[i].place = &at->place[i];
 	}
-	if (!spec)
-		load_fail(f, SIDE_CLIENT, (err_sys(&e, -ENOMEM, "traffic"), &e));
-	for (unsigned int i = 0; i < SIDES && !f->failed; i++)
-		if (traffic_prepare_end(c, p, i, &at->place[i], &spec[i], &e))
-			load_fail(f, i, &e);
-	if (!f->failed && run_tcp_alloc(p, spec->tcp, c->f->tcp_count))
-		load_fail(f, SIDE_CLIENT, (err_sys(&e, -ENOMEM, "traffic"), &e));
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		seed = loop_now_ms(c->s.loop);
 	for (unsigned int i = 0; i < SIDES && !f->failed; i++) {
-		p->asked_bytes_per_s = traffic_rate(c,
-						    phase_port(c, p->client_host, p->client_port),
-						    phase_port(c, p->server_host, p->server_port));
+		if (traffic_prepare_end(c, p, i, &at->place[i], &spec[i], &e))
+			load_fail(f, i, &e);
 		spec[i].seed = seed & JSON_UINT_MAX;
+	}
+}
+
+static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct load_flow *f,
+			    struct traffic_spec spec[SIDES])
+{
+	struct run_pair *p = at->pair;
+	struct err e = {0};
+
+	traffic_prepare_specs(c, at, f, spec);
+	if (!f->failed && run_tcp_alloc(p, spec->tcp, c->f->tcp_count)) {
+		err_sys(&e, -ENOMEM, "traffic");
+		load_fail(f, SIDE_CLIENT, &e);
+	}
+	if (f->failed)
+		return;
+	p->asked_bytes_per_s = traffic_rate(c, phase_port(c, p->client_host, p->client_port),
+					    phase_port(c, p->server_host, p->server_port));
+	p->client_tos = spec[SIDE_CLIENT].class[0].tos;
+	p->server_tos = spec[SIDE_SERVER].class[0].tos;
+	for (unsigned int i = 0; i < SIDES; i++) {
 		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
 		f->end[i].spec = traffic_spec_to_json(&spec[i]);
-		f->duration_ms = spec[i].duration_ms + RUN_MARGIN_MS;
 	}
-	if (!f->failed) {
-		p->client_tos = spec[SIDE_CLIENT].class[0].tos;
-		p->server_tos = spec[SIDE_SERVER].class[0].tos;
-	}
-	free(spec);
+	f->duration_ms = spec->duration_ms + RUN_MARGIN_MS;
 }
 
 /* Stores the result of one end of a pair. */
@@ -183,7 +198,7 @@ static void traffic_run_round(struct coordinator *c, struct round *r)
 	struct load *l = &r->load;
 
 	for (unsigned int i = 0; i < l->count; i++)
-		traffic_prepare(c, &r->list[i], &l->flow[i]);
+		traffic_prepare(c, &r->list[i], &l->flow[i], r->spec);
 	load_open(l, "traffic_open");
 	load_connect(l);
 	load_run(l);
@@ -200,6 +215,77 @@ static void traffic_run_round(struct coordinator *c, struct round *r)
 			agent_error_text(&l->flow[i].e, p->error, sizeof(p->error));
 		traffic_report_pair(c, p);
 	}
+}
+
+/* Reads what both ends of a pair found out, and reports it. */
+static void traffic_read_marking(struct coordinator *c, struct round *r, unsigned int i,
+				 struct run_marking *m)
+{
+	struct marking_findings found = {0};
+	struct marking_endpoints ends;
+	struct load_flow *f = &r->load.flow[i];
+	char text[320];
+
+	for (unsigned int k = 0; k < SIDES && !f->failed; k++) {
+		struct err e = {0};
+		const json_t *reply = load_reply(f, k, &e);
+		bool has = false;
+
+		ends.spec[k] = &r->marking[i][k];
+		ends.result[k] = &r->result[k];
+		if (!reply || pair_marking_read(reply, &r->result[k], &has, &e) ||
+		    (k == SIDE_SERVER && marking_findings_make(&ends, &found, &e)))
+			load_fail(f, k, &e);
+	}
+	m->ran = !f->failed;
+	if (!m->ran) {
+		agent_error_text(&f->e, m->error, sizeof(m->error));
+		session_report(&c->s, "%s -> %s marking: %s", c->s.r->host[m->client_host].name,
+			       c->s.r->host[m->server_host].name, m->error);
+		return;
+	}
+	m->arrived[SIDE_SERVER] = marking_arrived(&ends, MARKING_FORWARD);
+	m->arrived[SIDE_CLIENT] = marking_arrived(&ends, MARKING_REVERSE);
+	m->finding = calloc(found.count + 1, sizeof(*m->finding));
+	m->finding_count = m->finding ? found.count : 0;
+	for (unsigned int k = 0; k < m->finding_count; k++) {
+		m->finding[k] = found.finding[k];
+		marking_finding_text(&m->finding[k], text, sizeof(text));
+		session_report(&c->s, "%s -> %s marking: %s", c->s.r->host[m->client_host].name,
+			       c->s.r->host[m->server_host].name, text);
+	}
+}
+
+/* Runs the marking tests of one round: each is of both directions. */
+static void traffic_mark_round(struct coordinator *c, struct round *r, struct run_marking *m)
+{
+	struct load *l = &r->load;
+
+	for (unsigned int i = 0; i < l->count; i++) {
+		struct load_flow *f = &l->flow[i];
+
+		r->ends[i] = (struct run_pair){.client_host = m[i].client_host,
+					       .client_port = m[i].client_port,
+					       .server_host = m[i].server_host,
+					       .server_port = m[i].server_port};
+		r->list[i].pair = &r->ends[i];
+		traffic_prepare_specs(c, &r->list[i], f, r->spec);
+		if (f->failed)
+			continue;
+		marking_specs_make(r->spec, 0, r->marking[i]);
+		for (unsigned int k = 0; k < SIDES; k++) {
+			m[i].tos[k] = r->marking[i][k].class[0].tos;
+			f->end[k].spec = marking_spec_to_json(&r->marking[i][k]);
+		}
+		f->duration_ms = r->marking[i]->duration_ms + RUN_MARGIN_MS;
+		f->until_client = true;
+	}
+	load_open(l, "echo_open");
+	load_connect(l);
+	load_run(l);
+	for (unsigned int i = 0; i < l->count; i++)
+		traffic_read_marking(c, r, i, &m[i]);
+	load_close(l);
 }
 
 static void traffic_find_rail(const struct run *r, unsigned int rail, struct rail *out)
@@ -276,16 +362,25 @@ static int traffic_add_pairs(struct run *r, const struct schedule *s)
 	return 0;
 }
 
+/* Returns the pairs of the round that begins at pair i, and empties the load for them. */
+static unsigned int traffic_begin_round(const struct schedule *s, unsigned int i, struct round *r)
+{
+	unsigned int n = 0;
+
+	while (i + n < s->pair_count && s->pair[i + n].round == s->pair[i].round)
+		n++;
+	memset(r->list, 0, n * sizeof(*r->list));
+	memset(r->load.flow, 0, n * sizeof(*r->load.flow));
+	r->load.count = n;
+	return n;
+}
+
 static void traffic_run_rounds(struct coordinator *c, const struct schedule *s,
 			       const struct rail *rail, struct round *r)
 {
-	for (unsigned int i = 0, n; i < s->pair_count && !session_stopped(&c->s); i += n) {
-		for (n = 0; i + n < s->pair_count && s->pair[i + n].round == s->pair[i].round; n++)
-			;
+	for (unsigned int i = 0, n = 0; i < s->pair_count && !session_stopped(&c->s); i += n) {
 		for (unsigned int verb = TRAFFIC_WRITE; verb <= TRAFFIC_SEND; verb++) {
-			memset(r->list, 0, n * sizeof(*r->list));
-			memset(r->load.flow, 0, n * sizeof(*r->load.flow));
-			r->load.count = n;
+			n = traffic_begin_round(s, i, r);
 			for (unsigned int k = 0; k < n; k++) {
 				const struct schedule_pair *at = &s->pair[i + k];
 				struct run_pair *p = &c->s.r->pair[c->s.r->pair_count++];
@@ -302,29 +397,93 @@ static void traffic_run_rounds(struct coordinator *c, const struct schedule *s,
 	}
 }
 
+/* Every second round: the others have the same pairs in the other direction. */
+static void traffic_mark_rounds(struct coordinator *c, const struct schedule *s,
+				const struct rail *rail, struct round *r)
+{
+	for (unsigned int i = 0, n; i < s->pair_count && !session_stopped(&c->s); i += n) {
+		struct run_marking *m = &c->s.r->marking[c->s.r->marking_count];
+
+		n = traffic_begin_round(s, i, r);
+		if (s->pair[i].round % 2)
+			continue;
+		for (unsigned int k = 0; k < n; k++) {
+			const struct schedule_pair *at = &s->pair[i + k];
+
+			m[k] = (struct run_marking){.client_host = rail->host[at->client],
+						    .client_port = rail->port[at->client],
+						    .server_host = rail->host[at->server],
+						    .server_port = rail->port[at->server]};
+		}
+		c->s.r->marking_count += n;
+		traffic_mark_round(c, r, m);
+	}
+}
+
+/* Room for the marking tests of a schedule. */
+static int traffic_add_markings(struct run *r, const struct schedule *s)
+{
+	struct run_marking *list = realloc(r->marking,
+					   (r->marking_count + s->pair_count + 1) * sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	r->marking = list;
+	return 0;
+}
+
+static struct round *traffic_new_round(struct coordinator *c, unsigned int most)
+{
+	struct round *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->load.loop = c->s.loop;
+	r->list = calloc(most, sizeof(*r->list));
+	r->load.flow = calloc(most, sizeof(*r->load.flow));
+	r->ends = calloc(most, sizeof(*r->ends));
+	r->marking = calloc(most, sizeof(*r->marking));
+	return r;
+}
+
+static void traffic_free_round(struct round *r)
+{
+	if (!r)
+		return;
+	free(r->list);
+	free(r->load.flow);
+	free(r->ends);
+	free(r->marking);
+	free(r);
+}
+
 static int traffic_run_rail(struct coordinator *c, unsigned int number, struct rail *rail,
-			    struct err *e)
+			    bool marking, struct err *e)
 {
 	struct schedule s = {0};
-	struct round r = {.load.loop = c->s.loop};
+	struct round *r = NULL;
 	int err;
 
 	traffic_find_rail(c->s.r, number, rail);
 	err = schedule_make(rail->count, &s);
 	if (!err && s.pair_count) {
-		r.list = calloc(rail->count, sizeof(*r.list));
-		r.load.flow = calloc(rail->count, sizeof(*r.load.flow));
-		err = r.list && r.load.flow ? traffic_add_pairs(c->s.r, &s) : -ENOMEM;
+		r = traffic_new_round(c, rail->count);
+		err = !r || !r->list || !r->load.flow || !r->ends || !r->marking ? -ENOMEM : 0;
 	}
-	if (!err && s.pair_count) {
+	if (!err && s.pair_count)
+		err = marking ? traffic_add_markings(c->s.r, &s) : traffic_add_pairs(c->s.r, &s);
+	if (!err && s.pair_count && marking) {
+		session_report(&c->s, "rail %u: testing DSCP, ECN and path MTU of %u paths", number,
+			       s.pair_count);
+		traffic_mark_rounds(c, &s, rail, r);
+	} else if (!err && s.pair_count) {
 		traffic_report_schedule(c, &s, rail, number);
 		session_report(&c->s, "rail %u: %.1f MB in total%s", number,
 			       (double)traffic_volume(c, &s, rail) / 1e6,
 			       c->f->tcp_count ? ", without TCP" : "");
-		traffic_run_rounds(c, &s, rail, &r);
+		traffic_run_rounds(c, &s, rail, r);
 	}
-	free(r.list);
-	free(r.load.flow);
+	traffic_free_round(r);
 	schedule_clear(&s);
 	return err ? err_sys(e, err, "rail %u", number) : 0;
 }
@@ -358,15 +517,25 @@ int phase_traffic_remove(const struct coordinator *c, struct err *e)
 	return err;
 }
 
-int phase_traffic(struct coordinator *c, struct err *e)
+static int traffic_run_rails(struct coordinator *c, bool marking, struct err *e)
 {
 	struct rail *rail = malloc(sizeof(*rail));
 	int err = rail ? 0 : err_sys(e, -ENOMEM, "traffic");
 
-	c->s.r->traffic = true;
 	for (int64_t at = traffic_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
 	     at = traffic_next_rail(c->s.r, at))
-		err = traffic_run_rail(c, (unsigned int)at, rail, e);
+		err = traffic_run_rail(c, (unsigned int)at, rail, marking, e);
 	free(rail);
 	return err;
+}
+
+int phase_marking(struct coordinator *c, struct err *e)
+{
+	return traffic_run_rails(c, true, e);
+}
+
+int phase_traffic(struct coordinator *c, struct err *e)
+{
+	c->s.r->traffic = true;
+	return traffic_run_rails(c, false, e);
 }

@@ -92,6 +92,12 @@ struct marking_result {
 
 struct marking; /* opaque */
 
+/* Makes the specs of both hosts for the classes of their traffic, each marking once, with ECT(0)
+ * where the traffic says nothing of ECN. sweep: UDP source ports of the first class; 0 = no sweep.
+ */
+void marking_specs_make(const struct traffic_spec traffic[2], unsigned int sweep,
+			struct marking_spec spec[2]);
+
 /* Checks a spec. -EINVAL with the member and its range. */
 int marking_spec_check(const struct marking_spec *s, struct err *e);
 

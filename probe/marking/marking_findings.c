@@ -335,6 +335,22 @@ void marking_port_make(const struct marking_endpoints *ends, enum marking_direct
 			out->marked += l.record->seen[i].count;
 }
 
+uint32_t marking_arrived(const struct marking_endpoints *ends, enum marking_direction direction)
+{
+	struct marking_flow flow[MARKING_FLOWS_MAX];
+	unsigned int count = marking_flows(ends->spec[TRAFFIC_CLIENT], flow);
+	uint32_t arrived = 0;
+
+	for (unsigned int i = 0; i < count; i++) {
+		struct marking_lane l;
+
+		marking_lane_get(ends, direction, i, &flow[i], &l);
+		if (!flow[i].sized && l.record)
+			arrived += l.record->arrived - l.record->unread;
+	}
+	return arrived;
+}
+
 const char *marking_port_word(const struct marking_port *p)
 {
 	if (!p->known || !p->sent)
@@ -391,7 +407,7 @@ void marking_finding_text(const struct marking_finding *f, char *buf, size_t siz
 		 marking_direction_word(f->direction), f->class, what, f->count, f->of, ports);
 }
 
-static json_t *finding_to_json(const struct marking_finding *f)
+json_t *marking_finding_to_json(const struct marking_finding *f)
 {
 	json_t *named = json_array();
 	char text[320];
@@ -409,6 +425,43 @@ static json_t *finding_to_json(const struct marking_finding *f)
 			 (int)f->whole, "named", named, "bytes", (json_int_t)f->bytes,
 			 "expected_bytes", (json_int_t)f->expected_bytes, "text",
 			 text_to_json(text), "advice", marking_kind_table[f->kind].advice);
+}
+
+#define FINDING_ROW(member, most)                                                                  \
+	JSON_ROW(struct marking_finding, member, .kind = JSON_NUMBER, .max = most)
+
+static const struct json_row finding_rows[] = {
+	FINDING_ROW(class, MARKING_CLASSES_MAX - 1),
+	FINDING_ROW(from, 63),
+	FINDING_ROW(to, 63),
+	FINDING_ROW(count, UINT32_MAX),
+	FINDING_ROW(of, UINT32_MAX),
+	FINDING_ROW(ports, MARKING_PATHS_MAX),
+	FINDING_ROW(ports_of, MARKING_PATHS_MAX),
+	FINDING_ROW(whole, MARKING_PATHS_MAX),
+	FINDING_ROW(bytes, UINT32_MAX),
+	FINDING_ROW(expected_bytes, UINT32_MAX),
+};
+
+int marking_finding_from_json(const json_t *json, struct marking_finding *f, struct err *e)
+{
+	const char *kind = json_string_value(json_object_get(json, "kind"));
+	const char *way = json_string_value(json_object_get(json, "way"));
+	const json_t *named = json_object_get(json, "named");
+	int err;
+
+	memset(f, 0, sizeof(*f));
+	while (f->kind < MARKING_KINDS && (!kind || strcmp(kind, marking_kind_table[f->kind].word)))
+		f->kind++;
+	while (f->direction < MARKING_DIRECTIONS &&
+	       (!way || strcmp(way, marking_direction_word(f->direction))))
+		f->direction++;
+	if (f->kind == MARKING_KINDS || f->direction == MARKING_DIRECTIONS)
+		return err_set(e, -EINVAL, "unknown 'kind' or 'way'");
+	err = json_rows_read(json, JSON_ROWS(finding_rows), f, e);
+	for (size_t i = 0; !err && i < MARKING_NAMED_MAX && i < json_array_size(named); i++)
+		f->named[i] = (uint16_t)json_integer_value(json_array_get(named, i));
+	return err;
 }
 
 static json_t *marking_ports_to_json(const struct marking_endpoints *ends,
@@ -436,7 +489,7 @@ json_t *marking_findings_to_json(const struct marking_endpoints *ends,
 	json_t *list = json_array();
 
 	for (unsigned int i = 0; i < found->count; i++)
-		json_array_append_new(list, finding_to_json(&found->finding[i]));
+		json_array_append_new(list, marking_finding_to_json(&found->finding[i]));
 	return json_pack("{s:o, s:i, s:[I, I], s:[o, o]}", "findings", list, "more",
 			 (int)found->more, "path_mtu",
 			 (json_int_t)marking_path_mtu(ends, MARKING_FORWARD),

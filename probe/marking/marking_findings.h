@@ -84,10 +84,19 @@ const char *marking_port_word(const struct marking_port *p);
 /* Returns the largest RDMA MTU that arrived; 0 = none, or not measured. */
 uint32_t marking_path_mtu(const struct marking_endpoints *ends, enum marking_direction direction);
 
+/* Returns the datagrams of all classes that arrived with a header which the host could read. */
+uint32_t marking_arrived(const struct marking_endpoints *ends, enum marking_direction direction);
+
 /* Writes "client to server, class 0: DSCP 26 arrives as 0 (32 of 32), on all 4 source ports". */
 void marking_finding_text(const struct marking_finding *f, char *buf, size_t size);
 
 const char *marking_direction_word(enum marking_direction direction); /* "client to server" */
+
+/* {"kind": "dscp-rewritten", "way": "client to server", "class", "from", "to", "count", "of",
+ * "text",
+ * ..}; NULL on -ENOMEM, -EINVAL. */
+json_t *marking_finding_to_json(const struct marking_finding *f);
+int marking_finding_from_json(const json_t *json, struct marking_finding *f, struct err *e);
 
 /* Returns {"findings": [...], "path_mtu": [n, n], "ports": [[{...}], [{...}]]}; "ports" only with a
  * sweep. NULL on -ENOMEM. */

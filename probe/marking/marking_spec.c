@@ -4,12 +4,61 @@
  * agents and traffic processes. JSON is hostile input: reading checks every member.
  */
 #include <errno.h>
+#include <string.h>
 
 #include "probe/marking/marking.h"
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/json.h"
 
-#define SIZE_COUNT 4u /* datagrams per size: one that arrives is enough */
+#define SIZE_COUNT  4u /* datagrams per size: one that arrives is enough */
+#define COUNT	    16
+#define PATHS	    4
+#define GAP_US	    50
+#define DURATION_MS 30000
+
+static bool marking_has_class(const struct marking_spec *s, struct marking_class c)
+{
+	for (unsigned int i = 0; i < s->class_count; i++)
+		if (s->class[i].tos == c.tos && s->class[i].sl == c.sl)
+			return true;
+	return false;
+}
+
+static struct marking_class marking_class_of(const struct traffic_class *c)
+{
+	return (struct marking_class){
+		.tos = c->tos & 3 ? c->tos : c->tos | 2, /* ECT(0) */
+		.sl = c->sl,
+	};
+}
+
+void marking_specs_make(const struct traffic_spec traffic[2], unsigned int sweep,
+			struct marking_spec spec[2])
+{
+	for (unsigned int i = 0; i < 2; i++) {
+		spec[i] = (struct marking_spec){
+			.role = traffic[i].role,
+			.ib_port = traffic[i].ib_port,
+			.gid_index = traffic[i].gid_index,
+			.seed = traffic[i].seed,
+			.duration_ms = DURATION_MS,
+			.count = COUNT,
+			.paths = PATHS,
+			.sweep = (uint16_t)sweep,
+			.gap_us = GAP_US,
+			.sizes = true,
+		};
+		memcpy(spec[i].ibdev, traffic[i].ibdev, sizeof(spec[i].ibdev));
+	}
+	for (unsigned int k = 0; k < traffic[0].class_count; k++) {
+		struct marking_class c = marking_class_of(&traffic[0].class[k]);
+
+		if (marking_has_class(&spec[0], c))
+			continue;
+		spec[0].class[spec[0].class_count++] = c;
+		spec[1].class[spec[1].class_count++] = marking_class_of(&traffic[1].class[k]);
+	}
+}
 
 int marking_spec_check(const struct marking_spec *s, struct err *e)
 {

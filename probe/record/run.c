@@ -132,10 +132,13 @@ void run_clear(struct run *r)
 		return;
 	for (unsigned int i = 0; i < r->pair_count; i++)
 		run_pair_clear(&r->pair[i]);
+	for (unsigned int i = 0; i < r->marking_count; i++)
+		free(r->marking[i].finding);
 	for (unsigned int i = 0; i < r->host_count; i++)
 		run_host_clear(&r->host[i]);
 	free(r->host);
 	free(r->pair);
+	free(r->marking);
 	memset(r, 0, sizeof(*r));
 }
 

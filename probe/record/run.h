@@ -11,6 +11,7 @@
 
 #include "capture/flow/summary.h"
 #include "probe/host/snapshot.h"
+#include "probe/marking/marking_findings.h"
 #include "probe/traffic/traffic.h"
 #include "profiles/fabric.h"
 
@@ -83,6 +84,18 @@ struct run_pair {
 	char error[256];	/* why it did not run */
 };
 
+/* The marking test between two ports: how datagrams with the ToS of RoCE arrive, both ways. */
+struct run_marking {
+	unsigned int client_host, client_port; /* as in struct run_pair */
+	unsigned int server_host, server_port;
+	bool ran;		 /* both hosts have a result */
+	uint8_t tos[SIDES];	 /* as each host sends them */
+	uint32_t arrived[SIDES]; /* at each host, with a header that it could read */
+	unsigned int finding_count;
+	struct marking_finding *finding; /* owned */
+	char error[256];		 /* why it did not run */
+};
+
 struct run {
 	char id[40]; /* UTC time and 4 random hex digits */
 	char fabric_name[FABRIC_NAME_MAX];
@@ -94,6 +107,8 @@ struct run {
 	unsigned int host_count;
 	struct run_pair *pair; /* owned */
 	unsigned int pair_count;
+	struct run_marking *marking; /* owned */
+	unsigned int marking_count;
 	/* After run_load(): hosts that are not in the inventory, and the first of them. Not stored.
 	 */
 	unsigned int unlisted_count;

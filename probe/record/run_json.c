@@ -153,14 +153,48 @@ static json_t *run_pair_to_json(const struct run *r, const struct run_pair *p)
 	return NULL;
 }
 
+JSON_FUNCTIONS(marking_finding)
+
+static const struct json_row marking_rows[] = {
+	BOOL(struct run_marking, ran),
+	TEXT(struct run_marking, error),
+	JSON_ALLOCATED_OF("findings", struct run_marking, finding, MARKING_FINDINGS_MAX,
+			  JSON_BY(marking_finding)),
+};
+
+static json_t *run_marking_end_to_json(const struct run *r, const struct run_marking *m,
+				       enum run_side side)
+{
+	const struct run_host *h = &r->host[side == SIDE_CLIENT ? m->client_host : m->server_host];
+	unsigned int port = side == SIDE_CLIENT ? m->client_port : m->server_port;
+
+	return json_pack("{s:s, s:s, s:i, s:I}", "host", h->name, "netdev", h->port[port].netdev,
+			 "tos", m->tos[side], "arrived", (json_int_t)m->arrived[side]);
+}
+
+static json_t *run_marking_to_json(const struct run *r, const struct run_marking *m)
+{
+	json_t *out = json_rows_make(JSON_ROWS(marking_rows), m);
+
+	if (!(json_object_set_new(out, "client", run_marking_end_to_json(r, m, SIDE_CLIENT)) |
+	      json_object_set_new(out, "server", run_marking_end_to_json(r, m, SIDE_SERVER))))
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
 json_t *run_to_json(const struct run *r)
 {
 	json_t *out = json_pack("{s:s}", "schema", RUN_SCHEMA), *pairs = json_array();
+	json_t *marking = json_array();
 
 	for (unsigned int i = 0; i < r->pair_count; i++)
 		pairs = json_list_add(pairs, run_pair_to_json(r, &r->pair[i]));
+	for (unsigned int i = 0; i < r->marking_count; i++)
+		marking = json_list_add(marking, run_marking_to_json(r, &r->marking[i]));
 	if (!(json_rows_write(out, JSON_ROWS(run_rows), r) |
-	      json_object_set_new(out, "pairs", pairs)))
+	      json_object_set_new(out, "pairs", pairs) |
+	      json_object_set_new(out, "marking", marking)))
 		return out;
 	json_decref(out);
 	return NULL;
@@ -260,24 +294,89 @@ static int run_check_port_count(const json_t *hosts, struct err *e)
 	return 0;
 }
 
-static int run_parse_pairs(const json_t *json, struct run *r, struct err *e)
+static int run_parse_pairs(const struct run_index *index, const json_t *json, struct run *r,
+			   struct err *e)
 {
-	struct run_index index;
 	const json_t *pairs;
 	int err = json_get_array(json, "pairs", PAIRS_MAX, &pairs, e);
 
 	if (err)
 		return err;
 	r->pair = calloc(json_array_size(pairs) + 1, sizeof(*r->pair));
-	if (!r->pair || run_index_make(r, &index))
+	if (!r->pair)
 		return err_sys(e, -ENOMEM, "pairs");
 	for (size_t i = 0; i < json_array_size(pairs) && !err; i++) {
-		err = run_parse_pair(&index, json_array_get(pairs, i), &r->pair[i], e);
+		err = run_parse_pair(index, json_array_get(pairs, i), &r->pair[i], e);
 		if (err)
 			err_prefix(e, "pairs[%zu]", i);
 		else
 			r->pair_count++;
 	}
+	return err;
+}
+
+static int run_parse_marking_end(const struct run_index *index, const json_t *json, const char *key,
+				 unsigned int *host, unsigned int *port, struct run_marking *m,
+				 enum run_side side, struct err *e)
+{
+	const json_t *end = json_object_get(json, key);
+	uint64_t tos = 0, arrived = 0;
+	int err = run_find_endpoint(index, end, host, port, e);
+
+	if (!err)
+		err = json_get_uint(end, "tos", 0, 255, &tos, e);
+	if (!err)
+		err = json_get_uint(end, "arrived", 0, UINT32_MAX, &arrived, e);
+	m->tos[side] = (uint8_t)tos;
+	m->arrived[side] = (uint32_t)arrived;
+	if (err)
+		err_prefix(e, "%s", key);
+	return err;
+}
+
+static int run_parse_marking(const struct run_index *index, const json_t *json,
+			     struct run_marking *m, struct err *e)
+{
+	int err = run_parse_marking_end(index, json, "client", &m->client_host, &m->client_port, m,
+					SIDE_CLIENT, e);
+
+	if (!err)
+		err = run_parse_marking_end(index, json, "server", &m->server_host, &m->server_port,
+					    m, SIDE_SERVER, e);
+	return err ? err : json_rows_read(json, JSON_ROWS(marking_rows), m, e);
+}
+
+/* A run of an earlier version has none. */
+static int run_parse_markings(const struct run_index *index, const json_t *json, struct run *r,
+			      struct err *e)
+{
+	const json_t *list = json_object_get(json, "marking");
+	int err = list ? json_get_array(json, "marking", PAIRS_MAX, &list, e) : 0;
+
+	if (err || !list)
+		return err;
+	r->marking = calloc(json_array_size(list) + 1, sizeof(*r->marking));
+	if (!r->marking)
+		return err_sys(e, -ENOMEM, "marking");
+	for (size_t i = 0; i < json_array_size(list) && !err; i++) {
+		r->marking_count++;
+		err = run_parse_marking(index, json_array_get(list, i), &r->marking[i], e);
+		if (err)
+			err_prefix(e, "marking[%zu]", i);
+	}
+	return err;
+}
+
+static int run_parse_traffic(const json_t *json, struct run *r, struct err *e)
+{
+	struct run_index index;
+	int err = run_index_make(r, &index) ? err_sys(e, -ENOMEM, "pairs") : 0;
+
+	if (err)
+		return err;
+	err = run_parse_pairs(&index, json, r, e);
+	if (!err)
+		err = run_parse_markings(&index, json, r, e);
 	run_index_clear(&index);
 	return err;
 }
@@ -299,7 +398,7 @@ int run_from_json(const json_t *json, struct run *r, struct err *e)
 				      "hosts[%u]: 'name': '%s' cannot be the name of a host", i,
 				      made.host[i].name);
 	if (!err)
-		err = run_parse_pairs(json, &made, e);
+		err = run_parse_traffic(json, &made, e);
 	if (err) {
 		run_clear(&made);
 		return err;

@@ -122,7 +122,7 @@ static int causes_find(const struct causes *l, size_t effect)
 		found = causes_find_at(l, effect, "", NULL, found);
 	}
 	if (found == none && e->host[0] &&
-	    (e->rule->needs & (NEED_LOAD | NEED_DELTA | NEED_CAPTURE) ||
+	    (e->rule->needs & (NEED_LOAD | NEED_DELTA | NEED_CAPTURE | NEED_PATH) ||
 	     strchr(e->rule->evidence, EVIDENCE_TRAFFIC)))
 		found = causes_find_at_partner(l, effect);
 	return found == none ? -1 : (int)found;

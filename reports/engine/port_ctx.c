@@ -130,6 +130,33 @@ const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i)
 	return NULL;
 }
 
+const struct run_marking *port_ctx_marking(const struct port_ctx *s, unsigned int *i,
+					   enum run_side *side)
+{
+	while (*i < s->c->run->marking_count) {
+		const struct run_marking *m = &s->c->run->marking[(*i)++];
+		bool server = m->server_host == s->host_index && m->server_port == s->port_index;
+		bool client = m->client_host == s->host_index && m->client_port == s->port_index;
+
+		*side = server ? SIDE_SERVER : SIDE_CLIENT;
+		if (m->ran && s->run_port && (client || server))
+			return m;
+	}
+	return NULL;
+}
+
+bool port_ctx_marked(const struct port_ctx *s)
+{
+	const struct run_marking *m;
+	enum run_side side;
+	unsigned int i = 0;
+
+	while ((m = port_ctx_marking(s, &i, &side)))
+		if (m->arrived[side])
+			return true;
+	return false;
+}
+
 bool port_ctx_partner(const struct port_ctx *s, const struct run_pair *pair, struct port_ctx *other)
 {
 	if (port_ctx_is_client(s, pair))

@@ -49,6 +49,14 @@ const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i);
 bool port_ctx_is_client(const struct port_ctx *s, const struct run_pair *pair);
 bool port_ctx_is_server(const struct port_ctx *s, const struct run_pair *pair);
 
+/* Returns the next marking test of the port that ran, from *i on, and the side of the port in it;
+ * NULL after the last. */
+const struct run_marking *port_ctx_marking(const struct port_ctx *s, unsigned int *i,
+					   enum run_side *side);
+
+/* True when datagrams of a marking test arrived at the port with a header that it could read. */
+bool port_ctx_marked(const struct port_ctx *s);
+
 /* Fills `other` with the remote port of the pair. */
 bool port_ctx_partner(const struct port_ctx *s, const struct run_pair *pair,
 		      struct port_ctx *other);

@@ -181,6 +181,11 @@ static bool rule_capture_ready(const struct port_ctx *s, struct findings *out)
 	return false;
 }
 
+static bool rule_path_ready(const struct port_ctx *s, struct findings *out)
+{
+	return port_ctx_marked(s) || rule_capture_ready(s, out);
+}
+
 static const struct {
 	enum rule_need need;
 	bool (*ready)(const struct port_ctx *s, struct findings *out);
@@ -190,6 +195,7 @@ static const struct {
 	{NEED_PRIO, rule_prio_ready},	    {NEED_LOSSLESS, rule_lossless_ready},
 	{NEED_LOAD, rule_load_ready},	    {NEED_DELTA, rule_delta_ready},
 	{NEED_QUIET, rule_quiet_ready},	    {NEED_CAPTURE, rule_capture_ready},
+	{NEED_PATH, rule_path_ready},
 };
 
 static bool rule_ready(const struct rule *rule, const struct port_ctx *s, struct findings *out)
@@ -212,12 +218,17 @@ static unsigned int rule_find_weakness(const struct rule *rule, const struct fin
 	return 0;
 }
 
-static void rule_apply_weakness(const struct rule *rule, unsigned int weak, struct findings *out)
+static void rule_apply_weakness(const struct rule *rule, const struct port_ctx *s,
+				unsigned int weak, struct findings *out)
 {
+	unsigned int needs = rule->needs;
+
+	if (needs & NEED_PATH && !port_ctx_marked(s))
+		needs |= NEED_CAPTURE;
 	for (unsigned int i = 0; i < ARRAY_SIZE(weaknesses); i++) {
 		enum verdict v = finding_verdict(out);
 
-		if (!(weak & weaknesses[i].weakness) || !(rule->needs & weaknesses[i].needs))
+		if (!(weak & weaknesses[i].weakness) || !(needs & weaknesses[i].needs))
 			continue;
 		if (!weaknesses[i].demotes && v != VERDICT_SKIP && v != VERDICT_INCONCLUSIVE)
 			finding_append(out, "%s", weaknesses[i].text);
@@ -251,7 +262,7 @@ static void rule_check_ports(const struct rule *rule, const struct rule_context 
 		if (rule_is_meta(rule))
 			weak[i] |= rule_find_weakness(rule, out);
 		else if (out->count == first + 1)
-			rule_apply_weakness(rule, weak[i], out);
+			rule_apply_weakness(rule, &s, weak[i], out);
 	}
 }
 

@@ -43,6 +43,7 @@ enum rule_need {
 	NEED_CAPTURE = 1 << 7,	 /* packets of the load, captured at the port */
 	NEED_PROFILE = 1 << 8,	 /* a profile: `doctor` may have none */
 	NEED_LLDP_PEER = 1 << 9, /* `doctor` listened for the link partner */
+	NEED_PATH = 1 << 10,	 /* a marking test of the port, or else NEED_CAPTURE */
 };
 
 /* Reports that have the rule: fabric runs, one host (`doctor`), both, or a capture. */

@@ -2,7 +2,8 @@
 /*
  * RC-QOS, packets: checks DSCP and ECN at the sender and at the receiver, and the priority in which
  * the receiver counted the bytes. A capture at the sender shows faults of the host; captures at
- * both ends show faults of the fabric. CNPs have their own DSCP and are left out.
+ * both ends, and marking tests, show faults of the fabric. CNPs have their own DSCP and are left
+ * out.
  */
 #include <string.h>
 
@@ -50,6 +51,32 @@ static void marking_report_wrong(const struct port_ctx *s, const struct marks *m
 		evidence_field(out, s, QOS_CM_TOS);
 }
 
+/* Judges by the marking tests of a port that captured nothing: they carry the ToS that rdma_cm
+ * gives a connection here. False without one. */
+static bool marking_judge_sent(const struct port_ctx *s, unsigned int want, struct findings *out)
+{
+	const struct run_marking *m;
+	enum run_side side;
+	unsigned int i = 0;
+
+	while ((m = port_ctx_marking(s, &i, &side))) {
+		unsigned int dscp = m->tos[side] >> 2;
+
+		if (!m->arrived[!side])
+			continue;
+		finding_evidence(out, EVIDENCE_TRAFFIC, "marking tests are sent with DSCP %u",
+				 dscp);
+		if (qos_has(&s->port->qos, QOS_CM_TOS))
+			evidence_field(out, s, QOS_CM_TOS);
+		finding_set(out, dscp == want ? VERDICT_PASS : VERDICT_FAIL,
+			    dscp == want ? "traffic leaves with DSCP %u"
+					 : "traffic leaves with DSCP %u, the profile wants %u",
+			    dscp, want);
+		return true;
+	}
+	return false;
+}
+
 PORT_CHECK(check_qos_sent_dscp)
 {
 	const struct capture_summary *k = &s->run_port->capture;
@@ -61,10 +88,12 @@ PORT_CHECK(check_qos_sent_dscp)
 		return;
 	}
 	finding_expected_by(out, s->profile, QOS_CM_TOS);
-	for (unsigned int i = 0; i < k->flow_count; i++)
+	for (unsigned int i = 0; s->run_port->has_capture && i < k->flow_count; i++)
 		/* QP 1 carries connection requests, which no traffic class applies to. */
 		if (k->flow[i].dest_qpn > 1 && port_ctx_owns(s, k->flow[i].src))
 			marking_add_flow(&m, &k->flow[i], (unsigned int)tos >> 2);
+	if (!m.packets && marking_judge_sent(s, (unsigned int)tos >> 2, out))
+		return;
 	if (!m.packets) {
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "no RoCE packet sent by this port was captured");
@@ -162,9 +191,60 @@ static void marking_read_transit(const struct port_ctx *s, compare_flow *compare
 	}
 }
 
-static bool marking_transit_seen(const struct transit *t, struct findings *out)
+/* Marking tests whose datagrams arrived at a port. */
+struct arrivals {
+	unsigned int tests;
+	uint64_t datagrams;
+	const struct marking_finding *changed; /* the first that the path changed */
+	const char *sender;		       /* of that one */
+};
+
+static const char *marking_test_host(const struct port_ctx *s, const struct run_marking *m,
+				     enum run_side side)
 {
-	if (t->flows)
+	return s->c->run->host[side == SIDE_CLIENT ? m->client_host : m->server_host].name;
+}
+
+/* Reads what the tests of the port say of these kinds (1 << enum marking_kind). */
+static void marking_read_tests(const struct port_ctx *s, unsigned int kinds, struct arrivals *a)
+{
+	const struct run_marking *m;
+	enum run_side side;
+	unsigned int i = 0;
+
+	while ((m = port_ctx_marking(s, &i, &side))) {
+		enum marking_direction here = side == SIDE_SERVER ? MARKING_FORWARD
+								  : MARKING_REVERSE;
+
+		a->tests += m->arrived[side] > 0;
+		a->datagrams += m->arrived[side];
+		for (unsigned int k = 0; !a->changed && k < m->finding_count; k++) {
+			const struct marking_finding *f = &m->finding[k];
+
+			if (f->direction != here || !(kinds & 1u << f->kind))
+				continue;
+			a->changed = f;
+			a->sender = marking_test_host(s, m, !side);
+		}
+	}
+}
+
+/* Adds the evidence of tests and captures; false when there is neither. */
+static bool marking_path_seen(const struct transit *t, const struct arrivals *a,
+			      struct findings *out)
+{
+	char text[240];
+
+	if (a->datagrams)
+		finding_evidence(out, EVIDENCE_TRAFFIC,
+				 "%llu datagrams of %u marking test%s arrived at this port",
+				 (count_t)a->datagrams, a->tests, plural(a->tests));
+	if (a->changed) {
+		marking_finding_text(a->changed, text, sizeof(text));
+		finding_evidence(out, EVIDENCE_TRAFFIC, "marking test with %s: %s", a->sender,
+				 text);
+	}
+	if (t->flows || a->datagrams)
 		return true;
 	finding_set(out, VERDICT_INCONCLUSIVE, "no flow to this port was captured at both ends");
 	return false;
@@ -173,15 +253,22 @@ static bool marking_transit_seen(const struct transit *t, struct findings *out)
 PORT_CHECK(check_qos_rewritten)
 {
 	struct transit t = {0};
+	struct arrivals a = {0};
 
 	marking_read_transit(s, marking_compare_dscp, &t);
-	if (!marking_transit_seen(&t, out))
+	marking_read_tests(s, 1 << MARKING_DSCP, &a);
+	if (!marking_path_seen(&t, &a, out))
 		return;
-	finding_evidence(out, EVIDENCE_CAPTURE,
-			 "%llu of %llu packets of %u flows arrived with another "
-			 "DSCP than they were sent with",
-			 (count_t)t.changed, (count_t)t.packets, t.flows);
-	if (t.changed)
+	if (t.flows)
+		finding_evidence(out, EVIDENCE_CAPTURE,
+				 "%llu of %llu packets of %u flows arrived with another "
+				 "DSCP than they were sent with",
+				 (count_t)t.changed, (count_t)t.packets, t.flows);
+	if (a.changed)
+		finding_set(out, VERDICT_FAIL,
+			    "DSCP %u from %s arrives as %u: rewritten on the path", a.changed->from,
+			    a.sender, a.changed->to);
+	else if (t.changed)
 		finding_set(out, VERDICT_FAIL,
 			    "DSCP %u from %s arrives as %u: rewritten on the path", t.sent,
 			    t.sender, t.got);
@@ -192,19 +279,26 @@ PORT_CHECK(check_qos_rewritten)
 PORT_CHECK(check_qos_ecn_cleared)
 {
 	struct transit t = {0};
+	struct arrivals a = {0};
 
 	marking_read_transit(s, marking_compare_ecn, &t);
-	if (!marking_transit_seen(&t, out))
+	marking_read_tests(s, 1 << MARKING_ECT_CLEARED | 1 << MARKING_ECN, &a);
+	if (!marking_path_seen(&t, &a, out))
 		return;
-	if (t.unmarked == t.flows) {
+	if (t.unmarked == t.flows && !a.datagrams) {
 		finding_set(out, VERDICT_SKIP, "%s sends Not-ECT: there is nothing to clear",
 			    t.sender);
 		return;
 	}
-	finding_evidence(out, EVIDENCE_CAPTURE,
-			 "%llu of %llu packets of %u flows were sent ECT and arrived Not-ECT",
-			 (count_t)t.changed, (count_t)t.packets, t.flows - t.unmarked);
-	if (t.changed)
+	if (t.flows)
+		finding_evidence(
+			out, EVIDENCE_CAPTURE,
+			"%llu of %llu packets of %u flows were sent ECT and arrived Not-ECT",
+			(count_t)t.changed, (count_t)t.packets, t.flows - t.unmarked);
+	if (a.changed)
+		finding_set(out, VERDICT_FAIL,
+			    "ECN bits of packets from %s are changed on the path", a.sender);
+	else if (t.changed)
 		finding_set(out, VERDICT_FAIL, "ECT of packets from %s is cleared on the path",
 			    t.sender);
 	else

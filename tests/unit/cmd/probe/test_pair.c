@@ -247,7 +247,7 @@ static void make_echo(struct scene *s)
 	struct marking_flow flow[MARKING_FLOWS_MAX];
 
 	s->t.echo = x;
-	pair_marking_specs(&s->t, 8, x->spec);
+	marking_specs_make(s->t.spec, 8, x->spec);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct marking_result *r = &x->result[i];
 
@@ -284,7 +284,7 @@ static void test_marking_specs(void **state)
 		t->class[3].tos = 106; /* what class 0 becomes */
 	}
 	s->t.spec[SIDE_SERVER].class[0].tos = 40;
-	pair_marking_specs(&s->t, 64, spec);
+	marking_specs_make(s->t.spec, 64, spec);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		assert_int_equal(marking_spec_check(&spec[i], &e), 0);
 		assert_int_equal(spec[i].class_count, 3);

@@ -69,6 +69,8 @@ static void full_run(struct fabric_run *f)
 	}
 	f->pair[0].tcp = f->tcp;
 	f->pair[0].tcp_count = ARRAY_SIZE(f->tcp);
+	add_marking(f, MARKING_ECT_CLEARED);
+	snprintf(f->marking.error, sizeof(f->marking.error), "none");
 }
 
 static void test_round_trip(void **state)
@@ -103,6 +105,11 @@ static void test_round_trip(void **state)
 	assert_int_equal(r.pair[0].tcp[1].client.sent_bytes, 71);
 	assert_string_equal(r.pair[0].tcp[0].client.detail, "reset");
 	assert_int_equal(r.pair[0].tcp[0].server.arrived_bytes, 60);
+	assert_int_equal(r.marking_count, 1);
+	assert_int_equal(r.marking->server_host, 1);
+	assert_int_equal(r.marking->arrived[SIDE_SERVER], 64);
+	assert_int_equal(r.marking->finding_count, 1);
+	assert_memory_equal(r.marking->finding, &f.marked, sizeof(f.marked));
 	assert_int_equal(r.host[1].has_after, false);
 	assert_string_equal(r.host[1].error, f.host[1].error);
 	run_clear(&r);
@@ -546,10 +553,54 @@ static void test_bad_folders(void **state)
 	assert_non_null(strstr(e.text, "rocecheck.run/1"));
 }
 
+/* Hostile marking tests, and a run of an earlier version, which has none. */
+static void test_markings(void **state)
+{
+	static const struct {
+		const char *key, *value, *error;
+	} cases[] = {
+		{"kind", "\"melted\"", "marking[0]: findings[0]: unknown 'kind' or 'way'"},
+		{"way", "7", "marking[0]: findings[0]: unknown 'kind' or 'way'"},
+		{"ports", "257", "marking[0]: findings[0]: 'ports'"},
+		{"from", "-1", "marking[0]: findings[0]: 'from'"},
+		{NULL, NULL, ""},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fabric_run f;
+		struct err e = {0};
+		struct run r = {0};
+		json_t *json, *finding;
+		int err;
+
+		full_run(&f);
+		json = run_to_json(&f.run);
+		finding = json_array_get(
+			json_object_get(json_array_get(json_object_get(json, "marking"), 0),
+					"findings"),
+			0);
+		assert_non_null(finding);
+		if (cases[i].key)
+			json_object_set_new(finding, cases[i].key,
+					    json_loads(cases[i].value, JSON_DECODE_ANY, NULL));
+		else
+			json_object_del(json, "marking");
+		err = run_from_json(json, &r, &e);
+		if (!err != !cases[i].key ||
+		    strncmp(e.text, cases[i].error, strlen(cases[i].error)))
+			fail_msg("%s: %d %s", cases[i].key ? cases[i].key : "-", err, e.text);
+		assert_int_equal(r.marking_count, 0);
+		run_clear(&r);
+		json_decref(json);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_round_trip),
+		cmocka_unit_test(test_markings),
 		cmocka_unit_test(test_tcp_of_ends),
 		cmocka_unit_test(test_foreign_text),
 		cmocka_unit_test(test_spoilt),

@@ -37,6 +37,56 @@ static void blind_tos(struct fabric_run *f)
 		f->before[i].qos.has &= ~QOS_BIT(QOS_CM_TOS);
 }
 
+/* On real NICs, where captures see no RoCE: the marking tests decide. */
+static void marking_only(struct fabric_run *f)
+{
+	no_capture(f);
+	add_marking(f, MARKING_KINDS);
+}
+
+static void marking_dscp(struct fabric_run *f)
+{
+	no_capture(f);
+	add_marking(f, MARKING_DSCP);
+}
+
+static void marking_ecn(struct fabric_run *f)
+{
+	no_capture(f);
+	add_marking(f, MARKING_ECT_CLEARED);
+}
+
+static void marking_mtu(struct fabric_run *f)
+{
+	add_marking(f, MARKING_MTU);
+}
+
+static void marking_unheard(struct fabric_run *f)
+{
+	marking_only(f);
+	f->marking.arrived[SIDE_CLIENT] = 0;
+}
+
+static void marking_failed(struct fabric_run *f)
+{
+	marking_only(f);
+	f->marking.ran = false;
+}
+
+static void marking_wrong_tos(struct fabric_run *f)
+{
+	marking_only(f);
+	f->marking.tos[SIDE_SERVER] = 42;
+}
+
+/* The capture is not whole, but the tests are. */
+static void marking_and_drops(struct fabric_run *f)
+{
+	f->port[0].capture.drops = DROPS_SOME;
+	f->port[0].capture.dropped = 7;
+	add_marking(f, MARKING_KINDS);
+}
+
 static void no_traffic(struct fabric_run *f)
 {
 	f->run.traffic = false;
@@ -353,6 +403,20 @@ static const struct rule_case cases[] = {
 	{ "RC-QOS-007", rewritten, "h1", VERDICT_FAIL, "DSCP 26 from h2 arrives as 8" },
 	{ "RC-QOS-007", one_end_captured, "h1", VERDICT_INCONCLUSIVE, "both ends" },
 	{ "RC-QOS-007", other_qp, "h1", VERDICT_INCONCLUSIVE, "both ends" },
+	{ "RC-QOS-006", marking_only, "h2", VERDICT_PASS, "DSCP 26" },
+	{ "RC-QOS-006", marking_wrong_tos, "h2", VERDICT_FAIL, "DSCP 10, the profile wants 26" },
+	{ "RC-QOS-006", marking_wrong_tos, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-007", marking_only, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-007", marking_dscp, "h1", VERDICT_FAIL, "DSCP 26 from h2 arrives as 8" },
+	{ "RC-QOS-007", marking_dscp, "h2", VERDICT_PASS, NULL },
+	{ "RC-QOS-007", marking_ecn, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-007", marking_unheard, "h1", VERDICT_INCONCLUSIVE, "not permitted" },
+	{ "RC-QOS-007", marking_failed, "h1", VERDICT_INCONCLUSIVE, "not permitted" },
+	{ "RC-QOS-007", capture_drops, "h2", VERDICT_INCONCLUSIVE, "RC-META-004" },
+	{ "RC-QOS-007", marking_and_drops, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-008", marking_only, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-008", marking_ecn, "h1", VERDICT_FAIL, "from h2 are changed on the path" },
+	{ "RC-QOS-008", marking_ecn, "h2", VERDICT_PASS, NULL },
 	{ "RC-QOS-008", NULL, "h1", VERDICT_PASS, NULL },
 	{ "RC-QOS-008", cnps, "h1", VERDICT_PASS, NULL },
 	{ "RC-QOS-008", marked_on_the_way, "h1", VERDICT_PASS, NULL },
@@ -423,6 +487,8 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-013", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-MTU-003", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-MTU-003", nothing_large_arrives, "h2", VERDICT_FAIL, "4096 bytes do not reach h1" },
+	{ "RC-MTU-003", marking_mtu, "h2", VERDICT_FAIL, "4096 bytes do not reach h1: the path's MTU is 1024" },
+	{ "RC-MTU-003", marking_mtu, "h1", VERDICT_PASS, NULL },
 	{ "RC-MTU-003", nothing_arrives, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-MTU-003", small_messages, "h2", VERDICT_INCONCLUSIVE, "message_bytes" },
 };
