@@ -130,16 +130,22 @@ const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i)
 	return NULL;
 }
 
+bool port_ctx_in_marking(const struct port_ctx *s, const struct run_marking *m, enum run_side *side)
+{
+	bool server = m->server_host == s->host_index && m->server_port == s->port_index;
+	bool client = m->client_host == s->host_index && m->client_port == s->port_index;
+
+	*side = server ? SIDE_SERVER : SIDE_CLIENT;
+	return s->run_port && (client || server);
+}
+
 const struct run_marking *port_ctx_marking(const struct port_ctx *s, unsigned int *i,
 					   enum run_side *side)
 {
 	while (*i < s->c->run->marking_count) {
 		const struct run_marking *m = &s->c->run->marking[(*i)++];
-		bool server = m->server_host == s->host_index && m->server_port == s->port_index;
-		bool client = m->client_host == s->host_index && m->client_port == s->port_index;
 
-		*side = server ? SIDE_SERVER : SIDE_CLIENT;
-		if (m->ran && s->run_port && (client || server))
+		if (m->ran && port_ctx_in_marking(s, m, side))
 			return m;
 	}
 	return NULL;

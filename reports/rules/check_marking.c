@@ -305,6 +305,41 @@ PORT_CHECK(check_qos_ecn_cleared)
 		finding_set(out, VERDICT_PASS, "ECN bits arrive as they were sent");
 }
 
+/* Nothing else of rocecheck is on the path while the marking tests run. */
+PORT_CHECK(check_net_lost)
+{
+	struct arrivals a = {0};
+	const char *error = NULL;
+	char text[240];
+
+	for (unsigned int i = 0; i < s->c->run->marking_count; i++) {
+		const struct run_marking *m = &s->c->run->marking[i];
+		enum run_side side;
+
+		if (!m->ran && port_ctx_in_marking(s, m, &side))
+			error = m->error;
+	}
+	marking_read_tests(s, 1 << MARKING_LOST | 1 << MARKING_BLACKHOLE | 1 << MARKING_WRONG, &a);
+	if (a.changed) {
+		marking_finding_text(a.changed, text, sizeof(text));
+		finding_evidence(out, EVIDENCE_TRAFFIC, "marking test with %s: %s", a.sender, text);
+		finding_set(
+			out, VERDICT_FAIL,
+			"%u of %u datagrams from %s are lost or damaged on the path without load",
+			a.changed->count, a.changed->of, a.sender);
+	} else if (error) {
+		finding_set(out, VERDICT_INCONCLUSIVE, "%s",
+			    error[0] ? error : "the marking test did not run");
+	} else if (!a.datagrams) {
+		finding_set(out, VERDICT_SKIP, "no marking test in this run");
+	} else {
+		finding_evidence(out, EVIDENCE_TRAFFIC,
+				 "%llu datagrams of %u marking test%s arrived at this port",
+				 (count_t)a.datagrams, a.tests, plural(a.tests));
+		finding_set(out, VERDICT_PASS, "no datagram to this port was lost");
+	}
+}
+
 /* False when no pair sent to this port. Sums the payload that rocecheck's traffic delivered; stray:
  * a sender with another DSCP. */
 static bool marking_received(const struct port_ctx *s, uint64_t *bytes,

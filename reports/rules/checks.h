@@ -62,6 +62,7 @@ PORT_CHECK(check_qos_sent_dscp);
 PORT_CHECK(check_qos_rewritten);
 PORT_CHECK(check_qos_ecn_cleared);
 PORT_CHECK(check_qos_arrival);
+PORT_CHECK(check_net_lost);
 
 /* check_ets.c */
 PORT_CHECK(check_ets_sum);

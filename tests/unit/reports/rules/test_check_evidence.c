@@ -313,6 +313,7 @@ static void test_good_run(void **state)
 
 	(void)state;
 	good_run(&f);
+	add_marking(&f, MARKING_KINDS);
 	assert_int_equal(rules_run(&f.fabric, &f.run, &all), 0);
 	for (size_t i = 0; i < all.count; i++) {
 		bool expected = !listed(not_passing, all.list[i].rule->id);

@@ -61,6 +61,11 @@ static void marking_mtu(struct fabric_run *f)
 	add_marking(f, MARKING_MTU);
 }
 
+static void marking_lost(struct fabric_run *f)
+{
+	add_marking(f, MARKING_LOST);
+}
+
 static void marking_unheard(struct fabric_run *f)
 {
 	marking_only(f);
@@ -485,6 +490,11 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-013", congested, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-013", idle_pause, "h2", VERDICT_WARN, "priority 3" },
 	{ "RC-PFC-013", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-NET-009", marking_only, "h1", VERDICT_PASS, NULL },
+	{ "RC-NET-009", marking_lost, "h1", VERDICT_FAIL, "64 of 64 datagrams from h2" },
+	{ "RC-NET-009", marking_lost, "h2", VERDICT_PASS, NULL },
+	{ "RC-NET-009", marking_failed, "h1", VERDICT_INCONCLUSIVE, "did not run" },
+	{ "RC-NET-009", NULL, "h1", VERDICT_SKIP, "no marking test" },
 	{ "RC-MTU-003", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-MTU-003", nothing_large_arrives, "h2", VERDICT_FAIL, "4096 bytes do not reach h1" },
 	{ "RC-MTU-003", marking_mtu, "h2", VERDICT_FAIL, "4096 bytes do not reach h1: the path's MTU is 1024" },
@@ -505,7 +515,7 @@ static void test_coverage(void **state)
 {
 	static const char *const groups[] = {"RC-QOS-006", "RC-QOS-007", "RC-QOS-008",
 					     "RC-QOS-011", "RC-ECN",	 "RC-TRN",
-					     "RC-PFC-01",  "RC-MTU-003", NULL};
+					     "RC-PFC-01",  "RC-MTU-003", "RC-NET-009", NULL};
 
 	(void)state;
 	check_coverage(cases, ARRAY_SIZE(cases), groups, NULL);
