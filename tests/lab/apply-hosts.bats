@@ -93,7 +93,7 @@ waits_for()
 
 @test "two hosts: planned, the canary first, applied, read back and confirmed" {
 	run -1 --separate-stderr many plan --exit-code
-	[[ $output == *"== h1 h2"*"~ pfc.enabled"*"lab:"[0-9]*"2 of 2 hosts would change. Nothing written."* ]]
+	[[ $output == *"== h1 h2"*"Profile: lab"*"~ pfc.enabled"*"2 of 2 hosts would change. Nothing written."* ]]
 	is_clean h1
 	run -0 --separate-stderr many apply --auto-approve --accept-unproven --canary h2
 	[[ $output == *"Wave 1: h2  (canary)"$'\n'"Wave 2: h1"* ]]

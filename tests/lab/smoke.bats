@@ -187,7 +187,7 @@ validate()
 
 @test "apply makes the port what the profile says, and a second plan is empty" {
 	run -1 on h1 rocecheck plan lab --exit-code
-	[[ $output == *"~ pfc.enabled"*"[] -> [3]"*"lab:"[0-9]* ]]
+	[[ $output == *"Profile: lab"*"~ pfc.enabled"*"[] -> [3]"* ]]
 	[[ $output == *"Nothing written."* ]]
 	run -0 on h1 rocecheck apply lab --auto-approve --accept-unproven
 	[[ $output == *"Read back: 10 of 10 settings match"*"Transaction "*" is final"* ]]
