@@ -184,32 +184,45 @@ static void run_move_host(struct run_host *to, struct run_host *from)
 	}
 }
 
-/* Pairs whose ends are in the inventory, with the indices of the aligned run. */
-static int run_move_pairs(struct run *to, struct run *from)
+/* Replaces the place of a port in `from` by its place in the aligned run; false without one. */
+static bool run_move_end(const struct run_index *index, const struct run *from, unsigned int *host,
+			 unsigned int *port)
 {
-	unsigned int kept = 0;
+	const struct run_host *h = &from->host[*host];
+
+	return !run_index_find(index, h->name, h->port[*port].netdev, host, port);
+}
+
+/* Pairs and marking tests whose ends are in the inventory, with the indices of the aligned run. */
+static int run_move_traffic(struct run *to, struct run *from)
+{
 	struct run_index index;
 
 	if (run_index_make(to, &index))
 		return -ENOMEM;
 	for (unsigned int i = 0; i < from->pair_count; i++) {
 		struct run_pair p = from->pair[i];
-		const struct run_host *c = &from->host[p.client_host],
-				      *s = &from->host[p.server_host];
 
-		if (run_index_find(&index, c->name, c->port[p.client_port].netdev, &p.client_host,
-				   &p.client_port) ||
-		    run_index_find(&index, s->name, s->port[p.server_port].netdev, &p.server_host,
-				   &p.server_port)) {
+		if (run_move_end(&index, from, &p.client_host, &p.client_port) &&
+		    run_move_end(&index, from, &p.server_host, &p.server_port))
+			from->pair[to->pair_count++] = p;
+		else
 			run_pair_clear(&p);
-			continue;
-		}
-		from->pair[kept++] = p;
+	}
+	for (unsigned int i = 0; i < from->marking_count; i++) {
+		struct run_marking m = from->marking[i];
+
+		if (run_move_end(&index, from, &m.client_host, &m.client_port) &&
+		    run_move_end(&index, from, &m.server_host, &m.server_port))
+			from->marking[to->marking_count++] = m;
+		else
+			free(m.finding);
 	}
 	to->pair = from->pair;
-	to->pair_count = kept;
+	to->marking = from->marking;
 	from->pair = NULL;
-	from->pair_count = 0;
+	from->marking = NULL;
+	from->pair_count = from->marking_count = 0;
 	run_index_clear(&index);
 	return 0;
 }
@@ -239,7 +252,7 @@ static int run_align(struct run *r, const struct fabric *f, const char *dir)
 	if (r->traffic)
 		made.load_percent = r->load_percent;
 	run_count_unlisted(r, f, &made);
-	if (run_move_pairs(&made, r)) {
+	if (run_move_traffic(&made, r)) {
 		run_clear(&made);
 		return -ENOMEM;
 	}

@@ -461,6 +461,10 @@ static void test_aligned(void **state)
 	assert_int_equal(r.pair_count, 2);
 	assert_int_equal(r.pair[0].client_host, 2);
 	assert_int_equal(r.pair[0].server_host, 1);
+	assert_int_equal(r.marking_count, 1);
+	assert_int_equal(r.marking->client_host, 2);
+	assert_int_equal(r.marking->server_host, 1);
+	assert_int_equal(r.marking->finding_count, 1);
 	assert_true(r.traffic);
 	assert_int_equal(r.load_percent, 5);
 	assert_int_equal(r.unlisted_count, 0);
@@ -470,6 +474,7 @@ static void test_aligned(void **state)
 	assert_int_equal(r.unlisted_count, 2);
 	assert_string_equal(r.unlisted, "h1");
 	assert_int_equal(r.pair_count, 0);
+	assert_int_equal(r.marking_count, 0);
 	run_clear(&r);
 }
 
