@@ -27,6 +27,12 @@ static const struct qos_word capture_words[] = {
 	{NULL, 0},
 };
 
+static const struct qos_word dcbx_words[] = {
+	{"expected", FABRIC_DCBX_EXPECTED},
+	{"none", FABRIC_DCBX_NONE},
+	{NULL, 0},
+};
+
 static const struct qos_word group_words[] = {
 	{"fleet", GROUP_FLEET},
 	{"rack", GROUP_RACK},
@@ -366,6 +372,9 @@ static const struct schema_row rows[] = {
 	 .help = "command that starts rocecheck on the hosts (default rocecheck)"},
 	{.path = "capture", .kind = SCHEMA_WORD, AT(fabric, capture), .words = capture_words,
 	 .help = "packets to record (default headers)"},
+	{.path = "dcbx", .kind = SCHEMA_WORD, AT(fabric, dcbx), .words = dcbx_words,
+	 .help = "none: the switches send no DCBX, so that their PFC is not checked (a warning); "
+		 "default expected"},
 	{.path = "failure_group", .kind = SCHEMA_WORD, AT(fabric, failure_group),
 	 .words = group_words,
 	 .help = "apply disrupts one port at a time per group (default fleet)"},

@@ -44,6 +44,12 @@ enum fabric_capture {
 	CAPTURE_OFF,
 };
 
+/* Does the other end of the links send DCBX? */
+enum fabric_dcbx {
+	FABRIC_DCBX_EXPECTED,
+	FABRIC_DCBX_NONE, /* its absence is a warning, not missing evidence */
+};
+
 /* Direction of the TCP streams of a pair: from its client, to its client, or both. */
 enum fabric_tcp_direction {
 	FABRIC_TCP_FORWARD,
@@ -74,6 +80,7 @@ struct fabric {
 	unsigned int host_count;
 	enum fabric_capture capture;	 /* default headers */
 	enum fabric_group failure_group; /* default fleet */
+	enum fabric_dcbx dcbx;		 /* default expected */
 	/* thresholds and the run */
 	unsigned int connect_timeout_s; /* default 10 */
 	unsigned int quiet_s;		/* idle baseline, default 3 */

@@ -20,7 +20,10 @@ static bool lldp_peer_heard(const struct port_ctx *s, struct findings *out)
 				 p->lldp_port, p->lldp_dialect[0] ? p->lldp_dialect : "none");
 		return true;
 	}
-	finding_set(out, VERDICT_INCONCLUSIVE, "no link partner was heard (LLDP)");
+	if (s->c->fabric->dcbx == FABRIC_DCBX_NONE)
+		finding_set(out, VERDICT_SKIP, "the inventory says dcbx: none");
+	else
+		finding_set(out, VERDICT_INCONCLUSIVE, "no link partner was heard (LLDP)");
 	return false;
 }
 

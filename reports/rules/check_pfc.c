@@ -60,6 +60,11 @@ PORT_CHECK(check_pfc_peer)
 
 	if (!port_ctx_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 		return;
+	if (!qos_has(&p->lldp_qos, QOS_PFC_ENABLED) && s->c->fabric->dcbx == FABRIC_DCBX_NONE) {
+		finding_set(out, VERDICT_WARN,
+			    "PFC of the link partner is not checked: the inventory says dcbx: none");
+		return;
+	}
 	if (!qos_has(&p->lldp_qos, QOS_PFC_ENABLED)) {
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    p->lldp_qos.has || p->lldp_name[0]

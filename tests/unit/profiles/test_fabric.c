@@ -233,6 +233,7 @@ static const struct {
 	{"launcher: ''\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-013"},
 	{"launcher: '{host}'\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-013"},
 	{"launcher: [srun]\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
+	{"dcbx: maybe\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-009"},
 	{"capture: some\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-009"},
 	{"thresholds: {quiet: 3}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-004"},
 	{"thresholds: {quiet: 0s}\nhosts: [{name: h1, " PORT "}]\n", "RC-INP-005"},

@@ -192,6 +192,18 @@ static void peer_other(struct fabric_run *f)
 	peer(f, 1 << 4);
 }
 
+/* The inventory knows that the switches send no DCBX; one that does all the same is judged. */
+static void no_dcbx(struct fabric_run *f)
+{
+	f->fabric.dcbx = FABRIC_DCBX_NONE;
+}
+
+static void no_dcbx_but_other(struct fabric_run *f)
+{
+	no_dcbx(f);
+	peer_other(f);
+}
+
 static void peer_silent(struct fabric_run *f)
 {
 	peer(f, 0);
@@ -293,6 +305,8 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-004", peer_same, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-004", peer_other, "h2", VERDICT_FAIL, "the host pauses 3, its link partner 4"},
 	{ "RC-PFC-004", NULL, "h2", VERDICT_INCONCLUSIVE, "no link partner" },
+	{ "RC-PFC-004", no_dcbx, "h2", VERDICT_WARN, "dcbx: none" },
+	{ "RC-PFC-004", no_dcbx_but_other, "h2", VERDICT_FAIL, "its link partner 4" },
 	{ "RC-PFC-004", peer_silent, "h2", VERDICT_INCONCLUSIVE, "no PFC TLV" },
 	{ "RC-PFC-007", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-007", pause_on, "h2", VERDICT_FAIL, NULL },
