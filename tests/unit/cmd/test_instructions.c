@@ -529,13 +529,14 @@ static void check_text(const struct user_text *t, void *arg)
 		check_document(c, t);
 }
 
-/* Adds the keys below a map, each with its schema. */
+/* Adds the keys below a map, each with its schema; dcbx is a map of profiles and a word of
+ * inventories: the map counts. */
 static void add_keys(json_t *all, const char *path, json_t *schema)
 {
 	json_t *value;
 	const char *key;
 
-	if (*path)
+	if (*path && !keys_below(json_object_get(all, path)))
 		json_object_set(all, path, schema);
 	json_object_foreach (keys_below(schema), key, value) {
 		char name[KEY_MAX];
