@@ -47,14 +47,6 @@ void load_fail(struct load_flow *f, enum run_side side, const struct err *e)
 	err_prefix(&f->e, "%s", end->s->r->host[end->host].name);
 }
 
-bool load_any_failed(const struct load *l)
-{
-	for (unsigned int i = 0; i < l->count; i++)
-		if (l->flow[i].failed)
-			return true;
-	return false;
-}
-
 const json_t *load_reply(const struct load_flow *f, enum run_side side, struct err *e)
 {
 	const struct load_end *end = &f->end[side];
@@ -113,11 +105,18 @@ static bool load_answered(void *arg)
 	return !pending || (w->end_ms && loop_awake_ms(w->l->loop) >= w->end_ms);
 }
 
+/* Both ends of a flow belong to one session. */
 static void load_mark_lost(struct load *l)
 {
-	for (unsigned int i = 0; i < l->count; i++)
-		for (unsigned int k = 0; k < SIDES; k++)
-			session_mark_lost(l->flow[i].end[k].s);
+	struct session *last = NULL;
+
+	for (unsigned int i = 0; i < l->count; i++) {
+		struct session *s = l->flow[i].end[SIDE_CLIENT].s;
+
+		if (s != last)
+			session_mark_lost(s);
+		last = s;
+	}
 }
 
 /* Gives up what is pending. */

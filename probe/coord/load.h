@@ -14,9 +14,9 @@
 
 /* One end of a flow. The caller fills the first part. */
 struct load_end {
-	struct session *s; /* and its host that has this end; sessions of a load share one loop */
-	unsigned int host;
-	json_t *spec;			  /* owned by the load from load_open() on */
+	struct session *s; /* one for both ends; the sessions of a load share one loop */
+	unsigned int host; /* of the session, that has this end */
+	json_t *spec;	   /* owned by the load from load_open() on */
 	const struct destinations *place; /* where this end may be; NULL = anywhere */
 
 	bool open;
@@ -69,8 +69,5 @@ const json_t *load_reply(const struct load_flow *f, enum run_side side, struct e
 
 /* Marks a flow as failed by this end, unless it already is. */
 void load_fail(struct load_flow *f, enum run_side side, const struct err *e);
-
-/* Returns true when a flow of the load has failed. */
-bool load_any_failed(const struct load *l);
 
 #endif

@@ -40,7 +40,7 @@ static void pair_fill_tcp(const struct pair *t, struct run_pair *pair)
 	}
 }
 
-static void pair_fill_pair(struct pair_session *d)
+static void pair_fill_run(struct pair_session *d)
 {
 	struct run_pair *pair = &d->t->run.pair[0];
 	const struct pair *t = d->t;
@@ -106,7 +106,7 @@ static void pair_read_reports(struct pair_session *d, const struct load_flow *f)
 		if (!first.code || e.code == -EPIPE)
 			first = e;
 	}
-	pair_fill_pair(d);
+	pair_fill_run(d);
 	d->t->stopped = was_stopped;
 	if (was_stopped && first.code != -EPIPE &&
 	    (first.code || !pair_runs_until_stopped(&d->w->spec)))
@@ -139,9 +139,23 @@ static void pairs_run_traffic(struct pairs *x, struct load *l)
 	}
 }
 
-void pairs_load(struct pairs *x)
+/* Reads the counters once they include the last packet: also after a stop, as that is soon done. */
+static void pairs_read_after(struct pairs *x)
 {
 	unsigned int settle_ms = 0;
+
+	for (unsigned int i = 0; i < x->count; i++) {
+		unsigned int ms = session_settle_ms(&x->one[i].s);
+
+		x->one[i].s.stop = NULL;
+		settle_ms = ms > settle_ms ? ms : settle_ms;
+	}
+	session_pause(&x->one[0].s, settle_ms);
+	pairs_counters(x, READ_LOAD_AFTER);
+}
+
+void pairs_load(struct pairs *x)
+{
 	struct load l;
 
 	pairs_counters(x, READ_LOAD_BEFORE);
@@ -154,18 +168,12 @@ void pairs_load(struct pairs *x)
 	pairs_copy_failures(x);
 	for (unsigned int i = 0; i < x->count; i++) {
 		x->one[i].t->run.traffic = true;
-		pair_fill_pair(&x->one[i]);
+		pair_fill_run(&x->one[i]);
 	}
-	if (!pairs_end_before_start(x))
+	if (!pairs_end_before_start(x)) {
 		pairs_run_traffic(x, &l);
-	for (unsigned int i = 0; i < x->count; i++) {
-		unsigned int ms = session_settle_ms(&x->one[i].s);
-
-		x->one[i].s.stop = NULL; /* what is read now is soon read */
-		settle_ms = ms > settle_ms ? ms : settle_ms;
+		pairs_read_after(x);
 	}
-	session_pause(&x->one[0].s, settle_ms);
-	pairs_counters(x, READ_LOAD_AFTER);
 	load_close(&l);
 }
 
