@@ -198,3 +198,60 @@ refused()
 		.[2].id == 1 and .[2].error.code < 0 and (.[3] | .id == 2 and .ok and .now_ns > 0)' "$dir/answers"
 	head -c 300000 /dev/urandom | timeout 10 "$rocecheck" agent >/dev/null
 }
+
+# eight ENGINE: inventory of eight hosts whose agents replay a snapshot; the line says how they are started.
+eight() {
+	printf 'schema: rocecheck.fabric/1\nname: fleet\nprofile: lab\n%s\nthresholds: {connect_timeout: 1s}\nhosts:\n' "$1"
+	for n in 1 2 3 4 5 6 7 8; do
+		[ -e "$dir/agents/h$n" ] || cp "$dir/agent" "$dir/agents/h$n"
+		printf '  - {name: h%d, agent: %s, ports: [{interface: %s}]}\n' $n "$dir/agents/h$n" "$netdev"
+	done
+}
+
+@test "eight agents give the same findings by ssh, locally and by a command; one that hangs, dies or raves is named" {
+	netdev=$(jq -r '.ports[0].netdev' tests/golden/snapshots/sriov-vf.json)
+	mkdir -p "$dir/agents" "$dir/bin"
+	cat >"$dir/agent" <<-END
+		#!/bin/bash
+		host=\${0##*/}
+		echo '{"hello":"rocecheck.agent/1","build":"$("$rocecheck" --version | cut -d ' ' -f 2)"}'
+		while read -r line; do
+			id=\$(jq .id <<<"\$line")
+			case \$line in
+			*'"id":0'*) ;;
+			*'"collect"'*) jq -c --argjson id "\$id" --arg host "\$host" '{id: \$id, snapshot: (.host = \$host)}' \
+				$PWD/tests/golden/snapshots/sriov-vf.json ;;
+			*) echo "{\"id\":\$id}" ;;
+			esac
+		done
+	END
+	chmod +x "$dir/agent"
+	# In place of ssh and of a site's launcher: what follows the host is run here.
+	printf '#!/bin/sh\nwhile [ "$1" != -- ]; do shift; done\nshift 2\nexec "$@"\n' >"$dir/bin/ssh"
+	printf '#!/bin/sh\nshift\nexec "$@"\n' >"$dir/bin/start"
+	chmod +x "$dir/bin/ssh" "$dir/bin/start"
+	for engine in 'engine: local' 'engine: ssh' "launcher: '$dir/bin/start {host}'"; do
+		eight "$engine" >"$dir/fleet.yaml"
+		PATH=$dir/bin:$PATH run --separate-stderr "$rocecheck" validate "$dir/fleet.yaml" --no-traffic --json --out "$dir/run"
+		echo "$engine: $status $stderr"
+		((status == 0 || status == 1 || status == 4))
+		jq -S '[.findings[] | [.rule, .verdict, .host, .port, .text]]' <<<"$output" >"$dir/${engine%%:*}.found"
+		rm -r "$dir/run"
+		[ ! -e "$dir/first" ] || diff "$dir/first" "$dir/${engine%%:*}.found"
+		cp "$dir/${engine%%:*}.found" "$dir/first"
+	done
+	jq -e '[.[][2]] | unique | length >= 8' "$dir/first"
+	printf '#!/bin/sh\nexec sleep 60\n' >"$dir/agents/h2"
+	printf '#!/bin/sh\necho no memory >&2\nexit 7\n' >"$dir/agents/h3"
+	printf '#!/bin/sh\necho Welcome\nexec sleep 60\n' >"$dir/agents/h4"
+	run --separate-stderr "$rocecheck" validate "$dir/fleet.yaml" --no-traffic --json --out "$dir/run"
+	echo "$stderr"
+	[ "$status" -eq 4 ] || [ "$status" -eq 1 ]
+	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] | sort == ["h2", "h3", "h4"]' <<<"$output"
+	for said in "h2 no answer to the connection within 6.0 s" "h3 no memory" "h4 the agent sent 'Welcome'"; do
+		jq -e --arg said "${said#* }" --arg host "${said%% *}" '.findings[] |
+			select(.rule == "RC-META-007" and .host == $host) | .text | contains($said)' <<<"$output"
+	done
+	jq -S '[.findings[] | [.rule, .verdict, .host, .port] | select(.[2] == "h5")]' <<<"$output" |
+		diff <(jq -S '[.[] | select(.[2] == "h5") | .[:4]]' "$dir/first") -
+}
