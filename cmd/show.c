@@ -10,6 +10,7 @@
 #include "cmd/output.h"
 #include "cmd/show_yaml.h"
 #include "dcb/lldpad/lldp_agent.h"
+#include "dcb/plan/plan.h"
 #include "dcb/plan/platform.h"
 #include "probe/host/ports.h"
 
@@ -85,6 +86,8 @@ static const char *show_unit(enum qos_field_id id, const char *text)
 
 	if (id == QOS_TC_TSA || id == QOS_RECO_TSA)
 		return "(class not listed: strict)";
+	if (id == QOS_IB_MTU)
+		return "bytes (the RDMA MTU now)";
 	if (id == QOS_APP)
 		return "(priority by EtherType, TCP or UDP port)";
 	if (f->kind == QOS_KIND_PRIO_U8)
@@ -141,7 +144,8 @@ static void show_field(const struct qos *q, enum qos_field_id id)
 
 static void show_port(struct dcb *dcb, const struct port *p)
 {
-	const uint64_t unknown = ~p->qos.has & (QOS_BIT(QOS_FIELD_COUNT) - 1);
+	const uint64_t cm = p->ibdev[0] ? ~p->qos.has & PLAN_RDMA_CM : 0;
+	const uint64_t unknown = ~p->qos.has & ~cm & (QOS_BIT(QOS_FIELD_COUNT) - 1);
 	const uint64_t points = QOS_BIT(QOS_NP_ENABLE) | QOS_BIT(QOS_RP_ENABLE);
 
 	printf("%s", p->netdev);
@@ -159,6 +163,10 @@ static void show_port(struct dcb *dcb, const struct port *p)
 	if (unknown) {
 		fputs("  ", stdout);
 		output_keys(stdout, 2, "unknown (the driver does not report it): ", unknown, "");
+	}
+	if (cm) {
+		printf("  unknown (no configfs directory rdma_cm/%s):\n", p->ibdev);
+		output_keys(stdout, 0, "    ", cm, "");
 	}
 	if (p->qos.has & points)
 		puts("  np: notification point, the receiver that sends CNPs; rp: reaction point, "
