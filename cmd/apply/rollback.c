@@ -176,9 +176,8 @@ static int rollback_report_done(const struct tx *tx)
 	puts(".");
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		if (tx->port[i].cm_dir_made)
-			printf("The configfs directory rdma_cm/%s of apply is removed. 'rocecheck "
-			       "show' reads the RDMA-CM\n  settings only there: it lists them as "
-			       "unknown again, as before apply.\n",
+			printf("Removed the configfs directory rdma_cm/%s, which apply had "
+			       "created:\n  'rocecheck show' prints its settings as unknown.\n",
 			       tx->port[i].ibdev);
 	for (unsigned int i = 0; i < tx->port_count; i++)
 		if (tx->port[i].missing)

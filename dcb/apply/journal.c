@@ -671,7 +671,8 @@ int journal_newest(const struct state *s, struct tx *tx, struct err *e)
 		tx_clear(tx);
 	}
 	if (!err && !tx->port)
-		err = journal_not_found(&(struct state_at){.dir = s->dir.path}, NULL, e);
+		err = ids ? err_set(e, -ENOENT, "all transactions are undone or wrote nothing")
+			  : journal_not_found(&(struct state_at){.dir = s->dir.path}, NULL, e);
 	free(ids);
 	return err;
 }
