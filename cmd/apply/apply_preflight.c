@@ -41,9 +41,11 @@ int apply_check_possible(const struct plans *plans, const struct profile *profil
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	if (cmd_plans_cannot(plans) && profile->on_unsupported == CHOICE_FAIL) {
 		cmd_plans_unsupported_text(plans, profile, text, sizeof(text));
-		err_set(&e, -EOPNOTSUPP, "%s", text);
-		err_hint(&e, "remove these settings from the profile, or set "
-			     "'policy.on_unsupported: warn'");
+		err_set(&e, -EOPNOTSUPP, "%s; nothing written", text);
+		err_hint(&e, plans->plan[0].ibdev[0]
+				     ? "remove these settings from the profile, or set "
+				       "'policy.on_unsupported: warn'"
+				     : "this port has no RDMA device; RoCE ports: rocecheck show");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
 	if (cmd_plans_cannot(plans) && profile->on_unsupported == CHOICE_WARN) {

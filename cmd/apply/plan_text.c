@@ -262,7 +262,11 @@ static void change_text(const struct plan_step *s, char *buf, size_t size)
 	if (s->rewrite && qos_field_equal(&s->from, &s->to, s->field))
 		snprintf(buf, size, "%s, rewritten (the driver resets it)", to);
 	else
-		snprintf(buf, size, "%s -> %s", from, to);
+		snprintf(buf, size, "%s -> %s%s", from, to,
+			 s->field == QOS_TC_TSA ? " (class not listed: strict)"
+			 : s->field == QOS_MTU && s->to.mtu < s->from.mtu
+				 ? " (smaller: running RDMA connections can break)"
+				 : "");
 }
 
 static void plan_print_sign(const struct plan_sign *sign, FILE *out, bool colour)
@@ -378,7 +382,7 @@ static uint64_t plan_matching(const struct plan *p, const struct profile *profil
 static unsigned int plan_unsupported_text(const struct plan *p, const struct profile *profile,
 					  char *buf, size_t size)
 {
-	unsigned int settings = p->count + __builtin_popcountll(plan_matching(p, profile));
+	unsigned int settings = __builtin_popcountll(profile->qos.has);
 	unsigned int cannot = p->count - plan_changes(p);
 
 	snprintf(buf, size, "%u of %u profile setting%s %s not supported on %s", cannot, settings,
@@ -420,8 +424,8 @@ static void print_plan(const struct plan *p, const struct port_users *use,
 		       const struct profile *profile, FILE *out, bool colour)
 {
 	static const char *const tiers[] = {
-		[PLAN_TIER_SOURCE] = "from its source code, not yet tested on hardware (apply "
-				     "reads every value back)",
+		[PLAN_TIER_SOURCE] = "written from driver source code, untested on hardware; "
+				     "apply reads values back",
 		[PLAN_TIER_RECORDED] = "verified against a recording of the hardware",
 		[PLAN_TIER_HARDWARE] = "verified on hardware",
 	};
@@ -481,7 +485,7 @@ static void plan_print_disruption(const struct plans *plans, FILE *out)
 		fprintf(out, "%s%s %s", comma, p->ifname, plan_disruption_word(worst));
 		comma = ", ";
 	}
-	fputs(*comma ? "\n" : "none (no link flap, no port reset)\n", out);
+	fputs(*comma ? "\n" : "no link flap, no port reset\n", out);
 }
 
 /* "8 to change (~), 2 to set (?), 3 already match on 1 of 1 port" */

@@ -71,7 +71,7 @@ static void test_changes(void **state)
 	text = print(&plan, &profile);
 	assert_non_null(strstr(text,
 			       "Profile: /etc/rocecheck/lab.yaml\nroce0 (rxe0)  driver labnic\n"
-			       "    driver support: from its source code, not yet tested "));
+			       "    driver support: written from driver source code, "));
 	assert_non_null(strstr(text, "  ~ app.dscp             (unset) -> 0-7:0 8-15:1 "));
 	assert_non_null(strstr(text, " 56-63:7"));
 	assert_non_null(strstr(text, "  ~ pfc.enabled          [] -> [3]  "));
@@ -80,8 +80,8 @@ static void test_changes(void **state)
 	assert_non_null(strstr(text, "\n    already match: mtu.netdev\n"));
 	assert_non_null(strstr(text,
 			       "\nSigns: ~ change, ? set (value now unknown); {} [] "
-			       "(unset): no entry\nDisruption: none (no link flap, no port "
-			       "reset)\nPlan: 2 to change (~), 1 to set (?), 1 already matches "
+			       "(unset): no entry\nDisruption: no link flap, no port "
+			       "reset\nPlan: 2 to change (~), 1 to set (?), 1 already matches "
 			       "on 1 of 1 port."));
 }
 
