@@ -130,7 +130,10 @@ static int explain_rule(const struct rule *rule)
 	printf("%s  %s\n\n", rule->id, rule->title);
 	explain_print(rule->reason, 0, 0);
 	printf("\nseverity:        %s%s\n", severity_word(rule->severity),
-	       error ? " (if FAIL or INCONCLUSIVE, the exit code is not 0)" : "");
+	       error ? " (if FAIL or INCONCLUSIVE, the exit code is not 0)"
+	       : rule->severity == SEVERITY_INFO
+		       ? " (reported as WARN, never changes the exit code)"
+		       : "");
 	printf("checked by:      rocecheck %s\n", explain_command(rule));
 	explain_evidence(rule->evidence);
 	explain_member(error ? "if FAIL:" : "if WARN:", rule->advice);
@@ -207,6 +210,6 @@ static int run_explain(int argc, char **argv)
 const struct command cmd_explain = {
 	.name = "explain",
 	.args = "RULE",
-	.help = "explain a rule, an input error or a word of probe",
+	.help = "explain a rule, an input error or a term that probe prints",
 	.run = run_explain,
 };

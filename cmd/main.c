@@ -100,7 +100,7 @@ static void main_print_usage(FILE *out)
 	opts_usage(global_opts, out);
 	fputs("\nExit codes:\n"
 	      "  0  success\n"
-	      "  1  findings\n"
+	      "  1  checks found problems, or settings differ\n"
 	      "  2  usage error or unusable input\n"
 	      "  3  missing privilege, device, kernel feature or program\n"
 	      "  4  incomplete: inconclusive, interrupted, or a host is missing\n"

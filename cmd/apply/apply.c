@@ -37,7 +37,8 @@ static const struct opt apply_opts[] = {
 	 .help = "also run steps that flap a link or reset a port"},
 	{"confirm-within", 'c', OPT_DURATION, &confirm_within_ms, .arg = "TIME",
 	 .help = "roll back unless 'rocecheck confirm' runs within TIME (default: "
-		 "the profile's policy.rollback_timeout_s, else off; many hosts: 60s)"},
+		 "policy.rollback_timeout_s of the profile; if not set: off, or 60s with "
+		 "--hosts or --inventory)"},
 	{"wait-link", 0, OPT_DURATION, &wait_link_ms, .arg = "TIME",
 	 .help = "how long to wait for a flapped or reset port (default 60s)"},
 	{"settle", 0, OPT_DURATION, &settle_ms, .arg = "TIME",
@@ -48,11 +49,12 @@ static const struct opt apply_opts[] = {
 	 .help = "with --last: ask nothing, wait for devices, print one line per port"},
 	HOSTS_OPTS(many.hosts),
 	{"canary", 0, OPT_STRING, &many.canary, .arg = "HOST",
-	 .help = "change HOST first; start the others when its read-back confirmed it"},
+	 .help = "change HOST first; start the others after its settings were read back correctly"},
 	{"parallel", 0, OPT_UINT, &many.parallel, .min = 1, .max = ROLLOUT_PARALLEL_MAX, .arg = "N",
-	 .help = "at most N hosts at once (default 8), and one disrupted port per failure group"},
+	 .help = "at most N hosts at once (default 8); of hosts whose links flap or ports reset, "
+		 "one per failure group (failure_group in FILE)"},
 	{"max-fail", 0, OPT_UINT, &many.max_fail, .arg = "N",
-	 .help = "stop starting hosts once more than N have failed (default 0)"},
+	 .help = "start no more hosts after N+1 have failed (default 0: after the first failure)"},
 	{"state-dir", 0, OPT_STRING, &state_at.dir, .arg = "DIR",
 	 .help = "keep journals in DIR (default " STATE_DIR ")"},
 	{.name = NULL},
@@ -273,19 +275,21 @@ static void apply_warn_undo(const struct apply *a)
 		      stderr);
 	if (a->lacks & DEADMAN_LACKS_CGROUP)
 		fprintf(stderr,
-			"If logind has KillUserProcesses=yes, the end of your login ends this "
-			"undo. Next time, run:\n"
+			"If you log out and logind has KillUserProcesses=yes, the new settings "
+			"stay (no undo). Next time:\n"
 			"  systemd-run --scope rocecheck apply %s%s%s --confirm-within %us\n",
 			a->name, interface ? " -i " : "", interface ? interface : "",
 			apply_confirm_within_s(a));
 	if (globals->quiet)
 		return;
 	if (strcmp(state_at.dir, STATE_DIR))
-		fprintf(stderr, "If this host reboots before you confirm, the undo does not run: "
-				"rocecheck-apply.service reads\n  only " STATE_DIR ".\n");
+		fputs("If this host reboots before you confirm, rocecheck restores nothing:\n"
+		      "  rocecheck-apply.service reads only " STATE_DIR ".\n",
+		      stderr);
 	else if (!boot_unit_apply_enabled(NULL))
-		fputs("If this host reboots before you confirm, the undo does not run. To run it "
-		      "at boot:\n  systemctl enable rocecheck-apply.service\n",
+		fputs("If this host reboots before you confirm, rocecheck restores nothing. To "
+		      "undo this at boot and\n  apply the last confirmed profile: systemctl enable "
+		      "rocecheck-apply.service\n",
 		      stderr);
 }
 

@@ -42,7 +42,7 @@ static bool once, repair;
 static const struct opt watch_opts[] = {
 	{"interface", 'i', OPT_STRING, &interface, .arg = "IFACE", .help = "only this port"},
 	{"interval", 0, OPT_DURATION, &interval_ms, .arg = "TIME",
-	 .help = "how often to read settings whose changes the kernel does not notify (default "
+	 .help = "how often to read settings whose changes the kernel does not announce (default "
 		 "60s)"},
 	{"once", 0, OPT_FLAG, &once, .help = "compare once with the baseline, then exit"},
 	{"repair", 0, OPT_FLAG, &repair,
@@ -182,7 +182,7 @@ static void watch_print_writers(const struct watch_report *t)
 		utc_text(one->started, when);
 		snprintf(text, sizeof(text), "%s (pid %d%s%s)", one->name, (int)one->pid,
 			 one->started ? ", since " : "", one->started ? when : "");
-		watch_print_detail("possible cause (running at that time): ", text);
+		watch_print_detail("possibly changed by (running at that time): ", text);
 	}
 }
 

@@ -443,7 +443,7 @@ transaction "*" is undone (interrupted by the reboot)
 	host 'exec 2>&1
 		mount -t tmpfs none /var/lib; mount -t tmpfs none /etc/systemd
 		mkdir -p /etc/systemd/system/multi-user.target.wants
-		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "the undo does not run. .*"
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "restores nothing. .*"
 		"$rc" rollback
 		echo "[Unit]" >/etc/systemd/system/rocecheck-apply.service
 		ln -s ../rocecheck-apply.service /etc/systemd/system/multi-user.target.wants/
@@ -451,7 +451,7 @@ transaction "*" is undone (interrupted by the reboot)
 		"$rc" rollback
 		# systemctl mask leaves the link of the target in its place.
 		ln -sf /dev/null /etc/systemd/system/rocecheck-apply.service
-		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "the undo does not run. .*"
+		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -o "restores nothing. .*"
 		"$rc" rollback
 		# The unit in /etc comes before a mask in /run.
 		rm /etc/systemd/system/rocecheck-apply.service
@@ -460,8 +460,8 @@ transaction "*" is undone (interrupted by the reboot)
 		ln -s /dev/null /run/systemd/system/rocecheck-apply.service
 		apply mtu.yaml -i v0 --confirm-within 600s 2>&1 | grep -c "reboots before" || true'
 	[ "$status" = 0 ]
-	[[ $output == "the undo does not run. To run it at boot:"* ]]
-	[ "$(grep -c "the undo does not run. To run it at boot:" <<<"$output")" = 2 ]
+	[[ $output == "restores nothing. To undo this at boot"* ]]
+	[ "$(grep -c "restores nothing. To undo this at boot" <<<"$output")" = 2 ]
 	[ "$(grep -cx 0 <<<"$output")" = 2 ]
 	[[ $(tail -n1 <<<"$output") == 0 ]]
 }

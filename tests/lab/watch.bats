@@ -61,7 +61,7 @@ ended()
 	run -0 told 10 'DRIFT roce0'
 	[[ $output == *"pfc.enabled: [3] -> [] (wanted [3])"* ]]
 	told 10 'priority 3 is no longer lossless'
-	told 10 'possible cause [(]running at that time[)]:.* dcb [(]pid '
+	told 10 'possibly changed by [(]running at that time[)]:.* dcb [(]pid '
 	told 10 'to restore: rocecheck apply --last -i roce0 '
 	run -1 on h1 rocecheck watch --once --json
 	jq -se '.[1] | .schema == "rocecheck.watch/1" and .event == "drift" and .port == "roce0" and
