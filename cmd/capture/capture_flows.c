@@ -78,7 +78,8 @@ static int flows_print_text(const struct capture_summary *s)
 	puts("\nflow: the packets from one sender to one QP of the receiver. verdict: the most "
 	     "serious sign;\nthe line below has all signs. bytes: payload. frames: the first and "
 	     "the last. DSCP, ECN: of most\npackets; +: other packets differ. CNP: congestion "
-	     "notification. RNR: receiver not ready.");
+	     "notification. RNR: receiver not ready.\nPSN lost: captured only as a "
+	     "retransmission. retransmission: a packet that was captured before.");
 	if (s->totals.evicted_flows)
 		printf("note: %" PRIu64 " idle flows evicted (raise --max-flows)\n",
 		       s->totals.evicted_flows);

@@ -322,8 +322,8 @@ static unsigned int stats_print_flows(const struct flow_table *t)
 	if (flow_table_count(t))
 		puts("qpn: QP of the receiver. RNR: receiver not ready. CNP: congestion "
 		     "notifications. CE: congestion\nmarks. gaps: PSN gaps. missing: PSNs of gaps "
-		     "that never arrived. retrans: retransmissions.\nicrc: good and bad checksums, "
-		     "?: not verifiable.");
+		     "that never arrived. retrans: packets captured before.\nicrc: good and bad "
+		     "checksums, ?: not verifiable.");
 	return bad;
 }
 

@@ -225,7 +225,7 @@ void capture_report_none(const struct rule_context *c, const struct noun *what, 
 			    (count_t)dropped, plural(dropped));
 	else if (o.unanswered)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "no %s, but only one direction was captured in %u of %u flow%s",
+			    "no %s, but only one direction was captured in %u of %u RC/XRC flow%s",
 			    what->one, o.unanswered, o.acknowledged, plural(o.acknowledged));
 	else if (o.answering && !o.acknowledged)
 		finding_set(out, VERDICT_INCONCLUSIVE,

@@ -203,8 +203,8 @@ FABRIC_CHECK(check_cap_both)
 			    "only responses were captured, without their requests");
 	else if (o.unanswered)
 		finding_set(out, VERDICT_FAIL,
-			    "no packet in the reverse direction in %u of %u flow%s: loss, NAKs and "
-			    "timeouts cannot be checked there",
+			    "no packet in the reverse direction in %u of %u RC/XRC flow%s: "
+			    "loss, NAKs and timeouts cannot be checked there",
 			    o.unanswered, o.acknowledged, plural(o.acknowledged));
 	else
 		capture_report_pass(c->capture->summary, out, "both directions of %u flow%s",

@@ -163,8 +163,9 @@ PORT_CHECK(check_ets_cap)
 		finding_set(out, VERDICT_FAIL, "traffic class %u is used, but the port has only %u",
 			    used - 1, q->ets_cap);
 	else
-		finding_set(out, VERDICT_PASS, "the port has the %u traffic classes that are used",
-			    used);
+		finding_set(out, VERDICT_PASS,
+			    "the highest traffic class in use is %u, the port has %u classes",
+			    used - 1, q->ets_cap);
 }
 
 PORT_CHECK(check_ets_rate)
@@ -223,5 +224,5 @@ PORT_CHECK(check_ets_starve)
 			    tc, roce);
 		return;
 	}
-	finding_set(out, VERDICT_PASS, "no strict class of bulk traffic is above RoCE's");
+	finding_set(out, VERDICT_PASS, "no strict class with bulk traffic goes before RoCE");
 }

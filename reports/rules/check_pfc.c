@@ -22,7 +22,8 @@ static void pfc_report_none(const struct port_ctx *s, enum verdict none, struct 
 	if (s->port->qos.pfc_enabled)
 		finding_set(out, VERDICT_PASS, "PFC is on for at least one priority");
 	else
-		finding_set(out, none, "PFC is off on every priority: nothing is lossless");
+		finding_set(out, none, "PFC is off on every priority: nothing is lossless%s",
+			    none == VERDICT_WARN ? " (no profile: only a warning)" : "");
 }
 
 PORT_CHECK(check_pfc_none)
@@ -290,7 +291,7 @@ PORT_CHECK(check_pfc_buffer)
 	}
 	if (!small)
 		finding_set(out, VERDICT_PASS,
-			    "lossless priorities have buffers of %llu bytes or more",
+			    "lossless buffers hold %llu bytes or more (pause delay + 1 packet)",
 			    (count_t)least);
 }
 
@@ -354,7 +355,7 @@ PORT_CHECK(check_pfc_storm)
 	const struct qos *q = &s->port->qos;
 
 	if (!qos_has(q, QOS_PFC_STORM) || !qos_has(q, QOS_PFC_ENABLED) || !q->pfc_enabled) {
-		finding_set(out, VERDICT_SKIP, "PFC is off, or the port has no such setting");
+		finding_set(out, VERDICT_SKIP, "PFC is off, or no pfc.storm_prevention_ms here");
 		return;
 	}
 	evidence_field(out, s, QOS_PFC_STORM);

@@ -206,7 +206,8 @@ PORT_CHECK(check_qos_holes)
 		finding_evidence(out, EVIDENCE_HOST, "driver %s, behaviour known from: %s",
 				 quirk->driver, plan_tier_word(quirk->tier));
 	if (bare == QOS_DSCPS || !quirk->dscps_of_firmware)
-		finding_set(out, VERDICT_SKIP, "DSCPs without an entry have priority 0 here");
+		finding_set(out, VERDICT_SKIP,
+			    "no DSCP has an entry, or this driver gives the others priority 0");
 	else if (bare)
 		finding_set(out, VERDICT_FAIL,
 			    "%u DSCPs have no entry: the firmware decides their priority", bare);

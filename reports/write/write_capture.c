@@ -20,10 +20,10 @@ static void capture_write_loss(const struct findings *f, const char *label, cons
 		if (!strcmp(f->list[i].rule->id, id)) {
 			enum verdict v = f->list[i].verdict;
 
-			fprintf(out, "      %-12s  %s: ", label,
+			fprintf(out, "      %-12s  %s %s: ", label, id,
 				v == VERDICT_PASS ? pass : verdict_word(v));
 			text_print(out, f->list[i].text, TEXT_FIELD);
-			fprintf(out, " (%s)\n", id);
+			fputc('\n', out);
 		}
 }
 
@@ -55,7 +55,8 @@ static void capture_write_worst(const struct capture_summary *s, FILE *out)
 /* DSCPs with the number of their flows: without a profile there is nothing to compare with. */
 static void capture_write_dscps(const struct capture_summary *s, FILE *out)
 {
-	const char *separator = "      DSCP          not checked (no profile given): ";
+	const char *separator =
+		"      DSCP          not checked (no profile; a flow can have several): ";
 
 	for (unsigned int dscp = 0; dscp < ARRAY_SIZE(s->flow[0].dscp); dscp++) {
 		unsigned int flows = 0;

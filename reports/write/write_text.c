@@ -279,7 +279,7 @@ static void write_instruction(const struct page *p, const struct finding *f, con
 		{"HOST1", text_other_host(p, f, 0)},
 		{"HOST2", text_other_host(p, f, 1)},
 		{"HOST", f->host},
-		{"--tos 104", tos < 0 ? "" : tos_option},
+		{"--tos 106", tos < 0 ? "" : tos_option},
 	};
 
 	snprintf(apply, sizeof(apply), f->port[0] ? "apply %s -i %s" : "apply %s",
@@ -543,15 +543,15 @@ static void write_passes(const struct page *p)
 	}
 }
 
-/* Only where it differs from the number of findings. */
-static void write_root_cause_count(const struct page *p, enum verdict v, size_t findings)
+/* A consequence may have a root cause of another verdict. */
+static void write_consequence_count(const struct page *p, enum verdict v)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->f->count; i++)
-		n += text_verdict(&p->f->list[i]) == v && p->f->list[i].caused_by < 0;
-	if (n && n < findings)
-		fprintf(p->out, " (%zu root cause%s)", n, plural(n));
+		n += text_verdict(&p->f->list[i]) == v && p->f->list[i].caused_by >= 0;
+	if (n)
+		fprintf(p->out, " (%zu consequence%s)", n, plural(n));
 }
 
 static void write_totals(const struct page *p)
@@ -565,9 +565,9 @@ static void write_totals(const struct page *p)
 	start = ftell(p->out);
 	fprintf(p->out, "%zu check%s: %zu passed, %zu failed", p->f->count, plural(p->f->count),
 		by[VERDICT_PASS], by[VERDICT_FAIL]);
-	write_root_cause_count(p, VERDICT_FAIL, by[VERDICT_FAIL]);
+	write_consequence_count(p, VERDICT_FAIL);
 	fprintf(p->out, ", %zu warning%s", by[VERDICT_WARN], plural(by[VERDICT_WARN]));
-	write_root_cause_count(p, VERDICT_WARN, by[VERDICT_WARN]);
+	write_consequence_count(p, VERDICT_WARN);
 	fprintf(p->out, ", %zu inconclusive, %zu skipped.", by[VERDICT_INCONCLUSIVE],
 		by[VERDICT_SKIP]);
 	/* Scripts look for the exit code: it is never wrapped. */
@@ -607,8 +607,8 @@ static void write_legend(const struct page *p)
 	if (!p->r->capture && verdict_count(p->f, VERDICT_INCONCLUSIVE))
 		fputs("INCONCL: inconclusive checks, their evidence is missing.\n", p->out);
 	if (needed)
-		fputs("[required]: severity error; without evidence the exit code is 4 (1 "
-		      "if a check failed).\n",
+		fputs("[required]: without this evidence the exit code is 4, or 1 if another check "
+		      "failed.\n",
 		      p->out);
 }
 
@@ -641,8 +641,7 @@ static void write_page(const struct page *p)
 	write_legend(p);
 	if (p->r->environment)
 		fputs("doctor --env prints the environment variables for NCCL, UCX, NVSHMEM, "
-		      "libfabric "
-		      "and MVAPICH.\n",
+		      "libfabric and MVAPICH.\n",
 		      p->out);
 }
 

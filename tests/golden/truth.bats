@@ -95,8 +95,8 @@ agree() { # NAME [KEY=VALUE]...
 	build/tools/capgen requesters=100 frames=5000 "$tmp/w.pcap" >"$tmp/truth"
 	run -1 "$rc" capture check "$tmp/w.pcap"
 	[[ ${lines[0]} == 'FAIL  capture w.pcap: 5050 frames, 5050 RoCE in 100 flows, duration '* ]]
-	grep -q '^      network loss  FAIL: ' <<<"$output"
-	grep -q '^      capture loss  WARN: ' <<<"$output"
+	grep -q '^      network loss  RC-CAP-004 FAIL: ' <<<"$output"
+	grep -q '^      capture loss  RC-CAP-001 WARN: ' <<<"$output"
 	grep -q '^      worst flows   from .* to .* QP 0x.*: [0-9]* PSNs lost, ' <<<"$output"
 	grep -Eq '^ {20}3 of [0-9]+ flows shown$' <<<"$output"
 	tr -s ' \n' '  ' <<<"$output" | grep -q '(4 of [0-9]* shown)'

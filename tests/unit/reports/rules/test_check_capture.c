@@ -591,7 +591,7 @@ static void test_numbers(void **state)
 		 "1 sequence NAK without its request in the capture in 1 of 1 flow"},
 		{not_ready, "RC-CAP-009", "1 RNR NAK in 1 of 2 flows"},
 		{malformed, "RC-CAP-013", "1 malformed frame"},
-		{one_way, "RC-CAP-003", "no packet in the reverse direction in 1 of 1 flow: "},
+		{one_way, "RC-CAP-003", "no packet in the reverse direction in 1 of 1 RC/XRC"},
 	};
 	static struct setting s;
 

@@ -239,14 +239,15 @@ static const char *const text_lines[] = {
 	"\n  RC-PFC-004  h1 roce0, h2 roce0: no link partner was heard (LLDP) [allowed by "
 	"--allow-inconclusive]\n",
 	"\n  RC-PFC-010  h1 roce0, h2 roce0: nothing was lost, but no congestion was made",
-	" [required]\n      next step    congest each host in turn, from two others; for "
-	"h1:\n                   on h2 and HOST2: rocecheck probe server (prints a token)\n"
-	"                   on h1: rocecheck probe client h2 HOST2 --incast --tos 106\n",
+	" [required]\n      next step    congest each host in turn: h1 receives, two other hosts "
+	"(h2, HOST2) send to it\n                   on h2 and HOST2: rocecheck probe server "
+	"(prints",
+	" on h1: rocecheck probe client h2 HOST2 --incast --tos 106 --token-file FILE\n",
 	" 0 warnings, 4 inconclusive, 2 skipped. Exit code 1.\n",
 	"\nEvidence: [H] host settings, ",
 	"\n[], {}: no entry.\n",
 	"->: consequence of the root cause above.\nINCONCL: ",
-	"\n[required]: severity error",
+	"\n[required]: without this evidence ",
 };
 
 static void test_text(void **state)
