@@ -163,8 +163,7 @@ PORT_CHECK(check_ets_cap)
 		finding_set(out, VERDICT_FAIL, "traffic class %u is used, but the port has only %u",
 			    used - 1, q->ets_cap);
 	else
-		finding_set(out, VERDICT_PASS,
-			    "the highest traffic class in use is %u, the port has %u classes",
+		finding_set(out, VERDICT_PASS, "highest class in use: %u, the port has %u classes",
 			    used - 1, q->ets_cap);
 }
 
