@@ -50,7 +50,7 @@ static void test_rows(void **state)
 		check_text(r->advice, 120);
 		check_text(r->source, 80);
 		if (r->obtain)
-			check_text(r->obtain, 280);
+			check_text(r->obtain, 370);
 		check_text(r->evidence, 4);
 		assert_int_equal(strspn(r->evidence, "HXLCKT"), strlen(r->evidence));
 		assert_true(!r->check != !r->check_port);

@@ -240,7 +240,7 @@ static const char *const text_lines[] = {
 	"--allow-inconclusive]\n",
 	"\n  RC-PFC-010  h1 roce0, h2 roce0: nothing was lost, but no congestion was made",
 	" [required]\n      next step    congest each host in turn: h1 receives, two other hosts "
-	"(h2, HOST2) send to it\n                   on h2 and HOST2: rocecheck probe server "
+	"(h2, HOST2) send\n                   on h2 and HOST2: rocecheck probe server "
 	"(prints",
 	" on h1: rocecheck probe client h2 HOST2 --incast --tos 106 --token-file FILE\n",
 	" 0 warnings, 4 inconclusive, 2 skipped. Exit code 1.\n",
