@@ -543,15 +543,15 @@ static void write_passes(const struct page *p)
 	}
 }
 
-/* A consequence may have a root cause of another verdict. */
-static void write_consequence_count(const struct page *p, enum verdict v)
+/* Only where it differs from the number of findings. */
+static void write_root_cause_count(const struct page *p, enum verdict v, size_t findings)
 {
 	size_t n = 0;
 
 	for (size_t i = 0; i < p->f->count; i++)
-		n += text_verdict(&p->f->list[i]) == v && p->f->list[i].caused_by >= 0;
-	if (n)
-		fprintf(p->out, " (%zu consequence%s)", n, plural(n));
+		n += text_verdict(&p->f->list[i]) == v && p->f->list[i].caused_by < 0;
+	if (n && n < findings)
+		fprintf(p->out, " (%zu root cause%s)", n, plural(n));
 }
 
 static void write_totals(const struct page *p)
@@ -565,9 +565,9 @@ static void write_totals(const struct page *p)
 	start = ftell(p->out);
 	fprintf(p->out, "%zu check%s: %zu passed, %zu failed", p->f->count, plural(p->f->count),
 		by[VERDICT_PASS], by[VERDICT_FAIL]);
-	write_consequence_count(p, VERDICT_FAIL);
+	write_root_cause_count(p, VERDICT_FAIL, by[VERDICT_FAIL]);
 	fprintf(p->out, ", %zu warning%s", by[VERDICT_WARN], plural(by[VERDICT_WARN]));
-	write_consequence_count(p, VERDICT_WARN);
+	write_root_cause_count(p, VERDICT_WARN, by[VERDICT_WARN]);
 	fprintf(p->out, ", %zu inconclusive, %zu skipped.", by[VERDICT_INCONCLUSIVE],
 		by[VERDICT_SKIP]);
 	/* Scripts look for the exit code: it is never wrapped. */

@@ -243,7 +243,7 @@ static const char *const text_lines[] = {
 	"(h2, HOST2) send\n                   on h2 and HOST2: rocecheck probe server "
 	"(prints",
 	" on h1: rocecheck probe client h2 HOST2 --incast --tos 106 --token-file FILE\n",
-	" 0 warnings, 4 inconclusive, 2 skipped. Exit code 1.\n",
+	" 0 warnings, 4 inconclusive, 4 skipped. Exit code 1.\n",
 	"\nEvidence: [H] host settings, ",
 	"\n[], {}: no entry.\n",
 	"->: consequence of the root cause above.\nINCONCL: ",
