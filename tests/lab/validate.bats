@@ -261,7 +261,7 @@ ends()
 			["h1 FAIL", "h2 PASS"]' "$out/report.json"
 	done
 	[[ $output == *"RC-QOS-007  h1 roce0 prio 3: DSCP 26 from h2 arrives as 10: rewritten on the path"* ]]
-	[[ $(tr -s ' \n' ' ' <<<"$output") == *"DSCP 26 arrives as 10 (64 of 64), on all 4 source ports"* ]]
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"DSCP 26 arrives as 10 (256 of 256), on all 4 source ports"* ]]
 	jq -e '[.findings[] | select(.rule == "RC-NET-009") | .verdict] | unique == ["PASS"]' "$out/report.json"
 }
 
