@@ -194,6 +194,7 @@ teardown()
 }
 
 @test "what listens there is no probe server" {
+	token=00112233445566778899aabbccddeeff # of nobody
 	limited 15 -n 20 -p 22
 	refused 3 "SSH-2.0" "check that 'rocecheck probe server' listens"
 	limited 15 -n 20
