@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * N:1 incast: a two-ended probe with each of several servers, all of which send to this host and
+ * N:1 incast: a probe with each of several servers, all of which send to this host and
  * start at one instant.
  */
 #ifndef PROBE_INCAST_H

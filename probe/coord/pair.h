@@ -65,7 +65,7 @@ struct pair {
 	struct traffic_report report[SIDES]; /* owned */
 	unsigned int size_count;   /* of a sweep, as far as it came: then reports are there */
 	struct pair_size *size;	   /* owned */
-	struct pair_marking *echo; /* owned; NULL: not wished, or not come to */
+	struct pair_marking *echo; /* owned; NULL: not asked for, or not reached */
 	bool stopped;		   /* by the user, also when that was to end it */
 	bool partial;		   /* it ended before its time: stopped, or an end lost */
 	char why[640];		   /* what ended it */

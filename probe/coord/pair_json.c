@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record of a two-ended probe as a document for programs.
+ * The record of a pair as a document for programs.
  */
 #include <string.h>
 

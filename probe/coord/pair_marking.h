@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The marking echo of a two-ended probe: after its traffic and the last reading of counters, which
+ * The marking test of a pair: after its traffic and the last reading of counters, which
  * it does not disturb.
  */
 #ifndef PROBE_PAIR_MARKING_H

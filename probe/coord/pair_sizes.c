@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The sweep of message sizes of a two-ended probe.
+ * The sweep of message sizes of a pair.
  */
 #include "probe/coord/pair_sizes.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Verdict of a two-ended probe: turns its record into the input of traffic_verdict_make(). Pure.
+ * Verdict of a pair: turns its record into the input of traffic_verdict_make(). Pure.
  */
 #ifndef REPORTS_PAIR_VERDICT_H
 #define REPORTS_PAIR_VERDICT_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The record of a two-ended probe without a machine: its verdict, its document, its text. What one
+ * The record of a pair without a machine: its verdict, its document, its text. What one
  * end did not say is never a pass.
  */
 #include <errno.h>

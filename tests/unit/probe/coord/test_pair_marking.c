@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The marking echo of a two-ended probe through real agents and traffic processes: this program is
+ * The marking test of a pair through real agents and traffic processes: this program is
  * all of them. Each process has verbs of its own, so that no datagram reaches the other end: the
  * echo has to end in time, and say just that.
  */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A two-ended probe's record as a verdict: four classes at once in the counters by priority, the
+ * A pair's record as a verdict: four classes at once in the counters by priority, the
  * direction of READs, what the record says of its own end.
  */
 #include <errno.h>
