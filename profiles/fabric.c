@@ -150,7 +150,7 @@ int fabric_launcher_split(const char *launcher, const char *host, char *buf, siz
 	}
 	if (used >= size)
 		return err_set(e, -EINVAL, "longer than %zu characters", size - 1);
-	if (!words || !strncmp(argv[0], host, strlen(host)))
+	if (!words || !strncmp(launcher + strspn(launcher, " "), mark, sizeof(mark) - 1))
 		return err_set(e, -EINVAL, "expected a program first");
 	return hosts ? words : err_set(e, -EINVAL, "{host} is missing");
 }
@@ -172,7 +172,7 @@ static int fabric_read_launcher(struct schema_load *l, const struct schema_row *
 		return schema_expect(l, node, "a text");
 	if (strlen(node->text) >= row->size)
 		err_set(&e, -EINVAL, "longer than %zu characters", row->size - 1);
-	else if (fabric_launcher_split(node->text, "{}", buf, sizeof(buf), argv, &e) > 0) {
+	else if (fabric_launcher_split(node->text, "h", buf, sizeof(buf), argv, &e) > 0) {
 		strcpy(target, node->text);
 		return 0;
 	}

@@ -44,7 +44,7 @@ enum fabric_capture {
 	CAPTURE_OFF,
 };
 
-/* Does the other end of the links send DCBX? */
+/* DCBX of the switches. */
 enum fabric_dcbx {
 	FABRIC_DCBX_EXPECTED,
 	FABRIC_DCBX_NONE, /* its absence is a warning, not missing evidence */

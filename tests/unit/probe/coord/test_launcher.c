@@ -97,6 +97,7 @@ static void test_command(void **state)
 		 "[kubectl] [exec] [-i] [pod/h2-0] "
 		 "[--] [rocecheck] [agent]",
 		 ""},
+		{"srun -w {host}", "s", "", "[srun] [-w] [s] [rocecheck] [agent]", ""},
 		{"sh -c {host}", "$(reboot)", "", "", "invalid host '$(reboot)'"},
 		{"srun -w {host}", "-x", "", "", "invalid host '-x'"},
 		{"srun -w {host}", "h1", "--help", "", "invalid agent command"},
