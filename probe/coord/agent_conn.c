@@ -104,26 +104,22 @@ static void conn_read_hello(struct agent_conn *k, const json_t *doc)
 	loop_timer_stop(k->timer);
 }
 
-static bool conn_was_sent(const struct agent_conn *k, const json_t *id)
-{
-	return json_integer_value(id) > 0 && (uint64_t)json_integer_value(id) <= k->id;
-}
-
 /* Drops answers to pings (id 0), to abandoned calls, and events (no id). */
 static void conn_read_answer(struct agent_conn *k, json_t *doc)
 {
 	const json_t *id = json_object_get(doc, "id");
 	const json_t *error = json_object_get(doc, "error");
+	json_int_t number = json_is_integer(id) ? json_integer_value(id) : -1;
 	struct agent_call *c = k->pending;
 	struct err e = {0};
 
 	if (!id && k->event)
 		k->event(k, doc, k->event_arg);
-	if (!id || (json_is_integer(id) && !json_integer_value(id) && !error))
+	if (!id || (!number && !error))
 		return;
-	while (c && (!json_is_integer(id) || (uint64_t)json_integer_value(id) != c->id))
+	while (c && (json_int_t)c->id != number)
 		c = c->next;
-	if (!c && k->abandoned && json_is_integer(id) && conn_was_sent(k, id)) {
+	if (!c && k->abandoned && number > 0 && number <= (json_int_t)k->id) {
 		k->abandoned--;
 		return;
 	}
@@ -375,6 +371,19 @@ static int conn_send_request(struct agent_conn *k, json_t *doc)
 	}
 	free(text);
 	return err;
+}
+
+const json_t *agent_call_reply(const struct agent_conn *k, const struct agent_call *c,
+			       struct err *e)
+{
+	if (c->reply)
+		return c->reply;
+	*e = c->err;
+	if (!e->code)
+		err_set(e, -EINTR, "stopped");
+	if (k->state == CONN_LOST)
+		e->code = -EPIPE;
+	return NULL;
 }
 
 void agent_call_clear(struct agent_call *c)

@@ -83,6 +83,11 @@ void agent_call(struct agent_conn *k, struct agent_call *c, const char *op, json
 /* Gives up a pending call; its answer is dropped when it comes. */
 void agent_call_abandon(struct agent_conn *k, struct agent_call *c);
 
+/* Returns the reply of a call; NULL with its error in e: -EPIPE when the connection is lost, -EINTR
+ * when a stop ended the wait. */
+const json_t *agent_call_reply(const struct agent_conn *k, const struct agent_call *c,
+			       struct err *e);
+
 /* Frees the reply of a call that is not pending. */
 void agent_call_clear(struct agent_call *c);
 

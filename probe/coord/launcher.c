@@ -30,14 +30,17 @@ static void PRINTF_LIKE(2, 3) launcher_add_text(struct launcher_argv *a, const c
 	launcher_add_arg(a, text);
 }
 
-/* Checks the name again, although the inventory has checked it: it goes on a command line. */
-static int launcher_check_target(const char *target, struct err *e)
+/* Returns the target of a host, or NULL. Checks the name again, although the inventory has checked
+ * it: it goes on a command line. */
+static const char *launcher_target(const struct fabric_host *h, struct err *e)
 {
+	const char *target = h->target[0] ? h->target : h->name;
+
 	if (fabric_target_ok(target))
-		return 0;
+		return target;
 	err_set(e, -EINVAL, "invalid host '%s': expected user@host, an address or a name", target);
 	err_hint(e, "letters, digits and ._-+:%%@[]/ are allowed; no part begins with '-'");
-	return -EINVAL;
+	return NULL;
 }
 
 /* sshd passes the arguments to the user's shell, so special characters are quoted. */
@@ -83,11 +86,11 @@ static int launcher_make_ssh(const struct fabric *f, unsigned int host, struct l
 			     struct err *e)
 {
 	const struct fabric_host *h = &f->host[host];
-	const char *target = h->target[0] ? h->target : h->name;
-	int err = launcher_check_target(target, e);
+	const char *target = launcher_target(h, e);
+	int err;
 
-	if (err)
-		return err;
+	if (!target)
+		return e->code;
 	launcher_add_arg(out, "ssh");
 	if (f->ssh_config[0]) {
 		launcher_add_arg(out, "-F");
@@ -124,12 +127,11 @@ static int launcher_make_local(const struct fabric *f, unsigned int host, struct
 static int launcher_make_command(const struct fabric *f, unsigned int host,
 				 struct launcher_argv *out, struct err *e)
 {
-	const struct fabric_host *h = &f->host[host];
-	const char *target = h->target[0] ? h->target : h->name;
-	int err = launcher_check_target(target, e), words;
+	const char *target = launcher_target(&f->host[host], e);
+	int words;
 
-	if (err)
-		return err;
+	if (!target)
+		return e->code;
 	words = fabric_launcher_split(f->launcher, target, out->words, sizeof(out->words),
 				      out->argv, e);
 	if (words < 0) {

@@ -17,7 +17,8 @@
 #define CLOSE_MS   5000 /* the agent's watchdog comes first */
 #define CLOCK_MS   5000
 #define CLOCK_ASKS 5
-#define START_MS   1000 /* from the last question to the common start */
+#define START_MS   1000	 /* from the last question to the common start */
+#define MARGIN_MS  15000 /* after the time of a run: the agent's watchdog comes first */
 
 static const enum run_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
 
@@ -49,19 +50,10 @@ void load_fail(struct load_flow *f, enum run_side side, const struct err *e)
 
 const json_t *load_reply(const struct load_flow *f, enum run_side side, struct err *e)
 {
-	const struct load_end *end = &f->end[side];
-
-	if (end->call.reply)
-		return end->call.reply;
-	*e = end->call.err;
-	if (!e->code)
-		err_set(e, -EINTR, "stopped");
-	if (load_conn(end)->state == CONN_LOST)
-		e->code = -EPIPE;
-	return NULL;
+	return agent_call_reply(load_conn(&f->end[side]), &f->end[side].call, e);
 }
 
-/* Takes the answer of each end that was asked; without one its flow fails. */
+/* Reads the answer of each end that was asked; a flow without one fails. */
 static void load_read_answers(struct load *l,
 			      int (*read_answer)(struct load_end *end, const json_t *reply,
 						 struct err *e))
@@ -294,7 +286,7 @@ void load_run(struct load *l)
 
 			if (!f->failed)
 				load_ask(end, "traffic_run", load_run_request(l, end),
-					 f->duration_ms + wait_ms);
+					 f->duration_ms + MARGIN_MS + wait_ms);
 		}
 	}
 	loop_run_until(l->loop, load_is_over, l);

@@ -10,8 +10,6 @@
 #include "probe/coord/session.h"
 #include "probe/io/destination.h"
 
-#define LOAD_PROGRESS_MS 500
-
 /* One end of a flow. The caller fills the first part. */
 struct load_end {
 	struct session *s; /* one for both ends; the sessions of a load share one loop */
@@ -24,13 +22,13 @@ struct load_end {
 	uint8_t gid[16];
 	json_t *peer;		/* owned; what the other end needs to connect */
 	int64_t ahead_ns;	/* its clock, compared with ours */
-	uint64_t round_trip_ns; /* of that comparison: at most so wrong */
+	uint64_t round_trip_ns; /* of that comparison; it bounds the error */
 	struct agent_call call; /* the last request; after load_run() the result */
 };
 
 struct load_flow {
 	struct load_end end[SIDES];
-	uint32_t duration_ms; /* of its run, with all time that the ends may take by themselves */
+	uint32_t duration_ms; /* of its run */
 	bool until_client;    /* the server is told to stop when the client is done */
 	bool failed;	      /* in any step */
 	struct err e;	      /* the first failure, with the host in front */

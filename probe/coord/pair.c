@@ -195,22 +195,16 @@ static void pairs_connect(struct pairs *x)
 static int pair_read_snapshot(struct pair_session *d, enum run_side side, struct err *e)
 {
 	const struct agent_conn *k = &d->s.conn[side];
+	const json_t *reply = agent_call_reply(k, &k->call, e);
 	struct run_host *h = &d->t->run.host[side];
 
-	if (!k->call.reply) {
-		*e = k->call.err;
-		if (!e->code)
-			err_set(e, -EINTR, "stopped");
-		if (k->state == CONN_LOST)
-			e->code = -EPIPE;
-	} else if (!snapshot_from_json(json_object_get(k->call.reply, "snapshot"), &h->before, e)) {
-		h->has_before = true;
-		return 0;
-	} else {
+	if (reply && snapshot_from_json(json_object_get(reply, "snapshot"), &h->before, e))
 		err_prefix(e, "snapshot");
-	}
-	err_prefix(e, "%s", h->name);
-	return e->code;
+	else if (reply)
+		h->has_before = true;
+	if (!h->has_before)
+		err_prefix(e, "%s", h->name);
+	return h->has_before ? 0 : e->code;
 }
 
 static void pairs_collect(struct pairs *x)

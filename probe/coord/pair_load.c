@@ -11,9 +11,9 @@
 #include "probe/record/run_tcp.h"
 #include "profiles/base/json.h"
 
-#define RUN_MARGIN_MS 15000 /* after the duration: the agent's watchdog comes first */
+#define PROGRESS_MS 500
 
-/* Then a stop is the end that was meant. */
+/* True when only a stop ends the run: then the stop is no error. */
 static bool pair_runs_until_stopped(const struct traffic_spec *spec)
 {
 	for (unsigned int i = 0; i < spec->class_count; i++)
@@ -22,7 +22,7 @@ static bool pair_runs_until_stopped(const struct traffic_spec *spec)
 	return !spec->duration_ms;
 }
 
-/* Without memory for it the record is short of what the reports have as well. */
+/* Without memory the record lacks the TCP results; the reports still have them. */
 static void pair_fill_tcp(const struct pair *t, struct run_pair *pair)
 {
 	const struct traffic_spec *spec = &t->spec[SIDE_CLIENT];
@@ -82,16 +82,13 @@ static void pairs_copy_failures(struct pairs *x)
 			pair_fail(&x->one[i], &x->flow[i].e);
 }
 
-/* A lost end is worth more than a stop, and both are worth more than what the other end says of it.
- */
+/* Reads both reports. Of several errors a lost end is kept first, then the stop. */
 static void pair_read_reports(struct pair_session *d, const struct load_flow *f)
 {
-	static const enum run_side order[SIDES] = {SIDE_SERVER, SIDE_CLIENT};
 	bool was_stopped = session_stopped(&d->s);
 	struct err first = {0};
 
-	for (unsigned int i = 0; i < SIDES; i++) {
-		enum run_side side = order[i];
+	for (unsigned int side = SIDES; side-- > 0;) {
 		struct err e = {0};
 		const json_t *reply = load_reply(f, side, &e);
 
@@ -126,9 +123,9 @@ static void pairs_run_traffic(struct pairs *x, struct load *l)
 		d->live.started_ms = d->live.now_ms = monotonic_ms();
 		d->live.duration_ms = ms;
 		memset(d->live.side, 0, sizeof(d->live.side)); /* of a size before */
-		x->flow[i].duration_ms = (ms ? ms : TRAFFIC_DURATION_MAX_MS) + RUN_MARGIN_MS;
+		x->flow[i].duration_ms = ms ? ms : TRAFFIC_DURATION_MAX_MS;
 	}
-	l->progress_ms = LOAD_PROGRESS_MS;
+	l->progress_ms = PROGRESS_MS;
 	load_run(l);
 	for (unsigned int i = 0; i < x->count; i++) {
 		struct pair_start *start = &x->one[i].t->start;

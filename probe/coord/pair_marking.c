@@ -14,8 +14,6 @@
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
-#define RUN_MARGIN_MS 15000u /* the agent's watchdog comes first */
-
 void pair_marking_ends(const struct pair_marking *x, struct marking_endpoints *ends)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
@@ -70,7 +68,7 @@ static bool marking_prepare(struct pair_session *d, struct load_flow *f)
 	}
 	for (unsigned int k = 0; k < SIDES; k++)
 		f->end[k].spec = marking_spec_to_json(&x->spec[k]);
-	f->duration_ms = x->spec[0].duration_ms + RUN_MARGIN_MS;
+	f->duration_ms = x->spec[0].duration_ms;
 	f->until_client = true;
 	session_report(&d->s, "testing DSCP and ECN marking");
 	return true;

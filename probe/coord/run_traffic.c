@@ -20,11 +20,10 @@
 
 #define MARKING_COUNT	   64	 /* datagrams for each UDP source port: 1 in 40 lost shows */
 #define UNKNOWN_SPEED_MBPS 1000u /* where nobody says how fast the link is */
-#define RUN_MARGIN_MS	   15000 /* after the duration: the agent's watchdog comes first */
 
 /* One pair while it runs. */
 struct round_pair {
-	struct run_pair *pair;
+	struct run_pair *pair;		  /* of traffic */
 	struct destinations place[SIDES]; /* of the ports, as inventory and snapshot have them */
 };
 
@@ -34,7 +33,6 @@ struct round {
 	struct load load;
 	struct traffic_spec spec[SIDES]; /* of a pair while it is prepared */
 	/* Of the marking test */
-	struct run_pair *ends;
 	struct marking_spec (*marking)[SIDES];
 	struct marking_result result[SIDES]; /* of a pair while it is read */
 };
@@ -102,22 +100,22 @@ static int traffic_prepare_end(struct coordinator *c, const struct run_pair *pai
 }
 
 /* Makes the specs of both ends; a pair that cannot run fails. */
-static void traffic_prepare_specs(struct coordinator *c, struct round_pair *at, struct load_flow *f,
+static void traffic_prepare_specs(struct coordinator *c, const struct run_pair *p,
+				  struct destinations place[SIDES], struct load_flow *f,
 				  struct traffic_spec spec[SIDES])
 {
-	const struct run_pair *p = at->pair;
 	uint64_t seed = 0;
 	struct err e = {0};
 
 	for (unsigned int i = 0; i < SIDES; i++) {
 		f->end[i].s = &c->s;
 		f->end[i].host = i == SIDE_CLIENT ? p->client_host : p->server_host;
-		f->end[i].place = &at->place[i];
+		f->end[i].place = &place[i];
 	}
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		seed = loop_now_ms(c->s.loop);
 	for (unsigned int i = 0; i < SIDES && !f->failed; i++) {
-		if (traffic_prepare_end(c, p, i, &at->place[i], &spec[i], &e))
+		if (traffic_prepare_end(c, p, i, &place[i], &spec[i], &e))
 			load_fail(f, i, &e);
 		spec[i].seed = seed & JSON_UINT_MAX;
 	}
@@ -129,7 +127,7 @@ static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct
 	struct run_pair *p = at->pair;
 	struct err e = {0};
 
-	traffic_prepare_specs(c, at, f, spec);
+	traffic_prepare_specs(c, p, at->place, f, spec);
 	if (!f->failed && run_tcp_alloc(p, spec->tcp, c->f->tcp_count)) {
 		err_sys(&e, -ENOMEM, "traffic");
 		load_fail(f, SIDE_CLIENT, &e);
@@ -144,7 +142,7 @@ static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct
 		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
 		f->end[i].spec = traffic_spec_to_json(&spec[i]);
 	}
-	f->duration_ms = spec->duration_ms + RUN_MARGIN_MS;
+	f->duration_ms = spec->duration_ms;
 }
 
 /* Stores the result of one end of a pair. */
@@ -265,12 +263,12 @@ static void traffic_mark_round(struct coordinator *c, struct round *r, struct ru
 	for (unsigned int i = 0; i < l->count; i++) {
 		struct load_flow *f = &l->flow[i];
 
-		r->ends[i] = (struct run_pair){.client_host = m[i].client_host,
-					       .client_port = m[i].client_port,
-					       .server_host = m[i].server_host,
-					       .server_port = m[i].server_port};
-		r->list[i].pair = &r->ends[i];
-		traffic_prepare_specs(c, &r->list[i], f, r->spec);
+		const struct run_pair ends = {.client_host = m[i].client_host,
+					      .client_port = m[i].client_port,
+					      .server_host = m[i].server_host,
+					      .server_port = m[i].server_port};
+
+		traffic_prepare_specs(c, &ends, r->list[i].place, f, r->spec);
 		if (f->failed)
 			continue;
 		marking_specs_make(r->spec, 0, r->marking[i]);
@@ -279,7 +277,7 @@ static void traffic_mark_round(struct coordinator *c, struct round *r, struct ru
 			m[i].tos[k] = r->marking[i][k].class[0].tos;
 			f->end[k].spec = marking_spec_to_json(&r->marking[i][k]);
 		}
-		f->duration_ms = r->marking[i]->duration_ms + RUN_MARGIN_MS;
+		f->duration_ms = r->marking[i]->duration_ms;
 		f->until_client = true;
 	}
 	load_open(l, "echo_open");
@@ -443,7 +441,6 @@ static struct round *traffic_new_round(struct coordinator *c, unsigned int most)
 	r->load.loop = c->s.loop;
 	r->list = calloc(most, sizeof(*r->list));
 	r->load.flow = calloc(most, sizeof(*r->load.flow));
-	r->ends = calloc(most, sizeof(*r->ends));
 	r->marking = calloc(most, sizeof(*r->marking));
 	return r;
 }
@@ -454,7 +451,6 @@ static void traffic_free_round(struct round *r)
 		return;
 	free(r->list);
 	free(r->load.flow);
-	free(r->ends);
 	free(r->marking);
 	free(r);
 }
@@ -470,7 +466,7 @@ static int traffic_run_rail(struct coordinator *c, unsigned int number, struct r
 	err = schedule_make(rail->count, &s);
 	if (!err && s.pair_count) {
 		r = traffic_new_round(c, rail->count);
-		err = !r || !r->list || !r->load.flow || !r->ends || !r->marking ? -ENOMEM : 0;
+		err = !r || !r->list || !r->load.flow || !r->marking ? -ENOMEM : 0;
 	}
 	if (!err && s.pair_count)
 		err = marking ? traffic_add_markings(c->s.r, &s) : traffic_add_pairs(c->s.r, &s);
