@@ -328,6 +328,13 @@ struct profile_place {
 #define DIRS_MAX   4
 #define LEVELS_MAX 5 /* folders above build/san/unit/ROOM/ROOM/NAME */
 
+const char *profile_shown_name(const char *path)
+{
+	static const char shipped[] = "builtin:";
+
+	return path + (strncmp(path, shipped, sizeof(shipped) - 1) ? 0 : sizeof(shipped) - 1);
+}
+
 bool profile_is_path(const char *name)
 {
 	size_t length = strlen(name);

@@ -98,6 +98,9 @@ int profile_relative(const char *from, const char *name, char *path, size_t size
 /* Returns true for the path of a file, false for the name of a shipped profile. */
 bool profile_is_path(const char *name);
 
+/* Returns the name for people of a profile's path: without "builtin:" of a shipped one. */
+const char *profile_shown_name(const char *path);
+
 /* The JSON Schema of a profile; new reference, NULL on -ENOMEM. */
 json_t *profile_schema(void);
 

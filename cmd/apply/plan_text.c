@@ -519,13 +519,6 @@ static void plan_print_nothing(const struct plans *plans, const struct profile *
 	fprintf(out, " already match%s %s.", plans->count == 1 ? "es" : "", profile->name);
 }
 
-const char *cmd_profile_name(const struct profile *profile)
-{
-	bool shipped = !strncmp(profile->path, "builtin:", strlen("builtin:"));
-
-	return profile->path + (shipped ? strlen("builtin:") : 0);
-}
-
 void cmd_plans_print(const struct plans *plans, const struct profile *profile, FILE *out,
 		     bool colour)
 {
@@ -545,8 +538,9 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 		plan_print_nothing(plans, profile, out);
 		return;
 	}
-	fprintf(out, "Profile: %s%s\n", cmd_profile_name(profile),
-		cmd_profile_name(profile) != profile->path ? " (shipped with rocecheck)" : "");
+	fprintf(out, "Profile: %s%s\n", profile_shown_name(profile->path),
+		profile_shown_name(profile->path) != profile->path ? " (shipped with rocecheck)"
+								   : "");
 	for (unsigned int i = 0; i < plans->count; i++)
 		print_plan(&plans->plan[i], &plans->use[i], profile, out, colour);
 	plan_print_signs(plans, out);

@@ -41,9 +41,6 @@ void cmd_plans_print(const struct plans *plans, const struct profile *profile, F
 /* Returns rocecheck.plan/1 with the users of each port: a new reference, NULL on -ENOMEM. */
 json_t *cmd_plans_json(const struct plans *plans);
 
-/* The file of a profile, or the name of a shipped one. */
-const char *cmd_profile_name(const struct profile *profile);
-
 /* Checks that neither firmware nor another program owns the DCB settings of the ports. 0, or -EBUSY
  * with the remedy in e. */
 int cmd_plans_check_owner(const struct plans *plans, struct err *e);

@@ -156,7 +156,7 @@ static void watch_print_detail(const char *head, const char *text)
 /* The command that restores the baseline; none if that is only the state at the start. */
 static void watch_print_remedy(const struct watch *w, const struct watched *p)
 {
-	const char *name = w->profile ? cmd_profile_name(w->profile) : "--last";
+	const char *name = w->profile ? profile_shown_name(w->profile->path) : "--last";
 
 	if (!repair && (w->profile || p->since[0]))
 		printf("    to restore: rocecheck apply %s -i %s (or watch with --repair)\n", name,
@@ -499,7 +499,7 @@ static void watch_print_start(const struct watch *w, const struct watched *p)
 
 	if (w->profile)
 		snprintf(text, sizeof(text), "baseline: profile %.200s",
-			 cmd_profile_name(w->profile));
+			 profile_shown_name(w->profile->path));
 	else if (p->since[0])
 		snprintf(text, sizeof(text), "baseline: settings after transaction %s", p->since);
 	else

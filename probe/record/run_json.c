@@ -108,13 +108,14 @@ static const struct json_row size_rows[] = {
 		 .max = TRAFFIC_MESSAGE_MAX),
 };
 
+/* One end of a pair or of a marking test, with one more member (reference stolen). */
 static json_t *run_endpoint_to_json(const struct run *r, unsigned int host, unsigned int port,
-				    uint8_t tos, const struct traffic_result *result)
+				    uint8_t tos, const char *key, json_t *value)
 {
 	const struct run_host *h = &r->host[host];
 
 	return json_pack("{s:s, s:s, s:i, s:o}", "host", h->name, "netdev", h->port[port].netdev,
-			 "tos", tos, "result", traffic_result_to_json(result));
+			 "tos", tos, key, value);
 }
 
 /* Of the TCP backgrounds: an end that told nothing has no result. */
@@ -142,10 +143,12 @@ static json_t *run_pair_to_json(const struct run *r, const struct run_pair *p)
 
 	if (!(json_object_set_new(out, "client",
 				  run_endpoint_to_json(r, p->client_host, p->client_port,
-						       p->client_tos, &p->client)) |
+						       p->client_tos, "result",
+						       traffic_result_to_json(&p->client))) |
 	      json_object_set_new(out, "server",
 				  run_endpoint_to_json(r, p->server_host, p->server_port,
-						       p->server_tos, &p->server)) |
+						       p->server_tos, "result",
+						       traffic_result_to_json(&p->server))) |
 	      json_rows_write(out, JSON_ROWS(size_rows), p) |
 	      (p->tcp_count ? run_add_tcp(out, p) : 0)))
 		return out;
@@ -162,22 +165,18 @@ static const struct json_row marking_rows[] = {
 			  JSON_BY(marking_finding)),
 };
 
-static json_t *run_marking_end_to_json(const struct run *r, const struct run_marking *m,
-				       enum run_side side)
-{
-	const struct run_host *h = &r->host[side == SIDE_CLIENT ? m->client_host : m->server_host];
-	unsigned int port = side == SIDE_CLIENT ? m->client_port : m->server_port;
-
-	return json_pack("{s:s, s:s, s:i, s:I}", "host", h->name, "netdev", h->port[port].netdev,
-			 "tos", m->tos[side], "arrived", (json_int_t)m->arrived[side]);
-}
-
 static json_t *run_marking_to_json(const struct run *r, const struct run_marking *m)
 {
 	json_t *out = json_rows_make(JSON_ROWS(marking_rows), m);
 
-	if (!(json_object_set_new(out, "client", run_marking_end_to_json(r, m, SIDE_CLIENT)) |
-	      json_object_set_new(out, "server", run_marking_end_to_json(r, m, SIDE_SERVER))))
+	if (!(json_object_set_new(out, "client",
+				  run_endpoint_to_json(r, m->client_host, m->client_port,
+						       m->tos[SIDE_CLIENT], "arrived",
+						       json_uint(m->arrived[SIDE_CLIENT]))) |
+	      json_object_set_new(out, "server",
+				  run_endpoint_to_json(r, m->server_host, m->server_port,
+						       m->tos[SIDE_SERVER], "arrived",
+						       json_uint(m->arrived[SIDE_SERVER])))))
 		return out;
 	json_decref(out);
 	return NULL;
@@ -200,16 +199,20 @@ json_t *run_to_json(const struct run *r)
 	return NULL;
 }
 
-/* Where host and netdev of a pair's end are in the run. */
+/* Where host and netdev of an end are in the run, and its ToS. */
 static int run_find_endpoint(const struct run_index *index, const json_t *json, unsigned int *host,
-			     unsigned int *port, struct err *e)
+			     unsigned int *port, uint8_t *tos, struct err *e)
 {
 	const char *name = json_string_value(json_object_get(json, "host"));
 	const char *netdev = json_string_value(json_object_get(json, "netdev"));
+	uint64_t value = 0;
+	int err;
 
 	if (!name || !netdev || run_index_find(index, name, netdev, host, port))
 		return err_set(e, -EINVAL, "no host and port of this run");
-	return 0;
+	err = json_get_uint(json, "tos", 0, 255, &value, e);
+	*tos = (uint8_t)value;
+	return err;
 }
 
 static int run_parse_endpoint(const struct run_index *index, const json_t *json, const char *key,
@@ -217,14 +220,10 @@ static int run_parse_endpoint(const struct run_index *index, const json_t *json,
 			      struct traffic_result *result, struct err *e)
 {
 	const json_t *end = json_object_get(json, key);
-	uint64_t value = 0;
-	int err = run_find_endpoint(index, end, host, port, e);
+	int err = run_find_endpoint(index, end, host, port, tos, e);
 
 	if (!err)
-		err = json_get_uint(end, "tos", 0, 255, &value, e);
-	if (!err)
 		err = traffic_result_from_json(json_object_get(end, "result"), result, e);
-	*tos = (uint8_t)value;
 	if (err)
 		err_prefix(e, "%s", key);
 	return err;
@@ -316,19 +315,16 @@ static int run_parse_pairs(const struct run_index *index, const json_t *json, st
 }
 
 static int run_parse_marking_end(const struct run_index *index, const json_t *json, const char *key,
-				 unsigned int *host, unsigned int *port, struct run_marking *m,
-				 enum run_side side, struct err *e)
+				 unsigned int *host, unsigned int *port, uint8_t *tos,
+				 uint32_t *arrived, struct err *e)
 {
 	const json_t *end = json_object_get(json, key);
-	uint64_t tos = 0, arrived = 0;
-	int err = run_find_endpoint(index, end, host, port, e);
+	uint64_t value = 0;
+	int err = run_find_endpoint(index, end, host, port, tos, e);
 
 	if (!err)
-		err = json_get_uint(end, "tos", 0, 255, &tos, e);
-	if (!err)
-		err = json_get_uint(end, "arrived", 0, UINT32_MAX, &arrived, e);
-	m->tos[side] = (uint8_t)tos;
-	m->arrived[side] = (uint32_t)arrived;
+		err = json_get_uint(end, "arrived", 0, UINT32_MAX, &value, e);
+	*arrived = (uint32_t)value;
 	if (err)
 		err_prefix(e, "%s", key);
 	return err;
@@ -337,12 +333,12 @@ static int run_parse_marking_end(const struct run_index *index, const json_t *js
 static int run_parse_marking(const struct run_index *index, const json_t *json,
 			     struct run_marking *m, struct err *e)
 {
-	int err = run_parse_marking_end(index, json, "client", &m->client_host, &m->client_port, m,
-					SIDE_CLIENT, e);
+	int err = run_parse_marking_end(index, json, "client", &m->client_host, &m->client_port,
+					&m->tos[SIDE_CLIENT], &m->arrived[SIDE_CLIENT], e);
 
 	if (!err)
 		err = run_parse_marking_end(index, json, "server", &m->server_host, &m->server_port,
-					    m, SIDE_SERVER, e);
+					    &m->tos[SIDE_SERVER], &m->arrived[SIDE_SERVER], e);
 	return err ? err : json_rows_read(json, JSON_ROWS(marking_rows), m, e);
 }
 

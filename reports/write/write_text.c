@@ -248,12 +248,6 @@ static void write_consequences(const struct page *p, size_t place)
 		fprintf(p->out, "      -> and %zu more\n", n - CONSEQUENCES_SHOWN);
 }
 
-/* The name that apply takes: without "builtin:" of a shipped profile. Empty without a profile. */
-static const char *text_profile_name(const char *path)
-{
-	return strncmp(path, "builtin:", 8) ? path : path + 8;
-}
-
 /* Returns another host of the run than that of the finding, the n-th one; empty: none. */
 static const char *text_other_host(const struct page *p, const struct finding *f, unsigned int n)
 {
@@ -267,7 +261,7 @@ static const char *text_other_host(const struct page *p, const struct finding *f
 static void write_instruction(const struct page *p, const struct finding *f, const char *c)
 {
 	const struct profile *profile = &p->r->fabric->profile;
-	const char *name = text_profile_name(profile->path);
+	const char *name = profile_shown_name(profile->path);
 	int tos = profile_roce_tos(profile);
 	char apply[512], tos_option[24];
 	const struct {
@@ -304,7 +298,7 @@ static void write_instruction(const struct page *p, const struct finding *f, con
 static void write_root_cause(const struct page *p, size_t place)
 {
 	const struct finding *f = &p->f->list[p->order.at[place]];
-	const char *name = text_profile_name(f->expected_path);
+	const char *name = profile_shown_name(f->expected_path);
 
 	fputc('\n', p->out);
 	write_heading(p, f);
