@@ -163,6 +163,40 @@ bool port_ctx_marked(const struct port_ctx *s)
 	return false;
 }
 
+const struct marking_finding *port_ctx_marking_finding(const struct port_ctx *s, unsigned int kinds,
+						       bool arriving, const char **other)
+{
+	const struct run_marking *m;
+	enum run_side side;
+	unsigned int i = 0;
+
+	while ((m = port_ctx_marking(s, &i, &side))) {
+		bool forward = (side == SIDE_SERVER) == arriving;
+
+		for (unsigned int k = 0; k < m->finding_count; k++) {
+			const struct marking_finding *f = &m->finding[k];
+
+			if ((f->direction == MARKING_FORWARD) != forward ||
+			    !(kinds & 1u << f->kind))
+				continue;
+			*other = s->c->run
+					 ->host[side == SIDE_SERVER ? m->client_host
+								    : m->server_host]
+					 .name;
+			return f;
+		}
+	}
+	return NULL;
+}
+
+void evidence_marking(struct findings *out, const struct marking_finding *f, const char *other)
+{
+	char text[240];
+
+	marking_finding_text(f, text, sizeof(text));
+	finding_evidence(out, EVIDENCE_TRAFFIC, "marking test with %s: %s", other, text);
+}
+
 bool port_ctx_partner(const struct port_ctx *s, const struct run_pair *pair, struct port_ctx *other)
 {
 	if (port_ctx_is_client(s, pair))

@@ -61,6 +61,14 @@ const struct run_marking *port_ctx_marking(const struct port_ctx *s, unsigned in
 /* True when datagrams of a marking test arrived at the port with a header that it could read. */
 bool port_ctx_marked(const struct port_ctx *s);
 
+/* Returns the first finding of these kinds (1 << enum marking_kind) on the paths to the port, or
+ * from it, and the name of the other host; NULL without one. */
+const struct marking_finding *port_ctx_marking_finding(const struct port_ctx *s, unsigned int kinds,
+						       bool arriving, const char **other);
+
+/* Adds such a finding as evidence. */
+void evidence_marking(struct findings *out, const struct marking_finding *f, const char *other);
+
 /* Fills `other` with the remote port of the pair. */
 bool port_ctx_partner(const struct port_ctx *s, const struct run_pair *pair,
 		      struct port_ctx *other);

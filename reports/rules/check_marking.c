@@ -199,51 +199,32 @@ struct arrivals {
 	const char *sender;		       /* of that one */
 };
 
-static const char *marking_test_host(const struct port_ctx *s, const struct run_marking *m,
-				     enum run_side side)
-{
-	return s->c->run->host[side == SIDE_CLIENT ? m->client_host : m->server_host].name;
-}
-
-/* Reads what the tests of the port say of these kinds (1 << enum marking_kind). */
-static void marking_read_tests(const struct port_ctx *s, unsigned int kinds, struct arrivals *a)
+/* Reads what the tests of the port say of these kinds (1 << enum marking_kind), with its evidence.
+ */
+static void marking_read_tests(const struct port_ctx *s, unsigned int kinds, struct arrivals *a,
+			       struct findings *out)
 {
 	const struct run_marking *m;
 	enum run_side side;
 	unsigned int i = 0;
 
 	while ((m = port_ctx_marking(s, &i, &side))) {
-		enum marking_direction here = side == SIDE_SERVER ? MARKING_FORWARD
-								  : MARKING_REVERSE;
-
 		a->tests += m->arrived[side] > 0;
 		a->datagrams += m->arrived[side];
-		for (unsigned int k = 0; !a->changed && k < m->finding_count; k++) {
-			const struct marking_finding *f = &m->finding[k];
-
-			if (f->direction != here || !(kinds & 1u << f->kind))
-				continue;
-			a->changed = f;
-			a->sender = marking_test_host(s, m, !side);
-		}
 	}
-}
-
-/* Adds the evidence of tests and captures; false when there is neither. */
-static bool marking_path_seen(const struct transit *t, const struct arrivals *a,
-			      struct findings *out)
-{
-	char text[240];
-
 	if (a->datagrams)
 		finding_evidence(out, EVIDENCE_TRAFFIC,
 				 "%llu datagrams of %u marking test%s arrived at this port",
 				 (count_t)a->datagrams, a->tests, plural(a->tests));
-	if (a->changed) {
-		marking_finding_text(a->changed, text, sizeof(text));
-		finding_evidence(out, EVIDENCE_TRAFFIC, "marking test with %s: %s", a->sender,
-				 text);
-	}
+	a->changed = port_ctx_marking_finding(s, kinds, true, &a->sender);
+	if (a->changed)
+		evidence_marking(out, a->changed, a->sender);
+}
+
+/* False when neither captures nor tests saw a path to the port. */
+static bool marking_path_seen(const struct transit *t, const struct arrivals *a,
+			      struct findings *out)
+{
 	if (t->flows || a->datagrams)
 		return true;
 	finding_set(out, VERDICT_INCONCLUSIVE, "no flow to this port was captured at both ends");
@@ -256,7 +237,7 @@ PORT_CHECK(check_qos_rewritten)
 	struct arrivals a = {0};
 
 	marking_read_transit(s, marking_compare_dscp, &t);
-	marking_read_tests(s, 1 << MARKING_DSCP, &a);
+	marking_read_tests(s, 1 << MARKING_DSCP, &a, out);
 	if (!marking_path_seen(&t, &a, out))
 		return;
 	if (t.flows)
@@ -282,7 +263,7 @@ PORT_CHECK(check_qos_ecn_cleared)
 	struct arrivals a = {0};
 
 	marking_read_transit(s, marking_compare_ecn, &t);
-	marking_read_tests(s, 1 << MARKING_ECT_CLEARED | 1 << MARKING_ECN, &a);
+	marking_read_tests(s, 1 << MARKING_ECT_CLEARED | 1 << MARKING_ECN, &a, out);
 	if (!marking_path_seen(&t, &a, out))
 		return;
 	if (t.unmarked == t.flows && !a.datagrams) {
@@ -310,7 +291,6 @@ PORT_CHECK(check_net_lost)
 {
 	struct arrivals a = {0};
 	const char *error = NULL;
-	char text[240];
 
 	for (unsigned int i = 0; i < s->c->run->marking_count; i++) {
 		const struct run_marking *m = &s->c->run->marking[i];
@@ -319,10 +299,9 @@ PORT_CHECK(check_net_lost)
 		if (!m->ran && port_ctx_in_marking(s, m, &side))
 			error = m->error;
 	}
-	marking_read_tests(s, 1 << MARKING_LOST | 1 << MARKING_BLACKHOLE | 1 << MARKING_WRONG, &a);
+	marking_read_tests(s, 1 << MARKING_LOST | 1 << MARKING_BLACKHOLE | 1 << MARKING_WRONG, &a,
+			   out);
 	if (a.changed) {
-		marking_finding_text(a.changed, text, sizeof(text));
-		finding_evidence(out, EVIDENCE_TRAFFIC, "marking test with %s: %s", a.sender, text);
 		finding_set(
 			out, VERDICT_FAIL,
 			"%u of %u datagrams from %s are lost or damaged on the path without load",
@@ -334,9 +313,6 @@ PORT_CHECK(check_net_lost)
 	} else if (!a.datagrams) {
 		finding_set(out, VERDICT_SKIP, "no marking test in this run");
 	} else {
-		finding_evidence(out, EVIDENCE_TRAFFIC,
-				 "%llu datagrams of %u marking test%s arrived at this port",
-				 (count_t)a.datagrams, a.tests, plural(a.tests));
 		finding_set(out, VERDICT_PASS, "no datagram to this port was lost");
 	}
 }

@@ -71,44 +71,22 @@ static bool mtu_path_failed(const struct port_ctx *s, const struct run_pair *pai
 	return true;
 }
 
-/* Judges by the marking tests, whose datagrams have every RDMA MTU: true when full-size ones of
- * this port do not arrive. */
-static bool mtu_test_failed(const struct port_ctx *s, struct findings *out)
-{
-	const struct run_marking *m;
-	enum run_side side;
-	unsigned int i = 0;
-
-	while ((m = port_ctx_marking(s, &i, &side))) {
-		unsigned int peer = side == SIDE_CLIENT ? m->server_host : m->client_host;
-
-		for (unsigned int k = 0; k < m->finding_count; k++) {
-			const struct marking_finding *f = &m->finding[k];
-			bool away = (f->direction == MARKING_FORWARD) == (side == SIDE_CLIENT);
-			char text[240];
-
-			if (f->kind != MARKING_MTU || !away)
-				continue;
-			marking_finding_text(f, text, sizeof(text));
-			finding_evidence(out, EVIDENCE_TRAFFIC, "marking test with %s: %s",
-					 s->c->run->host[peer].name, text);
-			finding_set(out, VERDICT_FAIL,
-				    "packets of %u bytes do not reach %s: the path's MTU is %u",
-				    f->expected_bytes, s->c->run->host[peer].name, f->bytes);
-			return true;
-		}
-	}
-	return false;
-}
-
 PORT_CHECK(check_mtu_path)
 {
 	unsigned int i = 0, through = 0, sending = 0, small = 0;
 	uint32_t size = s->c->fabric->message_bytes;
+	const struct marking_finding *f;
 	const struct run_pair *pair;
+	const char *other;
 
-	if (mtu_test_failed(s, out))
+	f = port_ctx_marking_finding(s, 1 << MARKING_MTU, false, &other);
+	if (f) {
+		evidence_marking(out, f, other);
+		finding_set(out, VERDICT_FAIL,
+			    "packets of %u bytes do not reach %s: the path's MTU is %u",
+			    f->expected_bytes, other, f->bytes);
 		return;
+	}
 	while ((pair = port_ctx_pair(s, &i))) {
 		if (!port_ctx_is_client(s, pair) || !pair->ran)
 			continue;
