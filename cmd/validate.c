@@ -21,7 +21,10 @@
 static struct verdict_options options = VERDICT_DEFAULTS;
 static const char *from, *profile_name, *out_dir;
 static struct opt_list formats;
+static const char *level_word, *maintenance;
 static bool no_traffic;
+
+static const char *const validate_levels[] = {"quick", "standard", NULL};
 
 static const struct opt validate_opts[] = {
 	{"from", 0, OPT_STRING, &from, .arg = "DIR",
@@ -33,6 +36,10 @@ static const struct opt validate_opts[] = {
 	{"format", 0, OPT_LIST, &formats, .arg = "FORMAT[=FILE]",
 	 .help = "text, json or junit, on stdout or in FILE (default text, repeatable)"},
 	VERDICT_OPTS(options),
+	{"level", 0, OPT_STRING, &level_word, .arg = "LEVEL", .words = validate_levels,
+	 .help = "what to claim: quick or standard (default)"},
+	{"maintenance", 0, OPT_STRING, &maintenance, .arg = "PRIOS",
+	 .help = "claim that these priorities are lossless: load them to congestion, e.g. 3"},
 	{"no-traffic", 0, OPT_FLAG, &no_traffic,
 	 .help = "compare the settings of the hosts, send no traffic"},
 	{.name = NULL},
@@ -82,6 +89,44 @@ static int validate_parse_formats(struct validate_formats *c)
 	}
 	if (!c->print)
 		c->print = writer_find("text");
+	return EXIT_OK;
+}
+
+/* Reads priorities like "3" or "3,4"; 0 on bad input. */
+static uint8_t validate_parse_prios(const char *text)
+{
+	uint8_t prios = 0;
+
+	for (const char *p = text;; p += 2) {
+		if (*p < '0' || *p >= '0' + QOS_PRIOS || (p[1] && p[1] != ','))
+			return 0;
+		prios |= (uint8_t)(1u << (*p - '0'));
+		if (!p[1])
+			return prios;
+	}
+}
+
+/* Sets the level of the run. Priorities of an incast are lossless by the profile: others would be
+ * loaded in vain. */
+static int validate_set_level(struct fabric *f)
+{
+	char text[24];
+
+	if (level_word)
+		f->level = strcmp(level_word, "quick") ? LEVEL_STANDARD : LEVEL_QUICK;
+	if (!maintenance)
+		return EXIT_OK;
+	f->maintenance = validate_parse_prios(maintenance);
+	if (!f->maintenance)
+		return cmd_usage(&cmd_validate,
+				 "invalid --maintenance '%s': expected priorities, e.g. 3 or 3,4",
+				 maintenance);
+	f->level = LEVEL_MAINTENANCE;
+	qos_prio_set_text(f->profile.qos.pfc_enabled, text, sizeof(text));
+	if (f->maintenance & ~f->profile.qos.pfc_enabled)
+		return cmd_usage(&cmd_validate,
+				 "--maintenance %s: the lossless priorities of profile '%s' are %s",
+				 maintenance, f->profile.name, text);
 	return EXIT_OK;
 }
 
@@ -206,6 +251,8 @@ static int validate_online(const char *path, const struct validate_formats *c)
 		return code;
 	if (profile_name)
 		code = cmd_load_profile(profile_name, &f.profile);
+	if (!code)
+		code = validate_set_level(&f);
 	if (no_traffic)
 		f.traffic_s = 0;
 	if (!code && run_init(&r, &f)) {
@@ -290,6 +337,9 @@ static int run_validate(int argc, char **argv)
 		return code;
 	if (argc > 1)
 		return cmd_usage(&cmd_validate, "unexpected argument '%s'", argv[1]);
+	if (maintenance && (level_word || no_traffic || from))
+		return cmd_usage(&cmd_validate, "--maintenance excludes --level, --no-traffic and "
+						"--from");
 	if (!argc && !from)
 		return cmd_usage(&cmd_validate, "missing FABRIC.yaml or --from DIR");
 	return from ? validate_offline(argc ? argv[0] : NULL, &c) : validate_online(argv[0], &c);

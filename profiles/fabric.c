@@ -33,6 +33,13 @@ static const struct qos_word dcbx_words[] = {
 	{NULL, 0},
 };
 
+const struct qos_word fabric_level_words[] = {
+	{"quick", LEVEL_QUICK},
+	{"standard", LEVEL_STANDARD},
+	{"maintenance", LEVEL_MAINTENANCE},
+	{NULL, 0},
+};
+
 static const struct qos_word group_words[] = {
 	{"fleet", GROUP_FLEET},
 	{"rack", GROUP_RACK},
@@ -713,6 +720,7 @@ int fabric_load(const char *path, struct fabric *f, struct diags *diags, struct 
 		.connect_timeout_s = 10,
 		.quiet_s = 3,
 		.traffic_s = 3,
+		.level = LEVEL_STANDARD,
 		.load_percent = 5,
 		.message_bytes = 65536,
 		.min_load_percent = 80,

@@ -50,6 +50,13 @@ enum fabric_dcbx {
 	FABRIC_DCBX_NONE, /* its absence is a warning, not missing evidence */
 };
 
+/* The claims of a run, each with those before it. */
+enum fabric_level {
+	LEVEL_QUICK,	   /* settings, delivery, marking, MTU and paths */
+	LEVEL_STANDARD,	   /* what a few percent of a link show of ECN, shares, source ports */
+	LEVEL_MAINTENANCE, /* lossless under congestion: incast on priorities that users name */
+};
+
 /* Direction of the TCP streams of a pair: from its client, to its client, or both. */
 enum fabric_tcp_direction {
 	FABRIC_TCP_FORWARD,
@@ -81,6 +88,8 @@ struct fabric {
 	enum fabric_capture capture;	 /* default headers */
 	enum fabric_group failure_group; /* default fleet */
 	enum fabric_dcbx dcbx;		 /* default expected */
+	enum fabric_level level;	 /* default standard; `validate` sets it, as the next */
+	uint8_t maintenance;		 /* priorities for incast, of LEVEL_MAINTENANCE */
 	/* thresholds and the run */
 	unsigned int connect_timeout_s; /* default 10 */
 	unsigned int quiet_s;		/* idle baseline, default 3 */
@@ -93,6 +102,9 @@ struct fabric {
 	struct fabric_tcp *tcp;		/* owned; NULL without TCP */
 	unsigned int tcp_count;		/* at most FABRIC_TCP_MAX */
 };
+
+/* "quick", "standard", "maintenance" */
+extern const struct qos_word fabric_level_words[];
 
 /* As profile_load(): adds all findings of the inventory and of its profile to diags. After success
  * the caller calls fabric_clear(). */

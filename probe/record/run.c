@@ -46,7 +46,11 @@ static int run_init_host(struct run_host *h, const struct fabric_host *f)
 
 int run_init(struct run *r, const struct fabric *f)
 {
-	struct run made = {.load_percent = f->load_percent};
+	struct run made = {
+		.load_percent = f->load_percent,
+		.level = f->level,
+		.maintenance = f->maintenance,
+	};
 	int err = 0;
 
 	run_make_id(&made);

@@ -102,6 +102,8 @@ struct run {
 	char fabric_path[256];
 	int64_t started_unix_ns, ended_unix_ns;
 	bool traffic; /* false: configuration only (offline) */
+	enum fabric_level level;
+	uint8_t maintenance; /* priorities that incast loaded */
 	unsigned int load_percent;
 	struct run_host *host; /* owned */
 	unsigned int host_count;

@@ -91,6 +91,9 @@ static const struct json_row run_rows[] = {
 	NUMBER(struct run, started_unix_ns, 0, JSON_UINT_MAX),
 	NUMBER(struct run, ended_unix_ns, 0, JSON_UINT_MAX),
 	BOOL(struct run, traffic),
+	JSON_ROW(struct run, level, .kind = JSON_WORD, .need = JSON_OPTIONAL,
+		 .words = fabric_level_words),
+	JSON_ROW(struct run, maintenance, .kind = JSON_NUMBER, .need = JSON_SPARSE, .max = 255),
 	NUMBER(struct run, load_percent, 0, 100),
 	JSON_ALLOCATED_OF("hosts", struct run, host, HOSTS_MAX, JSON_ITEM(host_rows)),
 };
@@ -380,7 +383,7 @@ static int run_parse_traffic(const json_t *json, struct run *r, struct err *e)
 int run_from_json(const json_t *json, struct run *r, struct err *e)
 {
 	const char *schema = json_string_value(json_object_get(json, "schema"));
-	struct run made = {0};
+	struct run made = {.level = LEVEL_STANDARD}; /* of a run that states none */
 	int err = 0;
 
 	if (!schema || strcmp(schema, RUN_SCHEMA))

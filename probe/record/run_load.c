@@ -249,6 +249,8 @@ static int run_align(struct run *r, const struct fabric *f, const char *dir)
 	made.started_unix_ns = r->started_unix_ns;
 	made.ended_unix_ns = r->ended_unix_ns;
 	made.traffic = r->traffic;
+	made.level = r->level;
+	made.maintenance = r->maintenance;
 	if (r->traffic)
 		made.load_percent = r->load_percent;
 	run_count_unlisted(r, f, &made);
@@ -329,6 +331,8 @@ int run_make_fabric(const struct run *r, const struct profile *profile, struct f
 {
 	struct fabric made = {
 		.profile = *profile,
+		.level = r->level,
+		.maintenance = r->maintenance,
 		.load_percent = r->load_percent,
 		.message_bytes = 65536,
 		.min_load_percent = 80,
