@@ -90,6 +90,7 @@ struct fabric {
 	enum fabric_dcbx dcbx;		 /* default expected */
 	enum fabric_level level;	 /* default standard; `validate` sets it, as the next */
 	uint8_t maintenance;		 /* priorities for incast, of LEVEL_MAINTENANCE */
+	const char *schedule; /* borrowed: a pattern or a file; NULL = by the number of ports */
 	/* thresholds and the run */
 	unsigned int connect_timeout_s; /* default 10 */
 	unsigned int quiet_s;		/* idle baseline, default 3 */

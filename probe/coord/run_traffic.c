@@ -5,10 +5,13 @@
  * a host that marks wrongly is seen marking wrongly.
  */
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "probe/coord/load.h"
@@ -18,8 +21,9 @@
 #include "probe/record/run_tcp.h"
 #include "profiles/base/json.h"
 
-#define MARKING_COUNT	   64	 /* datagrams for each UDP source port: 1 in 40 lost shows */
-#define UNKNOWN_SPEED_MBPS 1000u /* where nobody says how fast the link is */
+#define MARKING_COUNT	  64  /* datagrams for each UDP source port: 1 in 40 lost shows */
+#define ROUND_PAUSE_S	  1.0 /* to open, connect and close the pairs of a round */
+#define SCHEDULE_FILE_MAX (64u << 20)
 
 /* One pair while it runs. */
 struct round_pair {
@@ -37,23 +41,14 @@ struct round {
 	struct marking_result result[SIDES]; /* of a pair while it is read */
 };
 
-/* The hosts of one rail, and their ports on it. */
-struct rail {
-	unsigned int host[SCHEDULE_HOSTS_MAX], port[SCHEDULE_HOSTS_MAX];
+/* The ports of a schedule, and the schedule. */
+struct wave {
+	struct schedule_port *list; /* owned, as the next */
+	unsigned int *port;	    /* of its host */
 	unsigned int count;
+	int64_t rail; /* -1 = all rails */
+	struct schedule schedule;
 };
-
-static uint64_t traffic_rate(const struct coordinator *c, const struct port *a,
-			     const struct port *b)
-{
-	uint32_t slow = a->speed_mbps && (!b->speed_mbps || a->speed_mbps < b->speed_mbps)
-				? a->speed_mbps
-				: b->speed_mbps;
-
-	if (!slow)
-		slow = UNKNOWN_SPEED_MBPS;
-	return slow * UINT64_C(125000) * c->f->load_percent / 100;
-}
 
 static uint8_t traffic_tos(const struct coordinator *c, const struct port *p)
 {
@@ -134,8 +129,9 @@ static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct
 	}
 	if (f->failed)
 		return;
-	p->asked_bytes_per_s = traffic_rate(c, phase_port(c, p->client_host, p->client_port),
-					    phase_port(c, p->server_host, p->server_port));
+	p->asked_bytes_per_s = schedule_rate(
+		phase_port(c, p->client_host, p->client_port)->speed_mbps,
+		phase_port(c, p->server_host, p->server_port)->speed_mbps, c->f->load_percent);
 	p->client_tos = spec[SIDE_CLIENT].class[0].tos;
 	p->server_tos = spec[SIDE_SERVER].class[0].tos;
 	for (unsigned int i = 0; i < SIDES; i++) {
@@ -288,107 +284,189 @@ static void traffic_mark_round(struct coordinator *c, struct round *r, struct ru
 	load_close(l);
 }
 
-static void traffic_find_rail(const struct run *r, unsigned int rail, struct rail *out)
+static int traffic_find_ports(const struct coordinator *c, struct wave *w)
 {
-	out->count = 0;
-	for (unsigned int i = 0; i < r->host_count && out->count < SCHEDULE_HOSTS_MAX; i++) {
+	const struct run *r = c->s.r;
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < r->host_count; i++)
+		count += r->host[i].port_count;
+	w->list = calloc(count + 1, sizeof(*w->list));
+	w->port = calloc(count + 1, sizeof(*w->port));
+	if (!w->list || !w->port)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < r->host_count; i++) {
 		for (unsigned int p = 0; p < r->host[i].port_count; p++) {
-			if (r->host[i].port[p].rail != rail)
+			const struct run_port *port = &r->host[i].port[p];
+			const struct port *known = phase_port(c, i, p);
+
+			if (w->rail >= 0 && port->rail != w->rail)
 				continue;
-			out->host[out->count] = i;
-			out->port[out->count++] = p;
-			break;
+			w->list[w->count] = (struct schedule_port){
+				.host_name = r->host[i].name,
+				.netdev = port->netdev,
+				.host = i,
+				.rail = port->rail,
+				.speed_mbps = known ? known->speed_mbps : 0,
+				.alone = r->host[i].port_count == 1,
+			};
+			w->port[w->count++] = p;
 		}
 	}
+	return 0;
 }
 
-#define SCHEDULE_NAME_MAX 40
-
-static void traffic_schedule_name(unsigned int rail, char name[SCHEDULE_NAME_MAX])
+static void traffic_close_wave(struct wave *w)
 {
-	snprintf(name, SCHEDULE_NAME_MAX, "schedule-rail%u.txt", rail);
+	schedule_close(&w->schedule);
+	free(w->list);
+	free(w->port);
+}
+
+static int traffic_read_file(const char *path, const struct schedule_spec *spec, struct schedule *s,
+			     struct err *e)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text = NULL;
+	struct stat st;
+	size_t size;
+	int err = fd < 0 || fstat(fd, &st) ? -errno : 0;
+
+	if (!err && !S_ISREG(st.st_mode)) /* a run reads it several times */
+		err = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
+	if (!err)
+		err = file_read_all(fd, SCHEDULE_FILE_MAX, &text, &size);
+	if (fd >= 0)
+		close(fd);
+	if (err) {
+		err_sys(e, err, "schedule '%s'", path);
+		err_hint(e, "expected a file, or %s", SCHEDULE_WORDS);
+		return err;
+	}
+	err = schedule_parse(s, spec, path, text, size, false, e);
+	free(text);
+	return err;
+}
+
+/* Opens the schedule that the run was asked for, or the default of this number of ports. */
+static int traffic_open_schedule(const struct coordinator *c, struct wave *w, struct err *e)
+{
+	struct schedule_spec spec = {.port = w->list, .n = w->count};
+	int pattern = c->f->schedule ? schedule_pattern_find(c->f->schedule)
+				     : (int)schedule_pattern_default(w->count);
+
+	if (pattern < 0)
+		return traffic_read_file(c->f->schedule, &spec, &w->schedule, e);
+	spec.pattern = (enum schedule_pattern)pattern;
+	return schedule_open(&w->schedule, &spec, e);
+}
+
+static int traffic_open_wave(const struct coordinator *c, int64_t rail, struct wave *w,
+			     struct err *e)
+{
+	int err;
+
+	*w = (struct wave){.rail = rail};
+	err = traffic_find_ports(c, w);
+	err = err ? err_sys(e, err, "traffic") : traffic_open_schedule(c, w, e);
+	if (err)
+		traffic_close_wave(w);
+	return err;
+}
+
+/* Returns true if one schedule has the ports of all rails. */
+static bool traffic_whole(const struct fabric *f)
+{
+	int pattern = f->schedule ? schedule_pattern_find(f->schedule) : SCHEDULE_TOURNAMENT;
+
+	return pattern < 0 || schedule_patterns[pattern].whole;
+}
+
+int run_check_schedule(const struct fabric *f, struct run *r, struct err *e)
+{
+	const struct coordinator c = {.f = f, .s.r = r};
+	struct wave w;
+	int err;
+
+	if (!f->schedule || schedule_pattern_find(f->schedule) >= 0)
+		return 0;
+	err = traffic_open_wave(&c, -1, &w, e);
+	if (!err)
+		traffic_close_wave(&w);
+	return err;
+}
+
+#define WAVE_NAME_MAX 40
+
+/* "rail 0", or "all rails", and the name of its file. */
+static void traffic_wave_name(int64_t rail, char name[WAVE_NAME_MAX], char file[WAVE_NAME_MAX])
+{
+	snprintf(name, WAVE_NAME_MAX, rail < 0 ? "all rails" : "rail %u", (unsigned int)rail);
+	snprintf(file, WAVE_NAME_MAX, rail < 0 ? "schedule.txt" : "schedule-rail%u.txt",
+		 (unsigned int)rail);
 }
 
 /* The schedule in names, for people and for the run folder. */
-static void traffic_report_schedule(struct coordinator *c, const struct schedule *s,
-				    const struct rail *rail, unsigned int number)
+static void traffic_report_schedule(struct coordinator *c, struct wave *w,
+				    const struct schedule_estimate *sum)
 {
-	double seconds = s->round_count * (c->f->traffic_s + 1.0);
-	const char **names = calloc(rail->count + 1, sizeof(*names));
-	char file[SCHEDULE_NAME_MAX], *text = NULL;
+	enum schedule_pattern pattern = w->schedule.spec.pattern;
+	char name[WAVE_NAME_MAX], file[WAVE_NAME_MAX], *text;
 	struct err e;
 
-	session_report(
-		&c->s,
-		"rail %u: %u rounds, %u pairs, WRITE and SEND, %u %% of the link, about %.0f s",
-		number, s->round_count, s->pair_count, c->f->load_percent, seconds);
-	for (unsigned int i = 0; names && i < rail->count; i++)
-		names[i] = c->s.r->host[rail->host[i]].name;
-	if (names)
-		text = schedule_text(s, names);
-	traffic_schedule_name(number, file);
+	traffic_wave_name(w->rail, name, file);
+	session_report(&c->s,
+		       "%s: schedule %s: %u round%s, %llu pair%s, WRITE and SEND, %u %% of the "
+		       "link, about %.0f s, %.1f MB in total%s",
+		       name,
+		       pattern == SCHEDULE_FILE ? c->f->schedule : schedule_patterns[pattern].name,
+		       sum->rounds, plural(sum->rounds), (unsigned long long)sum->pairs,
+		       plural(sum->pairs), c->f->load_percent, sum->seconds,
+		       (double)sum->bytes / 1e6, c->f->tcp_count ? ", without TCP" : "");
+	text = schedule_text(&w->schedule);
 	if (text && c->dir && file_write_in(c->dir, file, 0, text, strlen(text), &e))
 		session_report(&c->s, "%s", e.text);
 	free(text);
-	free(names);
-}
-
-static uint64_t traffic_volume(const struct coordinator *c, const struct schedule *s,
-			       const struct rail *rail)
-{
-	uint64_t bytes = 0;
-
-	for (unsigned int i = 0; i < s->pair_count; i++) {
-		const struct port *a, *b;
-
-		a = phase_port(c, rail->host[s->pair[i].client], rail->port[s->pair[i].client]);
-		b = phase_port(c, rail->host[s->pair[i].server], rail->port[s->pair[i].server]);
-		if (a && b)
-			bytes += traffic_rate(c, a, b) * c->f->traffic_s;
-	}
-	return bytes;
 }
 
 /* Room for the pairs of a schedule, twice: for both verbs. */
-static int traffic_add_pairs(struct run *r, const struct schedule *s)
+static int traffic_add_pairs(struct run *r, uint64_t pairs)
 {
-	size_t count = r->pair_count + 2 * (size_t)s->pair_count;
-	struct run_pair *list = realloc(r->pair, (count ? count : 1) * sizeof(*list));
+	size_t count = r->pair_count + 2 * (size_t)pairs;
+	struct run_pair *list = reallocarray(r->pair, count, sizeof(*list));
 
-	if (!list)
+	if (!list || count > UINT_MAX) {
+		r->pair = list ? list : r->pair;
 		return -ENOMEM;
+	}
 	memset(list + r->pair_count, 0, (count - r->pair_count) * sizeof(*list));
 	r->pair = list;
 	return 0;
 }
 
-/* Returns the pairs of the round that begins at pair i, and empties the load for them. */
-static unsigned int traffic_begin_round(const struct schedule *s, unsigned int i, struct round *r)
+/* Empties the load for the pairs of the current round. */
+static void traffic_begin_round(const struct schedule *s, struct round *r)
 {
-	unsigned int n = 0;
-
-	while (i + n < s->pair_count && s->pair[i + n].round == s->pair[i].round)
-		n++;
-	memset(r->list, 0, n * sizeof(*r->list));
-	memset(r->load.flow, 0, n * sizeof(*r->load.flow));
-	r->load.count = n;
-	return n;
+	memset(r->list, 0, s->pair_count * sizeof(*r->list));
+	memset(r->load.flow, 0, s->pair_count * sizeof(*r->load.flow));
+	r->load.count = s->pair_count;
 }
 
-static void traffic_run_rounds(struct coordinator *c, const struct schedule *s,
-			       const struct rail *rail, struct round *r)
+static void traffic_run_rounds(struct coordinator *c, struct wave *w, struct round *r)
 {
-	for (unsigned int i = 0, n = 0; i < s->pair_count && !session_stopped(&c->s); i += n) {
+	struct schedule *s = &w->schedule;
+
+	while (!session_stopped(&c->s) && schedule_next(s)) {
 		for (unsigned int verb = TRAFFIC_WRITE; verb <= TRAFFIC_SEND; verb++) {
-			n = traffic_begin_round(s, i, r);
-			for (unsigned int k = 0; k < n; k++) {
-				const struct schedule_pair *at = &s->pair[i + k];
+			traffic_begin_round(s, r);
+			for (unsigned int k = 0; k < s->pair_count; k++) {
+				const struct schedule_pair *at = &s->pair[k];
 				struct run_pair *p = &c->s.r->pair[c->s.r->pair_count++];
 
-				p->client_host = rail->host[at->client];
-				p->client_port = rail->port[at->client];
-				p->server_host = rail->host[at->server];
-				p->server_port = rail->port[at->server];
+				p->client_host = w->list[at->client].host;
+				p->client_port = w->port[at->client];
+				p->server_host = w->list[at->server].host;
+				p->server_port = w->port[at->server];
 				p->verb = (enum traffic_verb)verb;
 				r->list[k].pair = p;
 			}
@@ -397,34 +475,36 @@ static void traffic_run_rounds(struct coordinator *c, const struct schedule *s,
 	}
 }
 
-/* Every second round: the others have the same pairs in the other direction. */
-static void traffic_mark_rounds(struct coordinator *c, const struct schedule *s,
-				const struct rail *rail, struct round *r)
+/* Leaves out rounds that have the same pairs in the other direction: a marking test is of both. */
+static void traffic_mark_rounds(struct coordinator *c, struct wave *w, struct round *r)
 {
-	for (unsigned int i = 0, n; i < s->pair_count && !session_stopped(&c->s); i += n) {
+	struct schedule *s = &w->schedule;
+	bool mirrors = schedule_patterns[s->spec.pattern].mirrors;
+
+	while (!session_stopped(&c->s) && schedule_next(s)) {
 		struct run_marking *m = &c->s.r->marking[c->s.r->marking_count];
 
-		n = traffic_begin_round(s, i, r);
-		if (s->pair[i].round % 2)
+		if (mirrors && s->round % 2)
 			continue;
-		for (unsigned int k = 0; k < n; k++) {
-			const struct schedule_pair *at = &s->pair[i + k];
+		traffic_begin_round(s, r);
+		for (unsigned int k = 0; k < s->pair_count; k++) {
+			const struct schedule_pair *at = &s->pair[k];
 
-			m[k] = (struct run_marking){.client_host = rail->host[at->client],
-						    .client_port = rail->port[at->client],
-						    .server_host = rail->host[at->server],
-						    .server_port = rail->port[at->server]};
+			m[k] = (struct run_marking){.client_host = w->list[at->client].host,
+						    .client_port = w->port[at->client],
+						    .server_host = w->list[at->server].host,
+						    .server_port = w->port[at->server]};
 		}
-		c->s.r->marking_count += n;
+		c->s.r->marking_count += s->pair_count;
 		traffic_mark_round(c, r, m);
 	}
 }
 
 /* Room for the marking tests of a schedule. */
-static int traffic_add_markings(struct run *r, const struct schedule *s)
+static int traffic_add_markings(struct run *r, uint64_t pairs)
 {
-	struct run_marking *list = realloc(r->marking,
-					   (r->marking_count + s->pair_count + 1) * sizeof(*list));
+	struct run_marking *list = reallocarray(r->marking, r->marking_count + pairs,
+						sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;
@@ -455,35 +535,47 @@ static void traffic_free_round(struct round *r)
 	free(r);
 }
 
-static int traffic_run_rail(struct coordinator *c, unsigned int number, struct rail *rail,
-			    bool marking, struct err *e)
+static int traffic_run_pairs(struct coordinator *c, struct wave *w, bool marking,
+			     const struct schedule_estimate *sum)
 {
-	struct schedule s = {0};
-	struct round *r = NULL;
-	int err;
+	bool mirrors = schedule_patterns[w->schedule.spec.pattern].mirrors;
+	struct round *r = traffic_new_round(c, w->count); /* a port is a client once in a round */
+	char name[WAVE_NAME_MAX], file[WAVE_NAME_MAX];
+	int err = !r || !r->list || !r->load.flow || !r->marking ? -ENOMEM : 0;
 
-	traffic_find_rail(c->s.r, number, rail);
-	err = schedule_make(rail->count, &s);
-	if (!err && s.pair_count) {
-		r = traffic_new_round(c, rail->count);
-		err = !r || !r->list || !r->load.flow || !r->marking ? -ENOMEM : 0;
-	}
-	if (!err && s.pair_count)
-		err = marking ? traffic_add_markings(c->s.r, &s) : traffic_add_pairs(c->s.r, &s);
-	if (!err && s.pair_count && marking) {
-		session_report(&c->s, "rail %u: testing DSCP, ECN and path MTU of %u paths", number,
-			       s.pair_count);
-		traffic_mark_rounds(c, &s, rail, r);
-	} else if (!err && s.pair_count) {
-		traffic_report_schedule(c, &s, rail, number);
-		session_report(&c->s, "rail %u: %.1f MB in total%s", number,
-			       (double)traffic_volume(c, &s, rail) / 1e6,
-			       c->f->tcp_count ? ", without TCP" : "");
-		traffic_run_rounds(c, &s, rail, r);
+	if (!err)
+		err = marking ? traffic_add_markings(c->s.r, sum->pairs)
+			      : traffic_add_pairs(c->s.r, sum->pairs);
+	if (!err && marking) {
+		traffic_wave_name(w->rail, name, file);
+		session_report(&c->s, "%s: testing DSCP, ECN and path MTU of %llu paths", name,
+			       (unsigned long long)sum->pairs * (mirrors ? 1 : 2));
+		traffic_mark_rounds(c, w, r);
+	} else if (!err) {
+		traffic_report_schedule(c, w, sum);
+		traffic_run_rounds(c, w, r);
 	}
 	traffic_free_round(r);
-	schedule_clear(&s);
-	return err ? err_sys(e, err, "rail %u", number) : 0;
+	return err;
+}
+
+static int traffic_run_wave(struct coordinator *c, int64_t rail, bool marking, struct err *e)
+{
+	char name[WAVE_NAME_MAX], file[WAVE_NAME_MAX];
+	struct schedule_estimate sum;
+	struct wave w;
+	int err = traffic_open_wave(c, rail, &w, e);
+
+	if (err)
+		return err;
+	traffic_wave_name(rail, name, file);
+	schedule_estimate(&w.schedule, c->f->traffic_s, ROUND_PAUSE_S, c->f->load_percent, &sum);
+	if (sum.pairs)
+		err = traffic_run_pairs(c, &w, marking, &sum);
+	else if (!marking)
+		session_report(&c->s, "%s: no pair: expected ports of at least 2 hosts", name);
+	traffic_close_wave(&w);
+	return err ? err_sys(e, err, "%s", name) : 0;
 }
 
 /* The rail after `last` in use, or -1. */
@@ -504,36 +596,37 @@ static int64_t traffic_next_rail(const struct run *r, int64_t last)
 
 int phase_traffic_remove(const struct coordinator *c, struct err *e)
 {
-	char name[SCHEDULE_NAME_MAX];
-	int err = 0;
+	char name[WAVE_NAME_MAX], file[WAVE_NAME_MAX];
+	int64_t at = -1;
+	int err;
 
-	for (int64_t at = traffic_next_rail(c->s.r, -1); at >= 0 && !err;
-	     at = traffic_next_rail(c->s.r, at)) {
-		traffic_schedule_name((unsigned int)at, name);
-		err = file_remove(c->dir, name, e);
-	}
+	do {
+		traffic_wave_name(at, name, file);
+		err = file_remove(c->dir, file, e);
+		at = traffic_next_rail(c->s.r, at);
+	} while (!err && at >= 0);
 	return err;
 }
 
-static int traffic_run_rails(struct coordinator *c, bool marking, struct err *e)
+static int traffic_run_waves(struct coordinator *c, bool marking, struct err *e)
 {
-	struct rail *rail = malloc(sizeof(*rail));
-	int err = rail ? 0 : err_sys(e, -ENOMEM, "traffic");
+	int err = 0;
 
+	if (traffic_whole(c->f))
+		return traffic_run_wave(c, -1, marking, e);
 	for (int64_t at = traffic_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
 	     at = traffic_next_rail(c->s.r, at))
-		err = traffic_run_rail(c, (unsigned int)at, rail, marking, e);
-	free(rail);
+		err = traffic_run_wave(c, at, marking, e);
 	return err;
 }
 
 int phase_marking(struct coordinator *c, struct err *e)
 {
-	return traffic_run_rails(c, true, e);
+	return traffic_run_waves(c, true, e);
 }
 
 int phase_traffic(struct coordinator *c, struct err *e)
 {
 	c->s.r->traffic = true;
-	return traffic_run_rails(c, false, e);
+	return traffic_run_waves(c, false, e);
 }

@@ -1,33 +1,135 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Schedule of a fabric run: rounds of pairs in which every ordered pair runs once and no host is in
- * two pairs of a round. Pure: depends only on the number of hosts. Printed in a parsable form
- * ("server,client;server,client", one line per round).
+ * Schedules of a fabric run: rounds of pairs of ports, one row of a table for each pattern. Pure: a
+ * schedule depends on its spec alone, and needs memory for its ports, not for its pairs. Two ports
+ * of one host never form a pair. The text form has one round a line: "server,client;server,client".
  */
 #ifndef PROBE_SCHEDULE_H
 #define PROBE_SCHEDULE_H
 
 #include "profiles/base/base.h"
 
-#define SCHEDULE_HOSTS_MAX 1024
+/* Up to this many ports on a rail, `validate` tests every pair. */
+#define SCHEDULE_TOURNAMENT_MAX 64
+
+/* The patterns that users can name. */
+#define SCHEDULE_WORDS "tournament, ring, shift, permutation, bisection, rail or cross-rail"
+
+enum schedule_pattern {
+	SCHEDULE_TOURNAMENT,  /* every ordered pair, one pair of a port in a round */
+	SCHEDULE_RING,	      /* each port sends to the one `shift` places after it */
+	SCHEDULE_SHIFT,	      /* rings of 1, 2, 4, ... hosts */
+	SCHEDULE_PERMUTATION, /* seeded random rings */
+	SCHEDULE_BISECTION,   /* the first half with the second, one direction after the other */
+	SCHEDULE_MANY_TO_ONE, /* all other hosts to one port, each port in turn */
+	SCHEDULE_INCAST,      /* disjoint groups of `senders` ports to one, each port in turn */
+	SCHEDULE_RAIL,	      /* a tournament on each rail, all rails at once */
+	SCHEDULE_CROSS_RAIL,  /* each port to a port of each other rail */
+	SCHEDULE_SUSPECT,     /* suspect ports with known-good ones, both directions */
+	SCHEDULE_FILE,	      /* from schedule_parse() */
+	SCHEDULE_PATTERNS,
+};
+
+struct schedule;
+
+struct schedule_row {
+	const char *name;
+	bool whole;   /* of all rails together, not of each rail alone */
+	bool duplex;  /* a port can send and receive in one round */
+	bool fan_in;  /* a port can receive from several others in one round */
+	bool mirrors; /* round 2i + 1 is round 2i in the other direction */
+	unsigned int (*steps)(struct schedule *s); /* prepares it; rounds, some may be empty */
+	void (*make)(struct schedule *s, unsigned int step); /* adds the pairs of a round */
+};
+
+extern const struct schedule_row schedule_patterns[SCHEDULE_PATTERNS];
+
+struct schedule_port {
+	const char *host_name, *netdev; /* borrowed; for the text form alone */
+	unsigned int host;		/* ascending: ports of a host stand together */
+	unsigned int rail;
+	uint32_t speed_mbps; /* 0 = unknown; for the estimate alone */
+	bool suspect;
+	bool alone; /* only port of its host: in the text form the host's name is its name */
+};
+
+struct schedule_spec {
+	enum schedule_pattern pattern;
+	const struct schedule_port *port; /* borrowed until schedule_close() */
+	unsigned int n;
+	unsigned int senders; /* SCHEDULE_INCAST: k, at least 2; 0 = 8 */
+	unsigned int shift;   /* SCHEDULE_RING: 0 = the next host */
+	unsigned int rounds;  /* SCHEDULE_PERMUTATION: 0 = 16; SCHEDULE_SUSPECT: partners, 0 = 2 */
+	uint64_t seed;	      /* SCHEDULE_PERMUTATION */
+};
 
 struct schedule_pair {
-	unsigned int server, client;
-	unsigned int round; /* from 0 */
+	unsigned int server, client; /* indexes of spec.port */
 };
+
+struct schedule_work; /* of schedule.c */
 
 struct schedule {
-	struct schedule_pair *pair; /* owned, by round */
-	unsigned int pair_count, round_count;
+	struct schedule_spec spec;
+	/* The current round, until the next call; owned. Pairs of one server stand together. */
+	const struct schedule_pair *pair;
+	unsigned int pair_count;
+	unsigned int round; /* from 0 */
+	struct schedule_work *work;
 };
 
-/* Makes the schedule of n hosts, 0 to SCHEDULE_HOSTS_MAX, by the circle method. The caller calls
- * schedule_clear(). -ERANGE, -ENOMEM. */
-int schedule_make(unsigned int n, struct schedule *s);
-void schedule_clear(struct schedule *s);
-
-/* Returns the printed form, with names or (NULL) numbers; the caller calls free(). NULL on -ENOMEM.
+/*
+ * Opens a schedule before its first round. -EINVAL: fewer than 2 senders, hosts not in order;
+ * -ENOMEM. A schedule whose ports have no partner opens and has no round. The caller calls
+ * schedule_close().
+ *
+ * Every port that has a partner is a server in some round and, without fan-in, a client too
+ * (SCHEDULE_SUSPECT: every suspect). SCHEDULE_INCAST: with n > k ports, k + 1 rounds in which each
+ * port is the server exactly once; no port has two roles in a round or sends to two servers. Where
+ * n is no multiple of k + 1, some servers have fewer than k clients, the same number within one in
+ * a round; so that none has fewer than two, k = 2 and k = 3 can become up to 4. With n <= k ports
+ * there are n rounds of n - 1 to one.
  */
-char *schedule_text(const struct schedule *s, const char *const *names);
+int schedule_open(struct schedule *s, const struct schedule_spec *spec, struct err *e);
+
+/* Makes the next round, which has at least one pair. False after the last. */
+bool schedule_next(struct schedule *s);
+
+/* Returns to before the first round. */
+void schedule_rewind(struct schedule *s);
+void schedule_close(struct schedule *s);
+
+/*
+ * Opens the schedule of a file in text form: names are HOST:NETDEV, or HOST of a port that is
+ * alone; empty lines and lines from '#' on are skipped. In a round a port is once a server and once
+ * a client; with fan_in a server has many clients. spec gives the ports. -EINVAL: the error begins
+ * with path:line:column and states what was expected; -ENOMEM.
+ */
+int schedule_parse(struct schedule *s, const struct schedule_spec *spec, const char *path,
+		   const char *text, size_t size, bool fan_in, struct err *e);
+
+/* Returns the text form of all rounds, which the caller frees, and rewinds. NULL on -ENOMEM. */
+char *schedule_text(struct schedule *s);
+
+struct schedule_estimate {
+	unsigned int rounds;
+	uint64_t pairs;
+	uint64_t bytes;
+	double seconds;
+};
+
+/* Bytes per second of a pair: percent of the slower link; 1 Gbit/s where no speed is known. */
+uint64_t schedule_rate(uint32_t a_mbps, uint32_t b_mbps, unsigned int percent);
+
+/* Counts all rounds, of traffic_s each and pause_s around them, at percent of the slower link, and
+ * rewinds. */
+void schedule_estimate(struct schedule *s, unsigned int traffic_s, double pause_s,
+		       unsigned int percent, struct schedule_estimate *out);
+
+/* The pattern of a name that users can give, all without fan-in, or -ENOENT. */
+int schedule_pattern_find(const char *name);
+
+/* Default pattern for n ports of a rail. */
+enum schedule_pattern schedule_pattern_default(unsigned int n);
 
 #endif

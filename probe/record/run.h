@@ -165,6 +165,10 @@ typedef void run_progress(const char *line, void *arg);
 int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e);
 
+/* Checks f->schedule, where it is a file, against the ports of the run: -EINVAL with
+ * path:line:column and what was expected. */
+int run_check_schedule(const struct fabric *f, struct run *r, struct err *e);
+
 /* Index of a run's ports by host and netdev, sorted once: a document may have millions of pairs,
  * each with two ports to look up. */
 
