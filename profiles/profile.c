@@ -657,13 +657,33 @@ unsigned int profile_skb_prio(uint8_t tos)
 	return prio[(tos & 0x1e) >> 1];
 }
 
-int profile_roce_prio(const struct profile *p)
+static int profile_tos_prio(const struct profile *p, uint8_t tos)
 {
-	int tos = profile_roce_tos(p);
-
-	if (tos < 0 || !qos_has(&p->qos, QOS_TRUST))
+	if (!qos_has(&p->qos, QOS_TRUST))
 		return -ENODATA;
 	if (p->qos.trust == QOS_TRUST_DSCP)
 		return qos_dscp_to_prio(&p->qos, tos >> 2);
 	return qos_has(&p->qos, QOS_VLAN_PRIO) ? p->qos.vlan_prio[profile_skb_prio(tos)] : -ENODATA;
+}
+
+int profile_roce_prio(const struct profile *p)
+{
+	int tos = profile_roce_tos(p);
+
+	return tos < 0 ? -ENODATA : profile_tos_prio(p, (uint8_t)tos);
+}
+
+int profile_prio_tos(const struct profile *p, unsigned int prio)
+{
+	int roce = profile_roce_tos(p);
+
+	if (roce >= 0 && profile_roce_prio(p) == (int)prio)
+		return roce;
+	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++) {
+		uint8_t tos = (uint8_t)(dscp << 2 | (roce >= 0 ? roce & 3 : 0));
+
+		if (profile_tos_prio(p, tos) == (int)prio)
+			return tos;
+	}
+	return -ENODATA;
 }

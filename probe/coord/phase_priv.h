@@ -6,7 +6,7 @@
 #ifndef PROBE_PHASE_PRIV_H
 #define PROBE_PHASE_PRIV_H
 
-#include "probe/coord/session.h"
+#include "probe/coord/load.h"
 #include "profiles/base/file.h"
 
 #define PHASE_FETCH_GRACE_MS 60000
@@ -36,5 +36,22 @@ int phase_marking(struct coordinator *c, struct err *e);
 
 /* Runs the traffic of all pairs of all rails. -errno if it cannot start. */
 int phase_traffic(struct coordinator *c, struct err *e);
+
+/* Runs incasts on each priority of the inventory's `maintenance`, with a canary on another one,
+ * then the same on a lossy priority as negative control, and reads the counters after both. */
+int phase_incast(struct coordinator *c, struct err *e);
+
+/* The rail in use after `last`, or -1; the first one for -1. */
+int64_t phase_next_rail(const struct run *r, int64_t last);
+
+/* Makes the specs of both ends of a pair with the class of RoCE, for f->traffic_s / 2; a flow that
+ * cannot run fails. */
+void phase_prepare_specs(struct coordinator *c, const struct run_pair *p,
+			 struct destinations place[SIDES], struct load_flow *f,
+			 struct traffic_spec spec[SIDES]);
+
+/* Reads the result of one end of a pair from its last reply, which is returned; NULL when the flow
+ * failed. */
+const json_t *phase_read_result(struct run_pair *p, struct load_flow *f, enum run_side side);
 
 #endif

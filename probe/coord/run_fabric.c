@@ -135,6 +135,8 @@ static int fabric_run_load(struct coordinator *c, struct err *e)
 	session_pause(&c->s, session_settle_ms(&c->s));
 	fabric_read_counters(c, READ_LOAD_AFTER);
 	phase_capture_stop(c);
+	if (!err && c->f->maintenance && !session_stopped(&c->s))
+		err = phase_incast(c, e);
 	return err;
 }
 

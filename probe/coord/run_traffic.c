@@ -94,10 +94,9 @@ static int traffic_prepare_end(struct coordinator *c, const struct run_pair *pai
 	return destinations_of_gid(DESTINATION_OF_FABRIC, gid->raw, place, e);
 }
 
-/* Makes the specs of both ends; a pair that cannot run fails. */
-static void traffic_prepare_specs(struct coordinator *c, const struct run_pair *p,
-				  struct destinations place[SIDES], struct load_flow *f,
-				  struct traffic_spec spec[SIDES])
+void phase_prepare_specs(struct coordinator *c, const struct run_pair *p,
+			 struct destinations place[SIDES], struct load_flow *f,
+			 struct traffic_spec spec[SIDES])
 {
 	uint64_t seed = 0;
 	struct err e = {0};
@@ -122,7 +121,7 @@ static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct
 	struct run_pair *p = at->pair;
 	struct err e = {0};
 
-	traffic_prepare_specs(c, p, at->place, f, spec);
+	phase_prepare_specs(c, p, at->place, f, spec);
 	if (!f->failed && run_tcp_alloc(p, spec->tcp, c->f->tcp_count)) {
 		err_sys(&e, -ENOMEM, "traffic");
 		load_fail(f, SIDE_CLIENT, &e);
@@ -141,18 +140,18 @@ static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct
 	f->duration_ms = spec->duration_ms;
 }
 
-/* Stores the result of one end of a pair. */
-static void traffic_store_result(struct run_pair *p, struct load_flow *f, enum run_side side)
+const json_t *phase_read_result(struct run_pair *p, struct load_flow *f, enum run_side side)
 {
 	struct err e = {0};
 	const json_t *result = json_object_get(load_reply(f, side, &e), "result");
 
 	if (f->failed)
-		return;
+		return NULL;
 	if (e.code ||
 	    traffic_result_from_json(result, side == SIDE_CLIENT ? &p->client : &p->server, &e) ||
 	    run_tcp_parse_report(p, side == SIDE_CLIENT, result, &e))
 		load_fail(f, side, &e);
+	return f->failed ? NULL : result;
 }
 
 static void traffic_report_tcp(struct coordinator *c, const struct run_pair *p)
@@ -198,8 +197,8 @@ static void traffic_run_round(struct coordinator *c, struct round *r)
 	load_connect(l);
 	load_run(l);
 	for (unsigned int i = 0; i < l->count; i++) {
-		traffic_store_result(r->list[i].pair, &l->flow[i], SIDE_CLIENT);
-		traffic_store_result(r->list[i].pair, &l->flow[i], SIDE_SERVER);
+		phase_read_result(r->list[i].pair, &l->flow[i], SIDE_CLIENT);
+		phase_read_result(r->list[i].pair, &l->flow[i], SIDE_SERVER);
 	}
 	load_close(l);
 	for (unsigned int i = 0; i < l->count; i++) {
@@ -264,7 +263,7 @@ static void traffic_mark_round(struct coordinator *c, struct round *r, struct ru
 					      .server_host = m[i].server_host,
 					      .server_port = m[i].server_port};
 
-		traffic_prepare_specs(c, &ends, r->list[i].place, f, r->spec);
+		phase_prepare_specs(c, &ends, r->list[i].place, f, r->spec);
 		if (f->failed)
 			continue;
 		marking_specs_make(r->spec, 0, r->marking[i]);
@@ -578,8 +577,7 @@ static int traffic_run_wave(struct coordinator *c, int64_t rail, bool marking, s
 	return err ? err_sys(e, err, "%s", name) : 0;
 }
 
-/* The rail after `last` in use, or -1. */
-static int64_t traffic_next_rail(const struct run *r, int64_t last)
+int64_t phase_next_rail(const struct run *r, int64_t last)
 {
 	int64_t next = -1;
 
@@ -603,7 +601,7 @@ int phase_traffic_remove(const struct coordinator *c, struct err *e)
 	do {
 		traffic_wave_name(at, name, file);
 		err = file_remove(c->dir, file, e);
-		at = traffic_next_rail(c->s.r, at);
+		at = phase_next_rail(c->s.r, at);
 	} while (!err && at >= 0);
 	return err;
 }
@@ -614,8 +612,8 @@ static int traffic_run_waves(struct coordinator *c, bool marking, struct err *e)
 
 	if (traffic_whole(c->f))
 		return traffic_run_wave(c, -1, marking, e);
-	for (int64_t at = traffic_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
-	     at = traffic_next_rail(c->s.r, at))
+	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
+	     at = phase_next_rail(c->s.r, at))
 		err = traffic_run_wave(c, at, marking, e);
 	return err;
 }

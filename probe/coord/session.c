@@ -31,7 +31,7 @@ void session_report(const struct session *s, const char *fmt, ...)
 
 bool session_stopped(const struct session *s)
 {
-	return s->stop && *s->stop;
+	return s->broken || (s->stop && *s->stop);
 }
 
 bool session_ready(const struct session *s, unsigned int host)
@@ -135,6 +135,12 @@ static void session_store_counters(struct run_port *p, const json_t *json, enum 
 
 	if (counters && !counters_from_json(counters, &p->reading[reading], &ignored))
 		p->has |= 1u << reading;
+}
+
+void session_ask_host_counters(struct session *s, unsigned int host)
+{
+	agent_conn_ask(&s->conn[host], "counters",
+		       session_counters_request(&s->r->host[host], false), SESSION_ANSWER_MS);
 }
 
 void session_ask_counters(struct session *s, bool users)

@@ -20,6 +20,7 @@ struct session {
 	const atomic_int *stop; /* NULL = cannot be stopped */
 	run_progress *progress; /* NULL = silent */
 	void *arg;
+	bool broken; /* a breaker stops the session until this is cleared */
 	unsigned int lease_ms; /* that agents have without a heartbeat; 0 = SESSION_LEASE_MS */
 	struct loop *loop;     /* of the caller; NULL = its own from session_open() on */
 	bool own_loop;
@@ -61,6 +62,9 @@ int session_check_build(struct session *s, unsigned int host, struct err *e);
  * two steps: other sessions of the loop can ask meanwhile. */
 void session_ask_counters(struct session *s, bool users);
 void session_read_counters(struct session *s, enum run_reading reading);
+
+/* Asks one host for the counters of its ports; the reply comes in its conn[].call. */
+void session_ask_host_counters(struct session *s, unsigned int host);
 
 /* Time after the last packet until all counters include it: what the sources that answered before
  * the load say, and for hardware at least as long as the slowest driver known. */

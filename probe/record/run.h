@@ -34,9 +34,23 @@ enum run_reading {
 	READ_QUIET_BEFORE,
 	READ_QUIET_AFTER,
 	READ_LOAD_BEFORE,
-	READ_LOAD_AFTER,
+	READ_LOAD_AFTER,   /* and before the incast */
+	READ_INCAST_AFTER, /* and before the negative control */
+	READ_CONTROL_AFTER,
 	READ_COUNT,
 };
+
+/* The parts of a run in which pairs send. */
+enum run_phase {
+	PHASE_LOAD,	     /* every pair of ports, a few percent of the link */
+	PHASE_INCAST,	     /* several senders to one port, unpaced, on a lossless priority */
+	PHASE_CONTROL,	     /* the same on a lossy priority: it has to lose, or to be marked */
+	PHASE_CANARY,	     /* latency of a flow on another priority than the incast's, alone */
+	PHASE_CANARY_BESIDE, /* the same beside the incast */
+};
+
+/* "load", "incast", "control", "canary", "canary_beside" */
+extern const struct qos_word run_phase_words[];
 
 struct run_port {
 	char netdev[16];
@@ -50,6 +64,7 @@ struct run_port {
 	struct capture_summary capture; /* of the load phases, owned */
 	char capture_file[128];		/* relative to the run folder, empty = none */
 	char capture_error[160];	/* why capture or recording is missing */
+	char breaker[120]; /* harm at this port, which took no part: it ended an incast */
 };
 
 struct run_host {
@@ -74,7 +89,11 @@ struct run_pair {
 	unsigned int client_host, client_port; /* indices into run.host[].port[] */
 	unsigned int server_host, server_port;
 	enum traffic_verb verb;
-	uint32_t message_bytes;		/* 0 = unknown */
+	enum run_phase phase;
+	uint8_t prio;		 /* of other phases than the load: the priority of their class */
+	uint64_t losses;	 /* of a queue pair that repeats nothing: of incast and control */
+	uint64_t p50_ns, p99_ns; /* round trips of a canary */
+	uint32_t message_bytes;	 /* 0 = unknown */
 	uint64_t asked_bytes_per_s;	/* 0 = no rate limit */
 	uint8_t client_tos, server_tos; /* ToS of each host's QP */
 	bool ran;

@@ -19,10 +19,21 @@
 #define RUN_PORTS_MAX 262144
 
 static const char *const reading_keys[READ_COUNT] = {
-	[READ_QUIET_BEFORE] = "quiet_before",
-	[READ_QUIET_AFTER] = "quiet_after",
-	[READ_LOAD_BEFORE] = "load_before",
-	[READ_LOAD_AFTER] = "load_after",
+	[READ_QUIET_BEFORE] = "quiet_before", [READ_QUIET_AFTER] = "quiet_after",
+	[READ_LOAD_BEFORE] = "load_before",   [READ_LOAD_AFTER] = "load_after",
+	[READ_INCAST_AFTER] = "incast_after", [READ_CONTROL_AFTER] = "control_after",
+};
+
+#define SPARSE(type, member, most)                                                                 \
+	JSON_ROW(type, member, .kind = JSON_NUMBER, .need = JSON_SPARSE, .max = most)
+
+const struct qos_word run_phase_words[] = {
+	{"load", PHASE_LOAD},
+	{"incast", PHASE_INCAST},
+	{"control", PHASE_CONTROL},
+	{"canary", PHASE_CANARY},
+	{"canary_beside", PHASE_CANARY_BESIDE},
+	{NULL, 0},
 };
 
 static json_t *run_readings_to_json(const struct run_port *p)
@@ -68,6 +79,7 @@ static const struct json_row port_rows[] = {
 	JSON_SELF("readings", JSON_BY(run_readings)),
 	TEXT(struct run_port, capture_file),
 	TEXT(struct run_port, capture_error),
+	JSON_ROW(struct run_port, breaker, .kind = JSON_TEXT, .need = JSON_SPARSE),
 	JSON_ROW(struct run_port, capture, .kind = JSON_STRUCT, .need = JSON_SPARSE,
 		 JSON_BY(capture_summary), JSON_USED(struct run_port, has_capture)),
 };
@@ -106,9 +118,14 @@ static const struct json_row run_pair_rows[] = {
 	TEXT(struct run_pair, error),
 };
 
-static const struct json_row size_rows[] = {
-	JSON_ROW(struct run_pair, message_bytes, .kind = JSON_NUMBER, .need = JSON_SPARSE,
-		 .max = TRAFFIC_MESSAGE_MAX),
+static const struct json_row sparse_rows[] = {
+	JSON_ROW(struct run_pair, phase, .kind = JSON_WORD, .need = JSON_SPARSE,
+		 .words = run_phase_words),
+	SPARSE(struct run_pair, prio, QOS_PRIOS - 1),
+	SPARSE(struct run_pair, losses, JSON_UINT_MAX),
+	SPARSE(struct run_pair, p50_ns, JSON_UINT_MAX),
+	SPARSE(struct run_pair, p99_ns, JSON_UINT_MAX),
+	SPARSE(struct run_pair, message_bytes, TRAFFIC_MESSAGE_MAX),
 };
 
 /* One end of a pair or of a marking test, with one more member (reference stolen). */
@@ -152,7 +169,7 @@ static json_t *run_pair_to_json(const struct run *r, const struct run_pair *p)
 				  run_endpoint_to_json(r, p->server_host, p->server_port,
 						       p->server_tos, "result",
 						       traffic_result_to_json(&p->server))) |
-	      json_rows_write(out, JSON_ROWS(size_rows), p) |
+	      json_rows_write(out, JSON_ROWS(sparse_rows), p) |
 	      (p->tcp_count ? run_add_tcp(out, p) : 0)))
 		return out;
 	json_decref(out);
@@ -260,7 +277,7 @@ static int run_parse_pair(const struct run_index *index, const json_t *json, str
 	int err = json_rows_read(json, JSON_ROWS(run_pair_rows), p, e);
 
 	if (!err)
-		err = json_rows_read(json, JSON_ROWS(size_rows), p, e);
+		err = json_rows_read(json, JSON_ROWS(sparse_rows), p, e);
 	if (!err)
 		err = run_parse_endpoint(index, json, "client", &p->client_host, &p->client_port,
 					 &p->client_tos, &p->client, e);

@@ -119,15 +119,22 @@ bool port_ctx_is_server(const struct port_ctx *s, const struct run_pair *pair)
 	       pair->server_port == s->port_index;
 }
 
-const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i)
+const struct run_pair *port_ctx_phase_pair(const struct port_ctx *s, enum run_phase phase,
+					   unsigned int *i)
 {
 	while (*i < s->c->run->pair_count) {
 		const struct run_pair *pair = &s->c->run->pair[(*i)++];
 
-		if (port_ctx_is_client(s, pair) || port_ctx_is_server(s, pair))
+		if (pair->phase == phase &&
+		    (port_ctx_is_client(s, pair) || port_ctx_is_server(s, pair)))
 			return pair;
 	}
 	return NULL;
+}
+
+const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i)
+{
+	return port_ctx_phase_pair(s, PHASE_LOAD, i);
 }
 
 bool port_ctx_in_marking(const struct port_ctx *s, const struct run_marking *m, enum run_side *side)

@@ -42,8 +42,11 @@ size_t port_walk_count(const struct rule_context *c);
 bool port_ctx_at(const struct rule_context *c, unsigned int host, unsigned int port,
 		 struct port_ctx *s);
 
-/* Returns the next pair of the port, from *i on; NULL after the last. */
+/* Returns the next pair of the port in the load, or in another phase, from *i on; NULL after the
+ * last. */
 const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i);
+const struct run_pair *port_ctx_phase_pair(const struct port_ctx *s, enum run_phase phase,
+					   unsigned int *i);
 
 /* True when the port is the client, or the server, of the pair. */
 bool port_ctx_is_client(const struct port_ctx *s, const struct run_pair *pair);
@@ -88,8 +91,9 @@ const struct fabric_port *port_ctx_entry(const struct port_ctx *s);
  * when it has none. */
 const struct gid *port_ctx_gid(const struct port_ctx *s);
 
-/* Counters around the load (READ_LOAD_BEFORE) or the quiet baseline (READ_QUIET_BEFORE). False when
- * one of the two readings is missing. reset may be NULL. */
+/* Counters around the load (READ_LOAD_BEFORE), the quiet baseline (READ_QUIET_BEFORE), the incast
+ * (READ_LOAD_AFTER) or the negative control (READ_INCAST_AFTER). False when one of the two readings
+ * is missing. reset may be NULL. */
 bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct counters *delta,
 		    uint8_t reset[METRIC_COUNT]);
 

@@ -5,6 +5,7 @@
  * and pauses counted so far.
  */
 #include "reports/engine/port_ctx.h"
+#include "reports/rules/check_incast.h"
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
 
@@ -145,6 +146,8 @@ PORT_CHECK(check_pfc_loss)
 			    "discards",
 			    loss.discards ? "" : " or reordered", s->roce_prio, (count_t)loss.gaps,
 			    (count_t)loss.discards);
+	else if (incast_check_loss(s, out))
+		return;
 	else if (!loss.gaps_known && !loss.discards_known)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor discards");

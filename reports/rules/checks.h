@@ -42,6 +42,12 @@ PORT_CHECK(check_pfc_count);
 PORT_CHECK(check_pfc_stray_pause);
 PORT_CHECK(check_pfc_storm);
 
+/* check_incast.c */
+PORT_CHECK(check_incast_paused);
+PORT_CHECK(check_incast_control);
+PORT_CHECK(check_incast_canary);
+PORT_CHECK(check_incast_breaker);
+
 /* check_across.c: compares one setting of all hosts, chosen by the rule id */
 FABRIC_CHECK(check_across);
 

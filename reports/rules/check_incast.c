@@ -1,0 +1,306 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * RC-PFC, incast: checks what happened while several hosts filled the link of one. Losses are
+ * events of a pair, because nothing was repeated; pauses and marks are counters around the phase.
+ */
+#include "reports/rules/check_incast.h"
+
+#include <stdio.h>
+
+#include "profiles/base/text.h"
+#include "reports/rules/checks.h"
+
+/* A canary that waits so much longer beside the incast was held up, not queued. */
+#define CANARY_TIMES  20u
+#define CANARY_MIN_NS UINT64_C(20000000)
+
+void incast_gather(const struct port_ctx *s, enum run_phase phase, struct incast_port *in)
+{
+	const struct run_pair *pair;
+	unsigned int i = 0;
+
+	*in = (struct incast_port){.received = 0};
+	while ((pair = port_ctx_phase_pair(s, phase, &i))) {
+		bool server = port_ctx_is_server(s, pair);
+
+		in->prios |= (uint8_t)(1u << pair->prio);
+		if (!pair->ran) {
+			in->failed = pair;
+			continue;
+		}
+		in->received += server;
+		in->sent += !server;
+		in->losses += server ? pair->losses : 0;
+		in->lost_by_others += server ? 0 : pair->losses;
+		in->bytes += server ? pair->server.bytes : 0;
+	}
+}
+
+uint64_t incast_marks(const struct port_ctx *s, enum run_reading first)
+{
+	struct counters delta;
+
+	return port_ctx_delta(s, first, &delta, NULL) &&
+			       counters_has(&delta, METRIC_ECN_MARKED_RX, 0)
+		       ? delta.value[METRIC_ECN_MARKED_RX][0]
+		       : 0;
+}
+
+bool incast_pauses(const struct port_ctx *s, enum run_reading first, uint8_t prios, uint64_t *count)
+{
+	struct counters delta;
+	bool known = false;
+
+	*count = 0;
+	if (!port_ctx_delta(s, first, &delta, NULL))
+		return false;
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		if (!(prios & 1u << prio) || !counters_has(&delta, METRIC_PFC_RX_FRAMES, prio))
+			continue;
+		known = true;
+		*count += delta.value[METRIC_PFC_RX_FRAMES][prio];
+	}
+	return known;
+}
+
+/* Adds each sender of an incast to this port: what arrived, what was lost, and its pauses. */
+static void incast_report_senders(const struct port_ctx *s, enum run_phase phase,
+				  enum run_reading first, struct findings *out)
+{
+	const struct run_pair *pair;
+	struct port_ctx other;
+	unsigned int i = 0;
+
+	while ((pair = port_ctx_phase_pair(s, phase, &i))) {
+		double seconds = (double)pair->server.duration_ns / 1e9;
+		char paused[64] = "its pauses are unknown";
+		uint64_t count;
+
+		if (!port_ctx_is_server(s, pair))
+			continue;
+		if (port_ctx_partner(s, pair, &other) &&
+		    incast_pauses(&other, first, (uint8_t)(1u << pair->prio), &count))
+			snprintf(paused, sizeof(paused), "it received %llu pauses in the phase",
+				 (count_t)count);
+		finding_evidence(out, EVIDENCE_TRAFFIC,
+				 "from %s on priority %u: %.2f MB/s, %llu losses, %s",
+				 s->c->run->host[pair->client_host].name, pair->prio,
+				 seconds > 0 ? (double)pair->server.bytes / seconds / 1e6 : 0.0,
+				 (count_t)pair->losses, pair->ran ? paused : pair->error);
+	}
+}
+
+/* Pauses of all senders to this port. */
+static uint64_t incast_sender_pauses(const struct port_ctx *s, enum run_phase phase,
+				     enum run_reading first, bool *known)
+{
+	const struct run_pair *pair;
+	struct port_ctx other;
+	uint64_t sum = 0, count;
+	unsigned int i = 0;
+
+	*known = false;
+	while ((pair = port_ctx_phase_pair(s, phase, &i)))
+		if (port_ctx_is_server(s, pair) && port_ctx_partner(s, pair, &other) &&
+		    incast_pauses(&other, first, (uint8_t)(1u << pair->prio), &count)) {
+			*known = true;
+			sum += count;
+		}
+	return sum;
+}
+
+bool incast_check_loss(const struct port_ctx *s, struct findings *out)
+{
+	struct incast_port in;
+	uint64_t paused, marks = incast_marks(s, READ_LOAD_AFTER);
+	char prios[24];
+	bool known;
+
+	incast_gather(s, PHASE_INCAST, &in);
+	if (!in.received && !in.failed)
+		return false;
+	qos_prio_set_text(in.prios, prios, sizeof(prios));
+	finding_prios(out, in.prios);
+	incast_report_senders(s, PHASE_INCAST, READ_LOAD_AFTER, out);
+	paused = incast_sender_pauses(s, PHASE_INCAST, READ_LOAD_AFTER, &known);
+	if (in.losses)
+		finding_set(out, VERDICT_FAIL,
+			    "%llu packets to this port were lost in the incast on priority %s",
+			    (count_t)in.losses, prios);
+	else if (in.failed)
+		finding_set(out, VERDICT_INCONCLUSIVE, "the incast on priority %s did not run: %s",
+			    prios, in.failed->error);
+	else if (paused)
+		finding_set(out, VERDICT_PASS,
+			    "priority %s is lossless: in an incast of %u hosts PFC paused the "
+			    "senders and nothing was lost",
+			    prios, in.received);
+	else if (marks)
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "nothing was lost in the incast on priority %s, but ECN (%llu marks) "
+			    "slowed the senders before PFC had to: PFC was not put to the test",
+			    prios, (count_t)marks);
+	else
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    known ? "nothing was lost in the incast on priority %s, but no sender "
+				    "was paused: PFC was not put to the test"
+				  : "nothing was lost in the incast on priority %s, but no sender "
+				    "counts pauses: whether PFC was put to the test is not known",
+			    prios);
+	return true;
+}
+
+PORT_CHECK(check_incast_paused)
+{
+	struct incast_port in;
+	uint64_t paused;
+	char prios[24];
+
+	incast_gather(s, PHASE_INCAST, &in);
+	finding_prios(out, in.prios);
+	qos_prio_set_text(in.prios, prios, sizeof(prios));
+	if (!in.sent) {
+		finding_set(out, VERDICT_SKIP, "this port sent nothing in an incast");
+	} else if (!incast_pauses(s, READ_LOAD_AFTER, in.prios, &paused)) {
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "this port does not count the pauses that it receives");
+	} else {
+		finding_evidence(out, EVIDENCE_COUNTER, "pfc_rx_frames prio %s +%llu", prios,
+				 (count_t)paused);
+		finding_evidence(out, EVIDENCE_TRAFFIC,
+				 "%llu packets of this port were lost in incasts",
+				 (count_t)in.lost_by_others);
+		if (paused)
+			finding_set(out, VERDICT_PASS, "PFC paused this port %llu times",
+				    (count_t)paused);
+		else if (in.lost_by_others)
+			finding_set(out, VERDICT_FAIL,
+				    "packets of this port were lost in an incast on priority %s, "
+				    "and it was never paused: PFC is off on its switch port",
+				    prios);
+		else
+			finding_set(out, VERDICT_INCONCLUSIVE,
+				    "this port was not paused: whether its switch port pauses "
+				    "priority %s is not known",
+				    prios);
+	}
+}
+
+PORT_CHECK(check_incast_control)
+{
+	uint64_t marks = incast_marks(s, READ_INCAST_AFTER), paused;
+	struct incast_port in;
+	char prios[24];
+	bool known;
+
+	incast_gather(s, PHASE_CONTROL, &in);
+	finding_prios(out, in.prios);
+	qos_prio_set_text(in.prios, prios, sizeof(prios));
+	if (!in.received && !in.failed) {
+		finding_set(out, VERDICT_SKIP, "no negative control in this run");
+		return;
+	}
+	incast_report_senders(s, PHASE_CONTROL, READ_INCAST_AFTER, out);
+	paused = incast_sender_pauses(s, PHASE_CONTROL, READ_INCAST_AFTER, &known);
+	if (paused)
+		finding_set(out, VERDICT_FAIL,
+			    "the senders of an incast were paused on lossy priority %s", prios);
+	else if (in.losses)
+		finding_set(out, VERDICT_PASS,
+			    "an incast of %u hosts fills this link: lossy priority %s lost %llu "
+			    "packets",
+			    in.received, prios, (count_t)in.losses);
+	else if (marks)
+		finding_set(out, VERDICT_PASS,
+			    "an incast of %u hosts fills this link: lossy priority %s had %llu CE "
+			    "marks",
+			    in.received, prios, (count_t)marks);
+	else if (in.failed)
+		finding_set(out, VERDICT_INCONCLUSIVE, "the negative control did not run: %s",
+			    in.failed->error);
+	else
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "lossy priority %s lost nothing and was not marked in an incast of %u "
+			    "hosts: the load does not fill this link",
+			    prios, in.received);
+}
+
+PORT_CHECK(check_incast_breaker)
+{
+	if (s->run_port && s->run_port->breaker[0])
+		finding_set(out, VERDICT_FAIL,
+			    "this port took no part in the incast, but %s: the incast was stopped",
+			    s->run_port->breaker);
+	else
+		finding_set(out, VERDICT_SKIP, "no incast was stopped for this port");
+}
+
+/* The canary of the same two ports that ran alone. */
+static const struct run_pair *incast_canary_alone(const struct port_ctx *s,
+						  const struct run_pair *beside)
+{
+	const struct run_pair *pair;
+	unsigned int i = 0;
+
+	while ((pair = port_ctx_phase_pair(s, PHASE_CANARY, &i)))
+		if (pair->ran && pair->client_host == beside->client_host &&
+		    pair->client_port == beside->client_port &&
+		    pair->server_host == beside->server_host &&
+		    pair->server_port == beside->server_port)
+			return pair;
+	return NULL;
+}
+
+/* A canary that got nothing through has no latency. */
+static bool incast_is_held(const struct run_pair *alone, const struct run_pair *beside)
+{
+	return !beside->p50_ns ||
+	       (beside->p50_ns > CANARY_MIN_NS && beside->p50_ns / CANARY_TIMES > alone->p50_ns);
+}
+
+PORT_CHECK(check_incast_canary)
+{
+	const struct run_pair *pair, *held = NULL, *failed = NULL;
+	unsigned int i = 0, compared = 0;
+	struct incast_port canary;
+	uint64_t paused;
+
+	incast_gather(s, PHASE_CANARY_BESIDE, &canary);
+	finding_prios(out, canary.prios);
+	while ((pair = port_ctx_phase_pair(s, PHASE_CANARY_BESIDE, &i))) {
+		const struct run_pair *alone = incast_canary_alone(s, pair);
+
+		if (!pair->ran || !alone) {
+			failed = pair;
+			continue;
+		}
+		compared++;
+		finding_evidence(out, EVIDENCE_TRAFFIC,
+				 "%s -> %s on priority %u: median %.1f us alone, %.1f us beside "
+				 "the incast",
+				 s->c->run->host[pair->client_host].name,
+				 s->c->run->host[pair->server_host].name, pair->prio,
+				 (double)alone->p50_ns / 1e3, (double)pair->p50_ns / 1e3);
+		if (incast_is_held(alone, pair))
+			held = pair;
+	}
+	if (incast_pauses(s, READ_LOAD_AFTER, canary.prios, &paused) && paused)
+		finding_evidence(out, EVIDENCE_COUNTER, "%llu pauses received on its priority",
+				 (count_t)paused);
+	if (!compared && !failed)
+		finding_set(out, VERDICT_SKIP, "no canary at this port");
+	else if (compared && paused)
+		finding_set(out, VERDICT_FAIL,
+			    "an incast on another priority paused the canary's: one class blocks "
+			    "the other");
+	else if (held)
+		finding_set(out, VERDICT_FAIL,
+			    "an incast on another priority holds up the canary from %s to %s",
+			    s->c->run->host[held->client_host].name,
+			    s->c->run->host[held->server_host].name);
+	else if (failed)
+		finding_set(out, VERDICT_INCONCLUSIVE, "a canary did not run: %s",
+			    failed->error[0] ? failed->error : "it has no run alone");
+	else
+		finding_set(out, VERDICT_PASS, "the incast holds up no other class");
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Rules over an incast, its negative control and its canary: lossless is claimed only where a pause
+ * was seen and nothing was lost.
+ */
+#include "tests/unit/reports/rules/rule_cases.h"
+
+/* What the incast and the control leave: both hosts were paused and lost nothing, then a lossy
+ * priority lost packets. */
+static void add_pair(struct fabric_run *f, unsigned int from, enum run_phase phase, uint8_t prio)
+{
+	struct run_pair *p = &f->pair[f->run.pair_count++];
+
+	*p = f->pair[from];
+	p->phase = phase;
+	p->prio = prio;
+	p->asked_bytes_per_s = 0;
+}
+
+static void after_load(struct fabric_run *f, unsigned int host, enum run_reading from,
+		       enum metric m, unsigned int prio, uint64_t by)
+{
+	for (unsigned int r = from; r < READ_COUNT; r++)
+		f->port[host].reading[r].value[m][prio] += by;
+}
+
+static void incast(struct fabric_run *f)
+{
+	f->run.level = LEVEL_MAINTENANCE;
+	f->run.maintenance = 1 << 3;
+	for (unsigned int i = 0; i < 2; i++) {
+		for (unsigned int r = READ_INCAST_AFTER; r < READ_COUNT; r++)
+			f->port[i].reading[r] = f->port[i].reading[READ_LOAD_AFTER];
+		add_pair(f, i, PHASE_INCAST, 3);
+		add_pair(f, i, PHASE_CONTROL, 0);
+		f->pair[f->run.pair_count - 1].losses = 40;
+		after_load(f, i, READ_INCAST_AFTER, METRIC_PFC_RX_FRAMES, 3, 500);
+	}
+}
+
+static void unpaused(struct fabric_run *f)
+{
+	incast(f);
+	for (unsigned int i = 0; i < 2; i++)
+		for (unsigned int r = READ_INCAST_AFTER; r < READ_COUNT; r++)
+			f->port[i].reading[r].value[METRIC_PFC_RX_FRAMES][3] -= 500;
+}
+
+static void ecn_alone(struct fabric_run *f)
+{
+	unpaused(f);
+	after_load(f, 1, READ_INCAST_AFTER, METRIC_ECN_MARKED_RX, 0, 70);
+}
+
+/* h1 was not paused, and its packets to h2 are lost. */
+static void lost(struct fabric_run *f)
+{
+	unpaused(f);
+	f->pair[2].losses = 7;
+}
+
+static void pauses_uncounted(struct fabric_run *f)
+{
+	incast(f);
+	lose_metric(f, METRIC_PFC_RX_FRAMES);
+}
+
+static void no_incast_to_h2(struct fabric_run *f)
+{
+	incast(f);
+	f->pair[2].ran = false;
+	snprintf(f->pair[2].error, sizeof(f->pair[2].error), "h1: the agent ended");
+}
+
+static void control_full(struct fabric_run *f)
+{
+	incast(f);
+	f->pair[3].losses = f->pair[5].losses = 0;
+}
+
+static void control_marked(struct fabric_run *f)
+{
+	control_full(f);
+	after_load(f, 1, READ_CONTROL_AFTER, METRIC_ECN_MARKED_RX, 0, 70);
+}
+
+static void control_paused(struct fabric_run *f)
+{
+	control_full(f);
+	after_load(f, 0, READ_CONTROL_AFTER, METRIC_PFC_RX_FRAMES, 0, 9);
+}
+
+static void control_failed(struct fabric_run *f)
+{
+	control_full(f);
+	f->pair[3].ran = false;
+	snprintf(f->pair[3].error, sizeof(f->pair[3].error), "h1: the agent ended");
+}
+
+static void canary(struct fabric_run *f)
+{
+	incast(f);
+	add_pair(f, 0, PHASE_CANARY, 0);
+	f->pair[6].p50_ns = 20000;
+	add_pair(f, 0, PHASE_CANARY_BESIDE, 0);
+	f->pair[7].p50_ns = 60000;
+}
+
+static void canary_held(struct fabric_run *f)
+{
+	canary(f);
+	f->pair[7].p50_ns = 90000000;
+}
+
+static void canary_silent(struct fabric_run *f)
+{
+	canary(f);
+	f->pair[7].p50_ns = 0;
+}
+
+static void canary_paused(struct fabric_run *f)
+{
+	canary(f);
+	after_load(f, 0, READ_INCAST_AFTER, METRIC_PFC_RX_FRAMES, 0, 30);
+}
+
+static void canary_failed(struct fabric_run *f)
+{
+	canary(f);
+	f->pair[7].ran = false;
+	snprintf(f->pair[7].error, sizeof(f->pair[7].error), "h1: the agent ended");
+}
+
+static void breaker(struct fabric_run *f)
+{
+	incast(f);
+	snprintf(f->port[1].breaker, sizeof(f->port[1].breaker), "its link went down");
+}
+
+/* clang-format off */
+static const struct rule_case cases[] = {
+	{ "RC-PFC-010", incast, "h2", VERDICT_PASS, "priority 3 is lossless" },
+	{ "RC-PFC-010", unpaused, "h2", VERDICT_INCONCLUSIVE, "no sender was paused" },
+	{ "RC-PFC-010", ecn_alone, "h2", VERDICT_INCONCLUSIVE, "ECN (70 marks)" },
+	{ "RC-PFC-010", lost, "h2", VERDICT_FAIL, "7 packets to this port were lost" },
+	{ "RC-PFC-010", pauses_uncounted, "h2", VERDICT_INCONCLUSIVE, "no sender counts pauses" },
+	{ "RC-PFC-010", no_incast_to_h2, "h2", VERDICT_INCONCLUSIVE, "did not run: h1: the agent" },
+	{ "RC-PFC-011", NULL, "h1", VERDICT_SKIP, "sent nothing in an incast" },
+	{ "RC-PFC-011", incast, "h1", VERDICT_PASS, "paused this port 500 times" },
+	{ "RC-PFC-011", lost, "h1", VERDICT_FAIL, "PFC is off on its switch port" },
+	{ "RC-PFC-011", lost, "h2", VERDICT_INCONCLUSIVE, "was not paused" },
+	{ "RC-PFC-011", pauses_uncounted, "h1", VERDICT_INCONCLUSIVE, "does not count" },
+	{ "RC-PFC-015", NULL, "h2", VERDICT_SKIP, "no negative control" },
+	{ "RC-PFC-015", incast, "h2", VERDICT_PASS, "lossy priority 0 lost 40 packets" },
+	{ "RC-PFC-015", control_marked, "h2", VERDICT_PASS, "70 CE marks" },
+	{ "RC-PFC-015", control_full, "h2", VERDICT_INCONCLUSIVE, "does not fill this link" },
+	{ "RC-PFC-015", control_paused, "h2", VERDICT_FAIL, "paused on lossy priority 0" },
+	{ "RC-PFC-015", control_failed, "h2", VERDICT_INCONCLUSIVE, "did not run: h1" },
+	{ "RC-PFC-016", incast, "h1", VERDICT_SKIP, "no canary" },
+	{ "RC-PFC-016", canary, "h1", VERDICT_PASS, "holds up no other class" },
+	{ "RC-PFC-016", canary_held, "h1", VERDICT_WARN, "holds up the canary from h1 to h2" },
+	{ "RC-PFC-016", canary_silent, "h1", VERDICT_WARN, "holds up the canary" },
+	{ "RC-PFC-016", canary_paused, "h1", VERDICT_WARN, "one class blocks the other" },
+	{ "RC-PFC-018", incast, "h2", VERDICT_SKIP, "no incast was stopped" },
+	{ "RC-PFC-018", breaker, "h2", VERDICT_FAIL, "took no part in the incast, but its link" },
+	{ "RC-PFC-016", canary_failed, "h1", VERDICT_INCONCLUSIVE, "did not run: h1" },
+};
+/* clang-format on */
+
+static void test_cases(void **state)
+{
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		check_case(&cases[i]);
+}
+
+/* The rules of the load do not see the pairs of other phases. */
+static void test_load_alone(void **state)
+{
+	static const char *const same[] = {"RC-META-002", "RC-TRN-001", "RC-QOS-011", "RC-MTU-003"};
+	struct findings alone = {0}, beside = {0};
+	struct fabric_run f, g;
+
+	(void)state;
+	good_run(&f);
+	good_run(&g);
+	canary(&g);
+	assert_int_equal(rules_run(&f.fabric, &f.run, &alone), 0);
+	assert_int_equal(rules_run(&g.fabric, &g.run, &beside), 0);
+	for (unsigned int i = 0; i < ARRAY_SIZE(same); i++)
+		assert_string_equal(finding_of(&alone, same[i], "h2")->text,
+				    finding_of(&beside, same[i], "h2")->text);
+	findings_clear(&alone);
+	findings_clear(&beside);
+}
+
+static void test_coverage(void **state)
+{
+	static const char *const groups[] = {"RC-PFC-010", "RC-PFC-011", "RC-PFC-015", "RC-PFC-016",
+					     NULL};
+
+	(void)state;
+	check_coverage(cases, ARRAY_SIZE(cases), groups, NULL);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(test_cases),
+		cmocka_unit_test(test_coverage),
+		cmocka_unit_test(test_load_alone),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
