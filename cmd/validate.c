@@ -21,7 +21,7 @@
 static struct verdict_options options = VERDICT_DEFAULTS;
 static const char *from, *profile_name, *out_dir;
 static struct opt_list formats;
-static const char *level_word, *maintenance;
+static const char *level_word, *maintenance, *schedule;
 static bool no_traffic;
 
 static const char *const validate_levels[] = {"quick", "standard", NULL};
@@ -40,6 +40,10 @@ static const struct opt validate_opts[] = {
 	 .help = "what to claim: quick or standard (default)"},
 	{"maintenance", 0, OPT_STRING, &maintenance, .arg = "PRIOS",
 	 .help = "claim that these priorities are lossless: load them to congestion, e.g. 3"},
+	{"schedule", 0, OPT_STRING, &schedule, .arg = "NAME|FILE",
+	 .help = "order of the pairs: a pattern such as shift, or a file (default: by the number "
+		 "of "
+		 "ports)"},
 	{"no-traffic", 0, OPT_FLAG, &no_traffic,
 	 .help = "compare the settings of the hosts, send no traffic"},
 	{.name = NULL},
@@ -225,6 +229,15 @@ static int validate_judge(const struct fabric *f, const struct run *r,
 	return code;
 }
 
+/* Refuses a bad schedule before any host is contacted, and before the run has a folder. */
+static int validate_check_schedule(const struct fabric *f, struct run *r)
+{
+	struct err e = {0};
+	int err = run_check_schedule(f, r, &e);
+
+	return err ? cmd_fail(err == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e) : EXIT_OK;
+}
+
 /* Opens the folder of --out, or creates a new one, named after the UTC time in the run's id: others
  * can guess that name. */
 static int validate_open_folder(const struct run *r, struct folder *dir)
@@ -255,10 +268,13 @@ static int validate_online(const char *path, const struct validate_formats *c)
 		code = validate_set_level(&f);
 	if (no_traffic)
 		f.traffic_s = 0;
+	f.schedule = schedule;
 	if (!code && run_init(&r, &f)) {
 		err_sys(&e, -ENOMEM, "run");
 		code = cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
+	if (!code)
+		code = validate_check_schedule(&f, &r);
 	if (!code)
 		code = validate_open_folder(&r, &dir);
 	if (!code)
@@ -340,6 +356,8 @@ static int run_validate(int argc, char **argv)
 	if (maintenance && (level_word || no_traffic || from))
 		return cmd_usage(&cmd_validate, "--maintenance excludes --level, --no-traffic and "
 						"--from");
+	if (schedule && (no_traffic || from))
+		return cmd_usage(&cmd_validate, "--schedule excludes --no-traffic and --from");
 	if (!argc && !from)
 		return cmd_usage(&cmd_validate, "missing FABRIC.yaml or --from DIR");
 	return from ? validate_offline(argc ? argv[0] : NULL, &c) : validate_online(argv[0], &c);

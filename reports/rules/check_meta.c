@@ -396,10 +396,13 @@ FABRIC_CHECK(check_meta_ports)
 	finding_begin(out, rule, c->alone ? c->run->host[0].name : "", "", 0);
 	finding_evidence(out, EVIDENCE_HOST, "%u port%s on %u host%s", ports, plural(ports),
 			 c->run->host_count, plural(c->run->host_count));
-	if (ports)
-		finding_set(out, VERDICT_PASS, "%u port%s checked", ports, plural(ports));
-	else
+	if (!ports)
 		finding_set(out, VERDICT_FAIL,
 			    c->alone ? "no RoCE port was found on this host"
 				     : "no port of the inventory was found: nothing was checked");
+	else if (c->run->traffic && !c->run->pair_count)
+		finding_set(out, VERDICT_FAIL,
+			    "no two ports form a pair: no traffic was sent, nothing was tested");
+	else
+		finding_set(out, VERDICT_PASS, "%u port%s checked", ports, plural(ports));
 }

@@ -55,6 +55,53 @@ refused()
 	refused 'No such file' "$dir/none.yaml"
 }
 
+@test "a schedule with an error is refused at its place, before any host is asked" {
+	cd "$dir"
+	printf '# pairs\na,b\nb,a;c,a\n' >s.txt
+	refused "s.txt:3:5: unknown host 'c'" here.yaml --schedule s.txt
+	: >s.txt
+	refused 's.txt:1:1: no round in this file: expected lines of server,client' here.yaml --schedule s.txt
+	refused "schedule '.': Is a directory" here.yaml --schedule .
+	refused "schedule 'tournamnt': No such file" here.yaml --schedule tournamnt
+	refused 'expected a file, or tournament, ring, shift,' here.yaml --schedule tournamnt
+	refused '--schedule excludes --no-traffic and --from' here.yaml --schedule ring --no-traffic
+	refused '--schedule excludes --no-traffic and --from' --from snaps --profile lab --schedule ring
+	[ -z "$(find . -name 'rocecheck-run-*')" ]
+}
+
+# scheduled ARGS...: runs, with the lines of progress in $stderr, and the pairs in order in $pairs.
+scheduled()
+{
+	run --separate-stderr "$rocecheck" validate -v "$dir/here.yaml" --out "$dir/run" "$@"
+	echo "$output" "$stderr"
+	((status == 1 || status == 4))
+	pairs=$(jq -c '.pairs[] | [.verb, .server.host, .server.netdev, .client.host, .client.netdev]' "$dir/run/run.json")
+}
+
+@test "every port of a rail is tested, and a schedule of a run runs again" {
+	sed -i 's/name: a, ports: .*/name: a, ports: [{interface: lo}, {interface: lo2}, {interface: lo3, rail: 1}]}/' \
+		"$dir/here.yaml"
+	scheduled
+	grep -q 'rail 0: schedule tournament: 4 rounds, 4 pairs, .* about 8 s, ' <<<"$stderr"
+	grep -q 'rail 1: no pair: expected ports of at least 2 hosts' <<<"$stderr"
+	[ "$(sort <"$dir/run/schedule-rail0.txt")" = $'a:lo,b\na:lo2,b\nb,a:lo\nb,a:lo2' ]
+	cp "$dir/run/schedule-rail0.txt" "$dir/again.txt"
+	first=$pairs
+	[ "$(wc -l <<<"$first")" -eq 8 ] # WRITE and SEND
+	scheduled --schedule "$dir/again.txt"
+	[ "$pairs" = "$first" ]
+	diff "$dir/again.txt" "$dir/run/schedule.txt"
+	[ ! -e "$dir/run/schedule-rail0.txt" ]
+}
+
+@test "ports without a partner are no test: exit 4" {
+	sed -i 's/name: b, ports: .*/name: b, ports: [{interface: lo, rail: 1}]}/' "$dir/here.yaml"
+	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run" --json
+	((status == 4 || status == 1))
+	jq -e '.findings[] | select(.rule == "RC-META-010") | .verdict == "FAIL" and
+		(.text | contains("no two ports form a pair"))' <<<"$output"
+}
+
 @test "snapshots alone are judged; the reports go where they were asked to" {
 	run --separate-stderr "$rocecheck" validate --from "$dir/snaps" --profile lab --json \
 		--format junit="$dir/j.xml" --format text="$dir/t.txt"

@@ -173,6 +173,12 @@ static void no_after(struct fabric_run *f)
 	f->host[1].has_after = false;
 }
 
+static void no_load(struct fabric_run *f)
+{
+	no_pairs(f);
+	f->run.traffic = false;
+}
+
 static void nobody(struct fabric_run *f)
 {
 	unreached(f);
@@ -259,6 +265,8 @@ static const struct rule_case cases[] = {
 	{ "RC-META-009", no_after, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-META-010", NULL, "", VERDICT_PASS, "2 ports" },
 	{ "RC-META-010", nobody, "", VERDICT_FAIL, "nothing was checked" },
+	{ "RC-META-010", no_pairs, "", VERDICT_FAIL, "no two ports form a pair" },
+	{ "RC-META-010", no_load, "", VERDICT_PASS, "2 ports" },
 	{ "RC-ENV-001", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-ENV-001", guest, "h2", VERDICT_WARN, "guest" },
 	{ "RC-ENV-001", vf, "h2", VERDICT_WARN, "virtual function" },
