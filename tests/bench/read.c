@@ -9,70 +9,21 @@
 #include <string.h>
 #include <time.h>
 
-#include "probe/host/snapshot.h"
-#include "profiles/profile.h"
+#include "tests/bench/full_host.h"
 
-#define ROUNDS	201
-#define PORTS	8
-#define GIDS	16
-#define PROFILE "tests/bench/apply.yaml"
-#define MOST	2.0
-
-static void die(const char *what)
-{
-	fprintf(stderr, "%s failed\n", what);
-	exit(1);
-}
-
-static void fill_port(struct port *p, const struct qos *qos, unsigned int number)
-{
-	snprintf(p->netdev, sizeof(p->netdev), "ens%uf0np0", number);
-	snprintf(p->ibdev, sizeof(p->ibdev), "mlx5_%u", number);
-	snprintf(p->driver, sizeof(p->driver), "mlx5_core");
-	snprintf(p->firmware, sizeof(p->firmware), "28.39.1002 (MT_0000000834)");
-	snprintf(p->bus, sizeof(p->bus), "0000:%02x:00.0", number);
-	snprintf(p->mac, sizeof(p->mac), "b8:ce:f6:00:00:%02x", number);
-	snprintf(p->address[0], sizeof(p->address[0]), "198.18.%u.1", number);
-	snprintf(p->lldp_name, sizeof(p->lldp_name), "leaf%u", number);
-	p->address_count = 1;
-	p->ib_port = 1;
-	p->up = p->ib_active = p->dcb = true;
-	p->speed_mbps = 400000;
-	p->active_mtu = p->max_mtu = 4096;
-	for (p->gid_count = 0; p->gid_count < GIDS; p->gid_count++) {
-		struct gid *g = &p->gid[p->gid_count];
-
-		g->index = p->gid_count;
-		g->type = p->gid_count % 2 ? GID_ROCE_V2 : GID_ROCE_V1;
-		memset(g->raw, p->gid_count, sizeof(g->raw));
-	}
-	p->qos = p->lldp_qos = *qos;
-	counters_clear(&p->counters);
-	p->counters.when_ns = 1;
-	for (unsigned int m = 0; m < METRIC_COUNT; m++) {
-		p->counters.has[m] = metric_table[m].by_prio ? 0xff : 1;
-		for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-			p->counters.value[m][prio] = UINT64_C(1234567890) * m + prio;
-	}
-}
+#define ROUNDS 201
+#define MOST   2.0
 
 static char *make_text(void)
 {
-	struct snapshot s = {.host = "gpu001", .kernel = "6.8.0-45-generic", .read_unix_ns = 1};
 	static struct port ports[PORTS];
 	struct profile profile;
-	struct err e = {0};
-	struct diags d;
+	struct snapshot s;
 	json_t *doc;
 	char *text;
 
-	diags_init(&d);
-	if (profile_load(PROFILE, &profile, &d, &e))
-		die(PROFILE);
-	diags_clear(&d);
-	s.port = ports;
-	for (s.port_count = 0; s.port_count < PORTS; s.port_count++)
-		fill_port(&ports[s.port_count], &profile.qos, s.port_count);
+	load_profile(&profile);
+	fill_host(&s, &profile.qos, ports, 1);
 	doc = snapshot_to_json(&s);
 	text = doc ? json_dumps(doc, JSON_INDENT(2)) : NULL;
 	json_decref(doc);

@@ -1,0 +1,330 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cost of a fabric run. Snapshots of 2,000 hosts of eight ports are judged offline, compared with
+ * jansson alone parsing and holding the same files, and with 200 of the hosts; causes are linked at
+ * 10 violations a host and at 1; 300 snapshots are gathered from replaying agents, compared with
+ * clush and cat. Both sides are played in turn, each in a process of its own, and the medians are
+ * compared. One line a figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is short.
+ */
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "profiles/base/base.h"
+#include "reports/engine/causes.h"
+#include "reports/engine/rule.h"
+#include "tests/bench/full_host.h"
+
+#define ROUNDS	   5
+#define FLEET	   2000
+#define FEW	   200
+#define GATHERED   300
+#define LINK_HOSTS 1000
+#define FINDINGS   100 /* of a host, violated or not */
+#define VIOLATIONS 10
+#define PROGRAM	   "build/rocecheck"
+
+static char dir[] = "/tmp/bench-run-XXXXXX";
+
+/* The processes that are compared. */
+
+struct cost {
+	double wall_s, cpu_s, rss_mb;
+};
+
+static double seconds_of(struct timeval t)
+{
+	return (double)t.tv_sec + (double)t.tv_usec / 1e6;
+}
+
+/* Runs a program without output; exit codes 0, 1 and 4 are results. */
+static struct cost run_program(const char *const *argv)
+{
+	uint64_t begin = monotonic_ns();
+	struct rusage used;
+	pid_t pid = fork();
+	int status;
+
+	if (pid < 0)
+		die("fork");
+	if (!pid) {
+		int null = open("/dev/null", O_RDWR);
+
+		dup2(null, STDIN_FILENO);
+		dup2(null, STDOUT_FILENO);
+		execvp(argv[0], (char *const *)argv);
+		_exit(127);
+	}
+	wait4(pid, &status, 0, &used);
+	if (!WIFEXITED(status) || (WEXITSTATUS(status) > 1 && WEXITSTATUS(status) != 4))
+		die(argv[0]);
+	return (struct cost){
+		.wall_s = (double)(monotonic_ns() - begin) / 1e9,
+		.cpu_s = seconds_of(used.ru_utime) + seconds_of(used.ru_stime),
+		.rss_mb = (double)used.ru_maxrss / 1024,
+	};
+}
+
+/* What the other side of judging is: jansson over all files of a folder, kept or freed. */
+static int parse_folder(const char *path, bool hold)
+{
+	DIR *list = opendir(path);
+
+	for (struct dirent *d; list && (d = readdir(list));) {
+		char file[512];
+		json_t *doc;
+
+		if (d->d_name[0] == '.')
+			continue;
+		snprintf(file, sizeof(file), "%s/%s", path, d->d_name);
+		doc = json_load_file(file, JSON_REJECT_DUPLICATES, NULL);
+		if (!doc)
+			die(file);
+		if (!hold)
+			json_decref(doc);
+	}
+	return list ? closedir(list) : 1;
+}
+
+/* Medians and rows. */
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static double median(double *values, size_t count)
+{
+	qsort(values, count, sizeof(*values), by_value);
+	return values[count / 2];
+}
+
+static bool print_row(const char *name, double value, double most)
+{
+	bool ok = value <= most;
+
+	printf("run.%s %.2f x <=%.1f %s\n", name, value, most, ok ? "ok" : "short");
+	fflush(stdout);
+	return ok;
+}
+
+/* Files. */
+
+static void save_hosts(const char *name, unsigned int first, unsigned int count, size_t flags)
+{
+	static struct port ports[PORTS];
+	struct profile profile;
+	char path[96];
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	if (mkdir(path, 0700))
+		die(path);
+	load_profile(&profile);
+	for (unsigned int i = first; i < first + count; i++) {
+		struct snapshot s;
+		json_t *doc;
+
+		fill_host(&s, &profile.qos, ports, i);
+		snprintf(path, sizeof(path), "%s/%s/%s.json", dir, name, s.host);
+		doc = snapshot_to_json(&s);
+		if (!doc || json_dump_file(doc, path, flags))
+			die(path);
+		json_decref(doc);
+	}
+}
+
+/* Judging. */
+
+static struct cost judge(const char *folder)
+{
+	const char *const argv[] = {PROGRAM,	 "validate", "--from", folder,
+				    "--profile", PROFILE,    NULL};
+
+	return run_program(argv);
+}
+
+static struct cost parse(const char *self, const char *how, const char *folder)
+{
+	const char *const argv[] = {self, how, folder, NULL};
+
+	return run_program(argv);
+}
+
+static bool bench_judge(const char *self)
+{
+	double judged[ROUNDS], parsed[ROUNDS], growth[ROUNDS], memory[ROUNDS];
+	char fleet[64], few[64];
+	bool ok;
+
+	snprintf(fleet, sizeof(fleet), "%s/fleet", dir);
+	snprintf(few, sizeof(few), "%s/few", dir);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		struct cost ours = judge(fleet), theirs = parse(self, "parse", fleet);
+		struct cost held = parse(self, "hold", fleet), small = judge(few);
+
+		judged[i] = ours.cpu_s;
+		parsed[i] = theirs.cpu_s;
+		growth[i] = ours.cpu_s / FLEET / (small.cpu_s / FEW);
+		memory[i] = ours.rss_mb / held.rss_mb;
+		if (!i)
+			fprintf(stderr,
+				"run.judge: %u hosts: %.2f s, %.0f MB; jansson alone %.2f s, "
+				"holding the files %.0f MB; %u hosts: %.2f s\n",
+				FLEET, ours.cpu_s, ours.rss_mb, theirs.cpu_s, held.rss_mb, FEW,
+				small.cpu_s);
+	}
+	ok = print_row("judge_vs_parse", median(judged, ROUNDS) / median(parsed, ROUNDS), 2.0);
+	ok &= print_row("judge_growth", median(growth, ROUNDS), 1.1);
+	ok &= print_row("memory", median(memory, ROUNDS), 1.0);
+	return ok;
+}
+
+/* Linking causes. */
+
+/* Seconds to link the causes of LINK_HOSTS hosts with FINDINGS findings each, `violated` of them
+ * FAIL: a rule with causes, then what it causes and others. */
+static double link_once(struct run *run, unsigned int violated)
+{
+	struct findings f = {0};
+	uint64_t begin, end;
+
+	for (unsigned int h = 0; h < LINK_HOSTS; h++) {
+		unsigned int made = 0, failed = 0;
+
+		for (unsigned int i = 0; made < FINDINGS; i = (i + 1) % rule_count) {
+			const struct rule *rule = &rule_table[i];
+			bool fails = rule->severity == SEVERITY_ERROR && failed < violated;
+
+			failed += fails;
+			finding_begin(&f, rule, run->host[h].name, "ens0f0np0", 0);
+			finding_set(&f, fails ? VERDICT_FAIL : VERDICT_PASS, "%s", rule->title);
+			made++;
+		}
+	}
+	begin = monotonic_ns();
+	findings_set_causes(&f, run);
+	end = monotonic_ns();
+	if (f.err)
+		die("linking");
+	findings_clear(&f);
+	return (double)(end - begin) / 1e9;
+}
+
+static bool bench_link(void)
+{
+	static struct run_port port = {.netdev = "ens0f0np0"};
+	double one[ROUNDS], many[ROUNDS];
+	struct run run = {.host = calloc(LINK_HOSTS, sizeof(*run.host)), .host_count = LINK_HOSTS};
+
+	if (!run.host)
+		die("memory");
+	for (unsigned int h = 0; h < LINK_HOSTS; h++) {
+		snprintf(run.host[h].name, sizeof(run.host[h].name), "gpu%04u", h);
+		run.host[h].port = &port;
+		run.host[h].port_count = 1;
+	}
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		one[i] = link_once(&run, 1);
+		many[i] = link_once(&run, VIOLATIONS);
+	}
+	free(run.host);
+	return print_row("link_growth", median(many, ROUNDS) / median(one, ROUNDS), 12);
+}
+
+/* Gathering. */
+
+static FILE *open_file(const char *name)
+{
+	char path[64];
+	FILE *f;
+
+	snprintf(path, sizeof(path), "%s/%s", dir, name);
+	f = fopen(path, "w");
+	if (!f)
+		die(path);
+	return f;
+}
+
+/* An inventory whose launcher starts agents that answer each request with a recorded snapshot. */
+static void make_inventory(void)
+{
+	FILE *f = open_file("agent");
+
+	fprintf(f,
+		"echo '{\"hello\":\"rocecheck.agent/1\",\"build\":\"%s\"}'\n"
+		"while read -r x; do\n"
+		"	id=${x#*'\"id\":'}\n"
+		"	case $x in\n"
+		"	*'\"collect\"'*) printf '{\"id\":%%s,\"ok\":true,\"snapshot\":' "
+		"\"${id%%%%[,\\}]*}\"\n"
+		"		cat %s/gathered/$1.json; echo '}' ;;\n"
+		"	esac\n"
+		"done\n",
+		ROCECHECK_VERSION, dir);
+	fclose(f);
+	f = open_file("fabric.yaml");
+	fprintf(f,
+		"schema: rocecheck.fabric/1\nname: bench\nprofile: %s/tests/bench/apply.yaml\n"
+		"launcher: \"sh %s/agent {host}\"\nhosts:\n",
+		getenv("PWD"), dir);
+	for (unsigned int i = 0; i < GATHERED; i++) {
+		fprintf(f, "  - name: gpu%04u\n    ports:\n", i);
+		for (unsigned int p = 0; p < PORTS; p++)
+			fprintf(f, "      - interface: ens%uf0np0\n", p);
+	}
+	fclose(f);
+}
+
+static bool bench_gather(void)
+{
+	char inventory[64], out[64], cat[64], nodes[32], fanout[16];
+	const char *const ours[] = {PROGRAM, "validate", "-q",	    "--no-traffic",
+				    "--out", out,	 inventory, NULL};
+	const char *const theirs[] = {"clush", "-q", "-R",  "exec", "-f",
+				      fanout,  "-w", nodes, cat,    NULL};
+	double gathered[ROUNDS], clush[ROUNDS];
+
+	if (system("command -v clush >/dev/null")) {
+		puts("run.gather_300_vs_clush - x absent not measured");
+		return true;
+	}
+	make_inventory();
+	snprintf(inventory, sizeof(inventory), "%s/fabric.yaml", dir);
+	snprintf(out, sizeof(out), "%s/out", dir);
+	snprintf(cat, sizeof(cat), "cat %s/gathered/%%h.json", dir);
+	snprintf(nodes, sizeof(nodes), "gpu[0000-%04u]", GATHERED - 1);
+	snprintf(fanout, sizeof(fanout), "%u", GATHERED);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		gathered[i] = run_program(ours).wall_s;
+		clush[i] = run_program(theirs).wall_s;
+	}
+	fprintf(stderr, "run.gather: %u hosts: %.2f s, clush %.2f s\n", GATHERED,
+		median(gathered, ROUNDS), median(clush, ROUNDS));
+	return print_row("gather_300_vs_clush", median(gathered, ROUNDS) / median(clush, ROUNDS),
+			 1.5);
+}
+
+int main(int argc, char **argv)
+{
+	char remove[64];
+	bool ok;
+
+	if (argc == 3)
+		return parse_folder(argv[2], !strcmp(argv[1], "hold"));
+	if (!mkdtemp(dir))
+		die(dir);
+	save_hosts("fleet", 0, FLEET, JSON_INDENT(2));
+	save_hosts("few", 0, FEW, JSON_INDENT(2));
+	save_hosts("gathered", 0, GATHERED, JSON_COMPACT);
+	ok = bench_judge(argv[0]);
+	ok &= bench_link();
+	ok &= bench_gather();
+	snprintf(remove, sizeof(remove), "rm -r %s", dir);
+	return system(remove) || !ok;
+}
