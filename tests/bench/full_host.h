@@ -64,6 +64,8 @@ static void fill_port(struct port *p, const struct qos *qos, unsigned int host, 
 	p->qos = p->lldp_qos = *qos;
 	counters_clear(&p->counters);
 	p->counters.when_ns = 1;
+	for (unsigned int i = counter_def_count; i-- > 0;)
+		p->counters.def[counter_defs[i].metric] = (uint16_t)i;
 	for (unsigned int m = 0; m < METRIC_COUNT; m++) {
 		p->counters.has[m] = metric_table[m].by_prio ? 0xff : 1;
 		for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
