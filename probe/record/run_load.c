@@ -36,17 +36,30 @@ static int run_add_ports(struct run_host *h)
 	return 0;
 }
 
-static int run_add_host(struct run *r, struct snapshot *s, struct err *e)
+/* Doubles at powers of two, so that the count implies the capacity. */
+static int run_grow_hosts(struct run *r)
 {
-	struct run_host *list, *h;
+	struct run_host *list;
+
+	if (r->host_count & (r->host_count - 1))
+		return 0;
+	list = reallocarray(r->host, r->host_count ? r->host_count * 2 : 1, sizeof(*list));
+	if (!list)
+		return -ENOMEM;
+	r->host = list;
+	return 0;
+}
+
+/* names: of all hosts of the run, as keys. */
+static int run_add_host(struct run *r, json_t *names, struct snapshot *s, struct err *e)
+{
+	struct run_host *h;
 
 	if (r->host_count == SNAPSHOTS_MAX)
 		return err_set(e, -E2BIG, "more than %d snapshots", SNAPSHOTS_MAX);
-	list = realloc(r->host, (r->host_count + 1) * sizeof(*list));
-	if (!list)
+	if (run_grow_hosts(r))
 		return err_sys(e, -ENOMEM, "snapshots");
-	r->host = list;
-	h = &list[r->host_count];
+	h = &r->host[r->host_count];
 	memset(h, 0, sizeof(*h));
 	h->before = *s;
 	h->has_before = h->reached = true;
@@ -56,11 +69,11 @@ static int run_add_host(struct run *r, struct snapshot *s, struct err *e)
 	if (!run_host_name_ok(h->name))
 		return err_set(e, -EINVAL, "'%s' cannot be the name of a host", h->name);
 	snprintf(h->agent_version, sizeof(h->agent_version), "%s", h->before.version);
-	for (unsigned int i = 0; i + 1 < r->host_count; i++) {
-		if (!strcmp(r->host[i].name, h->name))
-			return err_set(e, -EEXIST, "two snapshots of host '%s'", h->name);
-	}
-	return run_add_ports(h) ? err_sys(e, -ENOMEM, "ports") : 0;
+	if (json_object_get(names, h->name))
+		return err_set(e, -EEXIST, "two snapshots of host '%s'", h->name);
+	return json_object_set_new(names, h->name, json_true()) || run_add_ports(h)
+		       ? err_sys(e, -ENOMEM, "ports")
+		       : 0;
 }
 
 /* Whether a document is a snapshot, maybe of another version, which is not for us to leave out. */
@@ -72,7 +85,8 @@ static bool run_schema_is_snapshot(const char *schema)
 }
 
 /* Other documents of ours may lie beside the snapshots; what is no JSON is an error. */
-static int load_snapshot(struct run *r, const char *dir, const char *file, struct err *e)
+static int load_snapshot(struct run *r, json_t *names, const char *dir, const char *file,
+			 struct err *e)
 {
 	struct snapshot s;
 	char path[PATH_MAX];
@@ -96,7 +110,7 @@ static int load_snapshot(struct run *r, const char *dir, const char *file, struc
 		err = snapshot_from_json(doc, &s, e);
 	json_decref(doc);
 	if (!err) {
-		err = run_add_host(r, &s, e);
+		err = run_add_host(r, names, &s, e);
 		snapshot_clear(&s);
 	}
 	if (err)
@@ -111,7 +125,7 @@ static int load_is_json(const struct dirent *d)
 	return d->d_name[0] != '.' && length > 5 && !strcmp(d->d_name + length - 5, ".json");
 }
 
-static int load_folder(struct run *r, const char *dir, struct err *e)
+static int load_folder(struct run *r, json_t *names, const char *dir, struct err *e)
 {
 	struct dirent **list;
 	int n = scandir(dir, &list, load_is_json, alphasort), err = 0;
@@ -120,7 +134,7 @@ static int load_folder(struct run *r, const char *dir, struct err *e)
 		return errno == ENOENT ? 0 : err_sys(e, -errno, "%s", dir);
 	for (int i = 0; i < n; i++) {
 		if (!err)
-			err = load_snapshot(r, dir, list[i]->d_name, e);
+			err = load_snapshot(r, names, dir, list[i]->d_name, e);
 		free(list[i]);
 	}
 	free(list);
@@ -130,13 +144,16 @@ static int load_folder(struct run *r, const char *dir, struct err *e)
 static int load_snapshots(const char *dir, struct run *r, struct err *e)
 {
 	char sub[PATH_MAX];
+	json_t *names;
 	int err;
 
 	if (access(dir, R_OK | X_OK))
 		return err_sys(e, -errno, "%s", dir);
-	err = load_folder(r, dir, e);
+	names = json_object();
+	err = names ? load_folder(r, names, dir, e) : err_sys(e, -ENOMEM, "snapshots");
 	if (!err && snprintf(sub, sizeof(sub), "%s/snapshots", dir) < (int)sizeof(sub))
-		err = load_folder(r, sub, e);
+		err = load_folder(r, names, sub, e);
+	json_decref(names);
 	if (!err && !r->host_count) {
 		err_set(e, -ENOENT, "%s: no snapshot there", dir);
 		err_hint(e, "'rocecheck collect --out %s/HOST.json' on each host makes them", dir);
