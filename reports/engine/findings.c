@@ -79,8 +79,9 @@ void finding_begin(struct findings *out, const struct rule *rule, const char *ho
 	f->verdict = VERDICT_INCONCLUSIVE;
 	f->prio_set = prio_set;
 	f->caused_by = -1;
-	snprintf(f->host, sizeof(f->host), "%s", host);
-	snprintf(f->port, sizeof(f->port), "%s", port);
+	f->host = host;
+	f->port = port;
+	f->expected_path = "";
 }
 
 /* Returns a string that the caller frees; on NULL the list keeps -ENOMEM. */
@@ -166,7 +167,7 @@ void finding_expected_by(struct findings *out, const struct profile *p, enum qos
 
 	if (!f || !p->line[id])
 		return;
-	snprintf(f->expected_path, sizeof(f->expected_path), "%s", p->path);
+	f->expected_path = p->path;
 	f->expected_line = p->line[id];
 }
 

@@ -55,13 +55,13 @@ struct evidence_item {
 struct finding {
 	const struct rule *rule;
 	enum verdict verdict;
-	char host[64];			/* empty: the fabric */
-	char port[32];			/* empty: the host */
+	const char *host;		/* borrowed from the run; empty: the fabric */
+	const char *port;		/* the same; empty: the host */
 	uint8_t prio_set;		/* priorities concerned, 0 = none */
 	char *text;			/* owned: one line */
 	struct evidence_item *evidence; /* owned */
 	unsigned int evidence_count;
-	char expected_path[256]; /* file that states the expected value, or empty */
+	const char *expected_path; /* borrowed: file that states the expected value, or empty */
 	int expected_line;
 	int caused_by; /* index of the root cause, -1 = none */
 };
@@ -74,7 +74,8 @@ struct findings {
 
 void findings_clear(struct findings *f);
 
-/* Begins a finding, INCONCLUSIVE until finding_set(). host and port may be empty. */
+/* Begins a finding, INCONCLUSIVE until finding_set(). host and port may be empty; both are borrowed
+ * until findings_clear(), and so is the path of a profile. */
 void finding_begin(struct findings *out, const struct rule *rule, const char *host,
 		   const char *port, uint8_t prio_set);
 
