@@ -277,12 +277,15 @@ uint64_t port_ctx_tcp_bytes(const struct port_ctx *s)
 
 const struct fabric_port *port_ctx_entry(const struct port_ctx *s)
 {
-	int host = fabric_find_host(s->c->fabric, s->host->name);
+	const struct fabric *f = s->c->fabric;
+	int host = (int)s->host_index; /* a run has the order of its inventory */
 
+	if (s->host_index >= f->host_count || strcmp(f->host[host].name, s->host->name))
+		host = fabric_find_host(f, s->host->name);
 	if (host < 0)
 		return NULL;
-	for (unsigned int i = 0; i < s->c->fabric->host[host].port_count; i++) {
-		const struct fabric_port *entry = &s->c->fabric->host[host].port[i];
+	for (unsigned int i = 0; i < f->host[host].port_count; i++) {
+		const struct fabric_port *entry = &f->host[host].port[i];
 
 		if (!strcmp(entry->interface, s->name))
 			return entry;

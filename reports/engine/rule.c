@@ -243,26 +243,30 @@ static uint8_t rule_prios(const struct rule *rule, const struct port_ctx *s)
 	return rule->scope == SCOPE_HOST && !(rule->needs & NEED_PRIO) ? 0 : s->prio_set;
 }
 
-/* Runs one rule over all ports. weak has one byte per port, in the order of the walk. */
-static void rule_check_ports(const struct rule *rule, const struct rule_context *c, uint8_t *weak,
+/* A port of the walk, and what violated META rules say of its evidence. */
+struct rule_port {
+	struct port_ctx s;
+	unsigned int weak; /* enum weakness */
+};
+
+/* Runs one rule over all ports. */
+static void rule_check_ports(const struct rule *rule, struct rule_port *ports, size_t count,
 			     struct findings *out)
 {
-	struct port_walk walk = {.c = c};
-	struct port_ctx s;
-
-	for (size_t i = 0; port_walk_next(&walk, &s); i++) {
+	for (struct rule_port *p = ports; p < ports + count; p++) {
+		const struct port_ctx *s = &p->s;
 		size_t first = out->count;
 
-		if (!s.port && strcmp(rule->id, "RC-HST-008"))
+		if (!s->port && strcmp(rule->id, "RC-HST-008"))
 			continue; /* a missing port is one finding, of RC-HST-008 */
-		finding_begin(out, rule, s.host->name, s.name, rule_prios(rule, &s));
-		if (!rule_ready(rule, &s, out))
+		finding_begin(out, rule, s->host->name, s->name, rule_prios(rule, s));
+		if (!rule_ready(rule, s, out))
 			continue;
-		rule->check_port(&s, out);
+		rule->check_port(s, out);
 		if (rule_is_meta(rule))
-			weak[i] |= rule_find_weakness(rule, out);
+			p->weak |= rule_find_weakness(rule, out);
 		else if (out->count == first + 1)
-			rule_apply_weakness(rule, &s, weak[i], out);
+			rule_apply_weakness(rule, s, p->weak, out);
 	}
 }
 
@@ -273,8 +277,8 @@ static bool rule_in_scope(const struct rule *rule, const struct rule_context *c)
 	return rule->scope == SCOPE_BOTH || (rule->scope == SCOPE_HOST) == c->alone;
 }
 
-static void rules_run_group(bool meta, const struct rule_context *c, uint8_t *weak,
-			    struct findings *out)
+static void rules_run_group(bool meta, const struct rule_context *c, struct rule_port *ports,
+			    size_t count, struct findings *out)
 {
 	for (unsigned int i = 0; i < rule_count; i++) {
 		const struct rule *rule = &rule_table[i];
@@ -284,20 +288,24 @@ static void rules_run_group(bool meta, const struct rule_context *c, uint8_t *we
 		if (rule->check)
 			rule->check(rule, c, out);
 		else
-			rule_check_ports(rule, c, weak, out);
+			rule_check_ports(rule, ports, count, out);
 	}
 }
 
 static int rules_run_all(struct rule_context *c, struct findings *out)
 {
-	uint8_t *weak = calloc(port_walk_count(c) + 1, 1);
+	struct rule_port *ports = calloc(port_walk_count(c) + 1, sizeof(*ports));
+	struct port_walk walk = {.c = c};
+	size_t count = 0;
 
 	memset(out, 0, sizeof(*out));
-	if (!weak)
+	if (!ports)
 		return -ENOMEM;
-	rules_run_group(true, c, weak, out);
-	rules_run_group(false, c, weak, out);
-	free(weak);
+	while (port_walk_next(&walk, &ports[count].s))
+		count++;
+	rules_run_group(true, c, ports, count, out);
+	rules_run_group(false, c, ports, count, out);
+	free(ports);
 	findings_set_causes(out, c->run);
 	return out->err;
 }
