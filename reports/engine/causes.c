@@ -37,6 +37,8 @@ static void causes_fill_places(struct causes *l)
 		for (; at < end; at++) {
 			struct place *p = &l->place[l->hosts.at[at]];
 
+			if (!finding_violated(&l->f->list[l->hosts.at[at]]))
+				continue;
 			p->host = (int)h;
 			for (unsigned int i = 0; i < host->port_count; i++)
 				if (!strcmp(host->port[i].netdev, l->f->list[l->hosts.at[at]].port))

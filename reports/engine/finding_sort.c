@@ -78,9 +78,21 @@ static void sort_fill_keys(const struct findings *f, struct key *keys)
 	}
 }
 
+/* Keeps the keys of violations, and returns their number. */
+static size_t sort_gather_violations(size_t count, struct key *keys)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < count; i++)
+		if (!keys[i].group)
+			keys[n++] = keys[i];
+	return n;
+}
+
 int findings_sort(const struct findings *f, struct finding_order *o)
 {
 	struct key *keys = calloc(f->count + 1, sizeof(*keys));
+	size_t n;
 
 	o->count = f->count;
 	o->at = calloc(f->count + 1, sizeof(*o->at));
@@ -91,32 +103,56 @@ int findings_sort(const struct findings *f, struct finding_order *o)
 		return -ENOMEM;
 	}
 	sort_fill_keys(f, keys);
-	qsort(keys, f->count, sizeof(*keys), sort_key_compare);
-	for (size_t i = 0; i < f->count; i++) {
+	n = sort_gather_violations(f->count, keys);
+	qsort(keys, n, sizeof(*keys), sort_key_compare);
+	for (size_t i = 0; i < n; i++)
 		o->at[i] = keys[i].index;
-		o->place[keys[i].index] = i;
-	}
+	/* All others keep their order within their group. */
+	for (int group = 1; group <= group_of[VERDICT_PASS]; group++)
+		for (size_t i = 0; i < f->count; i++)
+			if (group_of[f->list[i].verdict] == group)
+				o->at[n++] = i;
+	for (size_t i = 0; i < n; i++)
+		o->place[o->at[i]] = i;
 	free(keys);
 	return 0;
 }
 
-static int sort_host_compare(const void *a, const void *b, void *arg)
-{
-	const struct findings *f = arg;
-	const size_t *x = a, *y = b;
-	int difference = strcmp(f->list[*x].host, f->list[*y].host);
+/* Findings of one host in a row: a rule checks all ports of a host before the next one. */
+struct stretch {
+	const char *host;
+	size_t first, count;
+};
 
-	return difference ? difference : sort_sign(*x, *y);
+static int sort_stretch_compare(const void *a, const void *b)
+{
+	const struct stretch *x = a, *y = b;
+	int difference = strcmp(x->host, y->host);
+
+	return difference ? difference : sort_sign(x->first, y->first);
 }
 
 int findings_sort_by_host(const struct findings *f, struct finding_order *o)
 {
+	struct stretch *list = calloc(f->count + 1, sizeof(*list));
+	size_t n = 0, at = 0;
+
 	*o = (struct finding_order){.count = f->count, .at = calloc(f->count + 1, sizeof(*o->at))};
-	if (!o->at)
+	if (!list || !o->at) {
+		free(list);
+		finding_order_clear(o);
 		return -ENOMEM;
-	for (size_t i = 0; i < f->count; i++)
-		o->at[i] = i;
-	qsort_r(o->at, f->count, sizeof(*o->at), sort_host_compare, (void *)f);
+	}
+	for (size_t i = 0; i < f->count; i++) {
+		if (!i || strcmp(list[n - 1].host, f->list[i].host))
+			list[n++] = (struct stretch){f->list[i].host, i, 0};
+		list[n - 1].count++;
+	}
+	qsort(list, n, sizeof(*list), sort_stretch_compare);
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k < list[i].count; k++)
+			o->at[at++] = list[i].first + k;
+	free(list);
 	return 0;
 }
 
