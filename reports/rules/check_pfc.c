@@ -63,8 +63,9 @@ PORT_CHECK(check_pfc_peer)
 	if (!port_ctx_has(s, out, QOS_BIT(QOS_PFC_ENABLED), "pfc.enabled"))
 		return;
 	if (!qos_has(&p->lldp_qos, QOS_PFC_ENABLED) && s->c->fabric->dcbx == FABRIC_DCBX_NONE) {
-		finding_set(out, VERDICT_WARN,
-			    "PFC of the link partner is not checked: the inventory says dcbx: none");
+		finding_set(
+			out, VERDICT_WARN,
+			"PFC of the link partner is not checked: the inventory says dcbx: none");
 		return;
 	}
 	if (!qos_has(&p->lldp_qos, QOS_PFC_ENABLED)) {
@@ -191,7 +192,12 @@ PORT_CHECK(check_pfc_lossy_pause)
 	pfc_sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, lossy, out, &known, &grown);
 	qos_prio_set_text(grown ? grown : known, set, sizeof(set));
 	finding_prios(out, grown ? grown : known);
-	if (!known) {
+	if (!known && delta.has[METRIC_PFC_RX_FRAMES]) {
+		/* linux mlx5 en_stats.c: only priorities with PFC have these counters. */
+		finding_set(out, VERDICT_SKIP,
+			    "this port counts pauses only for priorities with PFC, and ignores "
+			    "pauses of the others");
+	} else if (!known) {
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "this port does not count received pause frames");
 	} else if (grown) {
