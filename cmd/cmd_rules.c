@@ -20,8 +20,9 @@ static json_t *rules_causes_json(const struct rule *rule)
 
 json_t *cmd_rule_json(const struct rule *rule)
 {
-	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "id", rule->id, "severity",
-			 severity_word(rule->severity), "evidence", rule->evidence, "title",
+	return json_pack("{s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:s, s:o}", "id", rule->id,
+			 "severity", severity_word(rule->severity), "level",
+			 fabric_level_words[rule->level].word, "evidence", rule->evidence, "title",
 			 rule->title, "reason", rule->reason, "advice", rule->advice, "source",
 			 rule->source, "causes", rules_causes_json(rule));
 }

@@ -135,6 +135,9 @@ static int explain_rule(const struct rule *rule)
 		       ? " (reported as WARN, never changes the exit code)"
 		       : "");
 	printf("checked by:      rocecheck %s\n", explain_command(rule));
+	if (rule->level)
+		printf("level:           %s (below it, INCONCLUSIVE becomes SKIP)\n",
+		       fabric_level_words[rule->level].word);
 	explain_evidence(rule->evidence);
 	explain_member(error ? "if FAIL:" : "if WARN:", rule->advice);
 	explain_member("if INCONCLUSIVE:",

@@ -37,7 +37,7 @@ static const struct opt validate_opts[] = {
 	 .help = "text, json or junit, on stdout or in FILE (default text, repeatable)"},
 	VERDICT_OPTS(options),
 	{"level", 0, OPT_STRING, &level_word, .arg = "LEVEL", .words = validate_levels,
-	 .help = "what to claim: quick or standard (default)"},
+	 .help = "what to claim: quick or standard (default; with --from: as recorded)"},
 	{"maintenance", 0, OPT_STRING, &maintenance, .arg = "PRIOS",
 	 .help = "claim that these priorities are lossless: load them to congestion, e.g. 3"},
 	{"schedule", 0, OPT_STRING, &schedule, .arg = "NAME|FILE",
@@ -117,7 +117,7 @@ static int validate_set_level(struct fabric *f)
 	char text[24];
 
 	if (level_word)
-		f->level = strcmp(level_word, "quick") ? LEVEL_STANDARD : LEVEL_QUICK;
+		f->level = (enum fabric_level)qos_word_value(fabric_level_words, level_word);
 	if (!maintenance)
 		return EXIT_OK;
 	f->maintenance = validate_parse_prios(maintenance);
@@ -331,6 +331,8 @@ static int validate_offline(const char *path, const struct validate_formats *c)
 	code = validate_load_offline(path, &f, &r);
 	if (code)
 		return code;
+	if (level_word)
+		r.level = (enum fabric_level)qos_word_value(fabric_level_words, level_word);
 	validate_warn_unlisted(&r);
 	if (out_dir)
 		code = validate_open_folder(&r, &dir);

@@ -103,7 +103,7 @@ keys() {
 # rules PREFIX: a row for each rule.
 rules() {
 	"$rc" rules --json | jq -r --arg prefix "$1" '.rules[] | select(.id | startswith($prefix))
-		| ".It Ic \(.id) Pq \(.severity)\(if .evidence == "" then "" else ", \(.evidence)" end)\n\(.title)"' | sentences
+		| ".It Ic \(.id) Pq \(.severity)\(if .evidence == "" then "" else ", \(.evidence)" end)\(if (.level // "quick") == "quick" then "" else ", \(.level)" end)\n\(.title)"' | sentences
 }
 
 # rows NAME [ARGUMENTS]: the rows of a table; fails when there are none.

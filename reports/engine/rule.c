@@ -6,6 +6,7 @@
 #include "reports/engine/rule.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -277,11 +278,36 @@ static bool rule_in_scope(const struct rule *rule, const struct rule_context *c)
 	return rule->scope == SCOPE_BOTH || (rule->scope == SCOPE_HOST) == c->alone;
 }
 
+/* Missing evidence for claims above the level of the run is no gap of the run. Reports of one host
+ * and of captures have no level. */
+static void rule_apply_level(const struct rule *rule, const struct rule_context *c, size_t first,
+			     struct findings *out)
+{
+	if (rule->level <= c->run->level || c->alone || c->capture)
+		return;
+	for (size_t i = first; i < out->count; i++) {
+		struct finding *f = &out->list[i];
+		char *text;
+
+		if (f->verdict != VERDICT_INCONCLUSIVE)
+			continue;
+		if (asprintf(&text, "not tested at level %s: %s",
+			     fabric_level_words[c->run->level].word, f->text ? f->text : "") < 0) {
+			out->err = -ENOMEM;
+			return;
+		}
+		free(f->text);
+		f->text = text;
+		f->verdict = VERDICT_SKIP;
+	}
+}
+
 static void rules_run_group(bool meta, const struct rule_context *c, struct rule_port *ports,
 			    size_t count, struct findings *out)
 {
 	for (unsigned int i = 0; i < rule_count; i++) {
 		const struct rule *rule = &rule_table[i];
+		size_t first = out->count;
 
 		if (rule_is_meta(rule) != meta || !rule_in_scope(rule, c))
 			continue;
@@ -289,6 +315,7 @@ static void rules_run_group(bool meta, const struct rule_context *c, struct rule
 			rule->check(rule, c, out);
 		else
 			rule_check_ports(rule, ports, count, out);
+		rule_apply_level(rule, c, first, out);
 	}
 }
 

@@ -2,7 +2,7 @@
 /*
  * Rules: pure functions over a run. A rule sets PASS, FAIL, WARN, SKIP or INCONCLUSIVE for each
  * subject (host, port, priority) and adds the evidence it used. A rule without evidence is never
- * silent: it is INCONCLUSIVE.
+ * silent: it is INCONCLUSIVE, or SKIP in a run whose level does not claim what the rule checks.
  *
  * Adding a rule: a check function and one row in the file of its group, rules_GROUP.inc.
  */
@@ -60,12 +60,13 @@ enum rule_scope {
 struct rule {
 	const char *id; /* "RC-PFC-002", stable for ever */
 	enum severity severity;
-	const char *evidence; /* letters of enum evidence_kind */
-	const char *title;    /* "PFC mask differs from the profile" */
-	const char *reason;   /* why it matters, a sentence or two */
-	const char *advice;   /* what to do, one line */
-	const char *source;   /* standard or document */
-	const char *obtain;   /* how to get missing evidence, in lines; NULL: nothing special */
+	enum fabric_level level; /* the lowest whose claims need the rule; default quick */
+	const char *evidence;	 /* letters of enum evidence_kind */
+	const char *title;	 /* "PFC mask differs from the profile" */
+	const char *reason;	 /* why it matters, a sentence or two */
+	const char *advice;	 /* what to do, one line */
+	const char *source;	 /* standard or document */
+	const char *obtain;	 /* how to get missing evidence, in lines; NULL: nothing special */
 	/* Rules that this one can cause on the same port, and for traffic on its remote ports. */
 	const char *causes[RULE_CAUSES_MAX]; /* NULL ends */
 	unsigned int needs;		     /* enum rule_need flags, for check_port */

@@ -606,6 +606,16 @@ static void write_legend(const struct page *p)
 		      p->out);
 }
 
+/* True when a check was skipped because the run does not claim what its rule needs. */
+static bool text_skips_by_level(const struct page *p)
+{
+	for (size_t i = 0; i < p->f->count; i++)
+		if (p->f->list[i].verdict == VERDICT_SKIP &&
+		    p->f->list[i].rule->level > p->r->run->level)
+			return !p->r->alone && !p->r->capture;
+	return false;
+}
+
 static void write_page(const struct page *p)
 {
 	size_t skipped = verdict_count(p->f, VERDICT_SKIP);
@@ -625,8 +635,9 @@ static void write_page(const struct page *p)
 	else if (p->r->verbose)
 		write_list(p, VERDICT_SKIP, "Skipped (not applicable here):");
 	else if (skipped)
-		fprintf(p->out, "\n%zu check%s skipped: not applicable here (-v lists them).\n",
-			skipped, plural(skipped));
+		fprintf(p->out, "\n%zu check%s skipped: not applicable here%s (-v lists them).\n",
+			skipped, plural(skipped),
+			text_skips_by_level(p) ? ", or above the level of the run" : "");
 	if (p->r->verbose) {
 		fputc('\n', p->out);
 		write_passes(p);

@@ -113,6 +113,28 @@ scheduled()
 	[ "$(find "$dir" -name run.json | wc -l)" -eq 0 ]
 }
 
+# Verdict and text of a rule on h1 in the recorded run $dir/run, with the given options.
+judged()
+{
+	local rule=$1
+
+	shift
+	run --separate-stderr "$rocecheck" validate --from "$dir/run" --profile lab --json "$@"
+	jq -r --arg rule "$rule" '.findings[] | select(.rule == $rule and .host == "h1") | "\(.verdict) \(.text)"' <<<"$output"
+}
+
+@test "what a level does not claim is skipped; a violation stands at every level" {
+	cp -r tests/golden/report/cm-tos "$dir/run"
+	[[ $(judged RC-PFC-010) == "SKIP not tested at level standard: nothing was lost"* ]] # as recorded: none is stated
+	[[ $(judged RC-PFC-010 --level quick) == "SKIP not tested at level quick: "* ]]
+	[[ $(judged RC-META-001 --level quick) == "SKIP not tested at level quick: "* ]]
+	[[ $(judged RC-META-001 --level standard) == "INCONCLUSIVE "* ]]
+	[[ $(judged RC-QOS-011 --level quick) == "FAIL "* ]]
+	jq '.level = "maintenance" | .maintenance = 8' tests/golden/report/cm-tos/run.json >"$dir/run/run.json"
+	[[ $(judged RC-PFC-010) == "INCONCLUSIVE nothing was lost"* ]]
+	run -2 "$rocecheck" validate --from "$dir/run" --profile lab --level maintenance
+}
+
 @test "broken snapshots are named" {
 	echo '{"schema":' >"$dir/snaps/x.json"
 	refused 'x.json:' --from "$dir/snaps" --profile lab

@@ -56,6 +56,10 @@ static void test_rows(void **state)
 		assert_true(!r->check != !r->check_port);
 		assert_true(r->severity >= SEVERITY_INFO && r->severity <= SEVERITY_ERROR);
 		assert_ptr_equal(rule_find(r->id), r);
+		assert_true(r->level <= LEVEL_MAINTENANCE);
+		/* Settings of one host and captures are checked at every level. */
+		if (r->scope != SCOPE_FABRIC)
+			assert_int_equal(r->level, LEVEL_QUICK);
 	}
 	assert_null(rule_find("RC-PFC-999"));
 	assert_null(rule_find("RC-PFC-00"));
