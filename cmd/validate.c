@@ -21,10 +21,11 @@
 static struct verdict_options options = VERDICT_DEFAULTS;
 static const char *from, *profile_name, *out_dir;
 static struct opt_list formats;
-static const char *level_word, *maintenance, *schedule;
+static const char *level_word, *maintenance, *require, *schedule;
 static bool no_traffic;
 
 static const char *const validate_levels[] = {"quick", "standard", NULL};
+static const char *const validate_claims[] = {"lossless", NULL};
 
 static const struct opt validate_opts[] = {
 	{"from", 0, OPT_STRING, &from, .arg = "DIR",
@@ -42,8 +43,9 @@ static const struct opt validate_opts[] = {
 	 .help = "claim that these priorities are lossless: load them to congestion, e.g. 3"},
 	{"schedule", 0, OPT_STRING, &schedule, .arg = "NAME|FILE",
 	 .help = "order of the pairs: a pattern such as shift, or a file (default: by the number "
-		 "of "
-		 "ports)"},
+		 "of ports)"},
+	{"require", 0, OPT_STRING, &require, .arg = "CLAIM", .words = validate_claims,
+	 .help = "exit with 4 unless the run proves the fabric lossless under congestion"},
 	{"no-traffic", 0, OPT_FLAG, &no_traffic,
 	 .help = "compare the settings of the hosts, send no traffic"},
 	{.name = NULL},
@@ -212,14 +214,19 @@ static int validate_judge(const struct fabric *f, const struct run *r,
 		.fabric = f,
 		.run = r,
 		.findings = &findings,
+		.require_lossless = require != NULL,
 	};
 	struct err e = {0};
+	struct claim claim;
 	int code;
 
 	if (rules_run(f, r, &findings)) {
 		err_sys(&e, -ENOMEM, "rules");
 		return cmd_fail(EXIT_ENVIRONMENT, &e);
 	}
+	claim_make(r, &findings, &claim);
+	if (require && !claim_is_lossless(&claim))
+		at_least = cmd_worse(at_least, EXIT_INCOMPLETE);
 	code = verdict_print(&options, c->print, at_least, &report);
 	report.colour = false;
 	code = cmd_worse(code, validate_save(&report, c, dir));

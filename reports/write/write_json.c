@@ -100,6 +100,22 @@ static json_t *profile_json(const struct report *r)
 			 text_to_json(p->path), "intent", profile_intent_word(p->intent));
 }
 
+/* null: one host, or a capture. */
+static json_t *claim_json(const struct report *r)
+{
+	struct claim claim;
+	char text[160];
+
+	if (!report_claim(r, &claim))
+		return json_null();
+	claim_text(&claim, text, sizeof(text));
+	return json_pack("{s:s, s:s, s:b, s:b, s:o, s:o, s:o}", "level",
+			 fabric_level_words[r->run->level].word, "text", text, "required",
+			 r->require_lossless, "lossless", claim_is_lossless(&claim), "proven",
+			 prios_json(claim.proven), "failed", prios_json(claim.failed), "not_proven",
+			 prios_json(claim.unproven));
+}
+
 static json_t *report_json(const struct report *r, const struct finding_order *o)
 {
 	json_t *allowed = json_array(), *findings = json_array();
@@ -110,15 +126,16 @@ static json_t *report_json(const struct report *r, const struct finding_order *o
 		findings = json_list_add(findings,
 					 finding_json(r, o, &r->findings->list[o->at[i]]));
 	return json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:o, s:s, s:i, "
-			 "s:o, s:o, s:o, s:o}",
+			 "s:o, s:o, s:o, s:o, s:o}",
 			 "schema", "rocecheck.report/1", "tool", "name", "rocecheck", "version",
 			 ROCECHECK_VERSION, "run", "id", text_to_json(r->run->id), "fabric",
 			 text_to_json(r->fabric->name), "started_unix_ns",
 			 (json_int_t)r->run->started_unix_ns, "ended_unix_ns",
 			 (json_int_t)r->run->ended_unix_ns, "traffic", r->run->traffic, "profile",
 			 profile_json(r), "verdict", report_verdict(r), "exit_code", r->exit_code,
-			 "allow_inconclusive", allowed, "counts", counts_json(r->findings), "hosts",
-			 hosts_json(r->run), "findings", findings);
+			 "claim", claim_json(r), "allow_inconclusive", allowed, "counts",
+			 counts_json(r->findings), "hosts", hosts_json(r->run), "findings",
+			 findings);
 }
 
 int write_json(const struct report *r, FILE *out, struct err *e)

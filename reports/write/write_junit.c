@@ -196,6 +196,27 @@ static void junit_write_case(struct junit *s, size_t i)
 	junit_end_element(s);
 }
 
+/* What the run claims, once, in the first suite. */
+static void junit_write_claim(struct junit *s)
+{
+	struct claim claim;
+	char text[160];
+
+	if (!report_claim(s->r, &claim))
+		return;
+	claim_text(&claim, text, sizeof(text));
+	junit_start_element(s, "properties");
+	junit_start_element(s, "property");
+	junit_write_attribute(s, "name", "level");
+	junit_write_attribute(s, "value", fabric_level_words[s->r->run->level].word);
+	junit_end_element(s);
+	junit_start_element(s, "property");
+	junit_write_attribute(s, "name", "claim");
+	junit_write_attribute(s, "value", text);
+	junit_end_element(s);
+	junit_end_element(s);
+}
+
 static void junit_write_suite(struct junit *s, size_t first, size_t end_at)
 {
 	char group[GROUP_MAX], name[128];
@@ -209,6 +230,8 @@ static void junit_write_suite(struct junit *s, size_t first, size_t end_at)
 	junit_write_count(s, "failures", junit_count_outcome(s, first, end_at, "failure"));
 	junit_write_count(s, "errors", junit_count_outcome(s, first, end_at, "error"));
 	junit_write_count(s, "skipped", junit_count_outcome(s, first, end_at, "skipped"));
+	if (!first)
+		junit_write_claim(s);
 	for (size_t i = first; i < end_at; i++)
 		junit_write_case(s, i);
 	junit_end_element(s);

@@ -100,6 +100,27 @@ static void write_untested(const struct page *p)
 	fputs(separator[0] == ',' ? "\n" : "", p->out);
 }
 
+/* The level of the run and what it claims of losses under congestion. */
+static void write_claim(const struct page *p)
+{
+	struct claim claim;
+	char text[160], step[400];
+
+	if (!report_claim(p->r, &claim))
+		return;
+	claim_text(&claim, text, sizeof(text));
+	fputs("      ", p->out);
+	if (p->r->run->traffic)
+		fprintf(p->out, "level %s; ", fabric_level_words[p->r->run->level].word);
+	fprintf(p->out, "%s\n", text);
+	if (!p->r->require_lossless || claim_is_lossless(&claim))
+		return;
+	claim_next_step(&claim, p->r->fabric, step, sizeof(step));
+	fputs("      --require lossless is not met; next step: ", p->out);
+	text_print(p->out, step, TEXT_FIELD);
+	fputc('\n', p->out);
+}
+
 static unsigned int text_port_count(const struct run *run)
 {
 	unsigned int n = 0;
@@ -173,6 +194,7 @@ static void write_verdict(const struct page *p)
 		write_host(p);
 	else
 		write_run(p);
+	write_claim(p);
 	write_untested(p);
 }
 

@@ -32,6 +32,14 @@ const char *report_verdict(const struct report *r)
 	return code < ARRAY_SIZE(words) && words[code] ? words[code] : "ERROR";
 }
 
+bool report_claim(const struct report *r, struct claim *claim)
+{
+	if (r->alone || r->capture)
+		return false;
+	claim_make(r->run, r->findings, claim);
+	return true;
+}
+
 int writer_emit(FILE *out, const char *document, size_t size, struct err *e)
 {
 	if (fwrite(document, 1, size, out) != size || fflush(out))

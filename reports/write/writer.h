@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-#include "reports/engine/rule.h"
+#include "reports/engine/claim.h"
 
 struct app_env;
 struct folder;
@@ -23,6 +23,7 @@ struct report {
 	unsigned int allow_count;
 	const struct capture_case *capture; /* the checked capture; NULL: none */
 	bool alone;			    /* of one host, without traffic */
+	bool require_lossless;		    /* --require lossless: part of the exit code */
 	const struct app_env *environment;  /* printed after the findings; NULL: none */
 };
 
@@ -48,6 +49,10 @@ void write_capture(const struct report *r, FILE *out);
 /* Writes a whole document at once, so that errno is that of the stream. -errno, -ENOSPC on a full
  * disk. */
 int writer_emit(FILE *out, const char *document, size_t size, struct err *e);
+
+/* Makes the claims of a fabric run; false for one host and for a capture, which claim nothing about
+ * a fabric. */
+bool report_claim(const struct report *r, struct claim *claim);
 
 /* Returns the verdict of the exit code: "PASS", "FAIL", "INCOMPLETE". */
 const char *report_verdict(const struct report *r);

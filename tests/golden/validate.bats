@@ -135,6 +135,43 @@ judged()
 	run -2 "$rocecheck" validate --from "$dir/run" --profile lab --level maintenance
 }
 
+# healthy FILTER: a recorded run with its one fault removed, in $dir/run.
+healthy()
+{
+	mkdir -p "$dir/run"
+	jq '(.hosts[1] | .before, .after).ports[0] |= (.active_mtu = 4096 | .qos.mtu.netdev = 4200 | .qos.mtu.ib_min = 4096) |
+		'"$1" tests/golden/report/mtu/run.json >"$dir/run/run.json"
+}
+
+@test "--require lossless: exit 4 with the next step, until a run has proven it" {
+	local judge=(validate --from "$dir/run" --profile lab --allow-inconclusive RC-PFC-004)
+
+	healthy .
+	run -0 --separate-stderr "$rocecheck" "${judge[@]}"
+	[[ $output == PASS\ * ]]
+	grep -qx '      level standard; lossless under congestion: not tested' <<<"$output"
+	run -4 --separate-stderr "$rocecheck" "${judge[@]}" --require lossless
+	[[ $output == INCOMPLETE\ * ]]
+	grep -qF -- '--require lossless is not met; next step: rocecheck validate FABRIC.yaml --maintenance 3' <<<"$output"
+	run -4 --separate-stderr "$rocecheck" "${judge[@]}" --require lossless --json
+	jq -e '.exit_code == 4 and .verdict == "INCOMPLETE" and (.claim | .required and (.lossless | not) and .level == "standard")' <<<"$output"
+	healthy '.level = "maintenance" | .maintenance = 8'
+	run -4 --separate-stderr "$rocecheck" "${judge[@]}" --require lossless
+	grep -qx '      level maintenance; lossless under congestion: not proven on priority 3' <<<"$output"
+	run -4 --separate-stderr "$rocecheck" "${judge[@]}" --allow-inconclusive RC-PFC-010 --require lossless
+	run -0 --separate-stderr "$rocecheck" "${judge[@]}" --allow-inconclusive RC-PFC-010
+	healthy '.level = "maintenance" | .maintenance = 8 | .hosts[].ports[0].readings.load_after.pfc_tx_frames[3] += 5'
+	run -0 --separate-stderr "$rocecheck" "${judge[@]}" --require lossless --format json="$dir/j.json" --format junit="$dir/j.xml"
+	grep -qx '      level maintenance; lossless under congestion: proven on priority 3' <<<"$output"
+	jq -e '.claim == {level: "maintenance", text: "lossless under congestion: proven on priority 3", required: true,
+		lossless: true, proven: [3], failed: [], not_proven: []}' "$dir/j.json"
+	grep -qF '<property name="claim" value="lossless under congestion: proven on priority 3"/>' "$dir/j.xml"
+	healthy '.level = "maintenance" | .maintenance = 8 | .hosts[].ports[0].readings.load_after.out_of_sequence += 5'
+	run -1 --separate-stderr "$rocecheck" "${judge[@]}" --require lossless
+	grep -qx '      level maintenance; lossless under congestion: failed on priority 3' <<<"$output"
+	refused "fast" --from "$dir/run" --profile lab --require fast
+}
+
 @test "broken snapshots are named" {
 	echo '{"schema":' >"$dir/snaps/x.json"
 	refused 'x.json:' --from "$dir/snaps" --profile lab

@@ -275,10 +275,10 @@ static void test_text_tcp(void **state)
 		"run 20261120-120000-0a1b\n      TCP background, 2 pairs: TCP 0, 4 streams, no "
 		"rate "
 		"limit, "
-		"ToS 0 (DSCP 0): 67.0 MB arrived, 24\n          segments retransmitted\n\n",
+		"ToS 0 (DSCP 0): 67.0 MB arrived, 24\n          segments retransmitted\n      level maintenance;",
 		"run 20261120-120000-0a1b\n      TCP background, 1 pair: TCP 0, 4 streams, no rate "
 		"limit, "
-		"ToS 0 (DSCP 0): 34.0 MB arrived, 12\n          segments retransmitted\n\n",
+		"ToS 0 (DSCP 0): 34.0 MB arrived, 12\n          segments retransmitted\n      level maintenance;",
 	};
 	static struct sample s;
 
