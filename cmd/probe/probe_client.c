@@ -26,8 +26,7 @@
 #include "profiles/base/json_file.h"
 #include "profiles/base/process.h"
 #include "profiles/base/signals.h"
-#include "reports/traffic/incast_verdict.h"
-#include "reports/traffic/size_verdict.h"
+#include "reports/traffic/probe_verdict.h"
 
 static struct termios saved_termios; /* before the token prompt turned echo off */
 
@@ -104,9 +103,9 @@ static int client_report_record(const struct folder *f, int code, int err, const
 /* Result of a run, with a verdict if traffic was started. */
 struct outcome {
 	const struct pair *t;
-	struct pair_verdict *verdict; /* NULL: no traffic, or a sweep of sizes */
-	struct size_verdicts *sizes;  /* verdicts of a sweep, else NULL */
-	const struct folder *record;  /* --out; path is NULL without it */
+	struct probe_verdict *verdict; /* NULL: no traffic, or a sweep of sizes */
+	struct size_verdicts *sizes;   /* verdicts of a sweep, else NULL */
+	const struct folder *record;   /* --out; path is NULL without it */
 	int code;
 };
 
@@ -115,7 +114,7 @@ static int client_judge_traffic(struct outcome *o, struct err *e)
 	o->verdict = calloc(1, sizeof(*o->verdict));
 	if (!o->verdict)
 		return err_sys(e, -ENOMEM, "verdict");
-	if (pair_judge(o->t, o->verdict, e)) {
+	if (pair_judge(o->t, 0, o->verdict, e)) {
 		free(o->verdict);
 		o->verdict = NULL;
 		return e->code;
@@ -141,7 +140,7 @@ static void client_judge(struct outcome *o, int err, const struct err *why)
 		o->code = o->t->partial || err == -EINTR || err == -EPIPE
 				  ? EXIT_INCOMPLETE
 				  : cmd_exit_for(why, EXIT_ENVIRONMENT);
-	if (o->t->ran && (o->t->size ? client_judge_sizes(o, &e) : client_judge_traffic(o, &e)))
+	if (o->t->ran && (o->t->sweep ? client_judge_sizes(o, &e) : client_judge_traffic(o, &e)))
 		o->code = cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
 }
 
@@ -186,7 +185,7 @@ static int client_report(const struct pair *t, const struct folder *record, int 
 		o.code = cmd_worse(o.code, cmd_print_json(client_document(&o)));
 	} else {
 		probe_print(t, stdout);
-		if (t->size)
+		if (t->sweep)
 			probe_print_sizes(t, o.sizes, stdout);
 		if (o.verdict)
 			probe_print_verdict(&o.verdict->v, stdout);
@@ -229,9 +228,9 @@ static unsigned int client_count_ran(const struct incast *in)
 }
 
 /* Returns NULL if a server never started traffic, or on error. */
-static struct incast_verdict *client_incast_judge(const struct incast *in, int *code)
+static struct probe_verdict *client_incast_judge(const struct incast *in, int *code)
 {
-	struct incast_verdict *v;
+	struct probe_verdict *v;
 	struct err e = {0};
 
 	if (!in->count || client_count_ran(in) < in->count)
@@ -250,7 +249,7 @@ static struct incast_verdict *client_incast_judge(const struct incast *in, int *
 	return NULL;
 }
 
-static json_t *client_incast_document(const struct incast *in, const struct incast_verdict *v,
+static json_t *client_incast_document(const struct incast *in, const struct probe_verdict *v,
 				      int code)
 {
 	return client_finish_document(
@@ -271,7 +270,7 @@ static int client_incast_fail_each(const struct incast *in, int code, const stru
 	return any ? code : cmd_fail(code, first);
 }
 
-static void client_incast_print(const struct incast *in, const struct incast_verdict *v, FILE *out)
+static void client_incast_print(const struct incast *in, const struct probe_verdict *v, FILE *out)
 {
 	for (unsigned int i = 0; i < in->count; i++) {
 		const struct pair *t = &in->one[i].t;
@@ -311,7 +310,7 @@ static int client_incast_save_run(const struct run *r, unsigned int number,
 	return err;
 }
 
-static int client_incast_save(const struct incast *in, const struct incast_verdict *v,
+static int client_incast_save(const struct incast *in, const struct probe_verdict *v,
 			      const struct folder *record, int code)
 {
 	struct err e = {0};
@@ -329,7 +328,7 @@ static int client_incast_save(const struct incast *in, const struct incast_verdi
 
 static int client_incast_report(const struct incast *in, const struct folder *record, int code)
 {
-	struct incast_verdict *v = client_incast_judge(in, &code);
+	struct probe_verdict *v = client_incast_judge(in, &code);
 
 	if (globals->json)
 		code = cmd_worse(code, cmd_print_json(client_incast_document(in, v, code)));

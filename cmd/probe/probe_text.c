@@ -10,8 +10,9 @@
 #include "capture/decode/packet.h"
 #include "cmd/glossary.h"
 #include "probe/coord/pair_sizes.h"
+#include "probe/record/run_port.h"
 #include "probe/traffic/traffic_words.h"
-#include "reports/traffic/size_verdict.h"
+#include "reports/traffic/probe_verdict.h"
 #include "reports/traffic/traffic_verdict.h"
 
 void probe_bytes_text(uint64_t bytes, char *buf, size_t size)
@@ -157,11 +158,12 @@ static void probe_print_goodput(const struct rate_series *v, FILE *out)
 static void probe_print_class_side(const struct pair *t, enum run_side side, unsigned int i,
 				   FILE *out)
 {
-	const struct traffic_report *r = &t->report[side];
+	const struct run_end *end = pair_end(t, side);
+	const struct traffic_report *r = &end->report;
 	const struct traffic_class_result *c = i < r->class_count ? &r->class[i] : NULL;
 	uint64_t ns = r->total.duration_ns;
 
-	if (!t->has_report[side] || !c) {
+	if (!end->has_report || !c) {
 		fprintf(out, "  %s: no report\n", run_side_word(side));
 		return;
 	}
@@ -187,19 +189,20 @@ static void probe_print_class_side(const struct pair *t, enum run_side side, uns
 	else if (c->tos_read)
 		fprintf(out, "    ToS       as requested on %" PRIu64 " queue pairs\n",
 			c->tos_read);
-	if (!t->spec[side].class[i].probe && c->messages + c->arrived)
+	if (!end->spec.class[i].probe && c->messages + c->arrived)
 		probe_print_goodput(&c->goodput, out);
-	probe_print_latency(&c->latency, t->spec[side].class[i].probe, out);
+	probe_print_latency(&c->latency, end->spec.class[i].probe, out);
 }
 
 static void probe_print_tcp_side(const struct pair *t, enum run_side side, unsigned int i,
 				 FILE *out)
 {
-	const struct traffic_report *r = &t->report[side];
+	const struct run_end *end = pair_end(t, side);
+	const struct traffic_report *r = &end->report;
 	const struct traffic_tcp_result *c = i < r->tcp_count ? &r->tcp[i] : NULL;
 	char moved[MOVED_TEXT];
 
-	if (!t->has_report[side] || !c) {
+	if (!end->has_report || !c) {
 		fprintf(out, "  %s: no report\n", run_side_word(side));
 		return;
 	}
@@ -216,15 +219,17 @@ static void probe_print_tcp_side(const struct pair *t, enum run_side side, unsig
 	}
 	if (c->broken)
 		fprintf(out, "    failed    %u of %u streams: %s\n", c->broken,
-			t->spec[side].tcp[i].streams, c->detail);
+			end->spec.tcp[i].streams, c->detail);
 }
 
 static void probe_print_tcp(const struct pair *t, FILE *out)
 {
-	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].tcp_count; i++) {
+	const struct traffic_spec *spec = &pair_end(t, SIDE_CLIENT)->spec;
+
+	for (unsigned int i = 0; i < spec->tcp_count; i++) {
 		char text[200];
 
-		traffic_tcp_text(&t->spec[SIDE_CLIENT].tcp[i], text, sizeof(text));
+		traffic_tcp_text(&spec->tcp[i], text, sizeof(text));
 		fprintf(out, "TCP %u    %s\n", i, text);
 		for (unsigned int k = 0; t->ran && k < SIDES; k++)
 			probe_print_tcp_side(t, (enum run_side)k, i, out);
@@ -233,9 +238,10 @@ static void probe_print_tcp(const struct pair *t, FILE *out)
 
 static void probe_print_failures(const struct pair *t, enum run_side side, FILE *out)
 {
-	const struct traffic_report *r = &t->report[side];
+	const struct run_end *end = pair_end(t, side);
+	const struct traffic_report *r = &end->report;
 
-	if (!t->has_report[side])
+	if (!end->has_report || t->sweep)
 		return;
 	if (r->total.cause != CAUSE_NONE)
 		fprintf(out, "%s ended by %s: %s\n", run_side_word(side),
@@ -287,8 +293,9 @@ static void probe_print_counters(const struct pair *t, FILE *out)
 	for (unsigned int i = 0; i < SIDES; i++) {
 		counters_clear(&delta[i]);
 		counters_clear(&delta[SIDES + i]);
-		(void)observe_delta(&t->seen[i], READ_LOAD_BEFORE, &delta[i], NULL);
-		(void)observe_delta(&t->seen[i], READ_QUIET_BEFORE, &delta[SIDES + i], NULL);
+		(void)run_port_delta(&t->run.host[i].port[0], READ_LOAD_BEFORE, &delta[i], NULL);
+		(void)run_port_delta(&t->run.host[i].port[0], READ_QUIET_BEFORE, &delta[SIDES + i],
+				     NULL);
 	}
 	fprintf(out, "counter increases             %14s %14s %14s %14s\n", "client", "server",
 		"idle client", "idle server");
@@ -301,18 +308,18 @@ static void probe_print_counters(const struct pair *t, FILE *out)
 static void probe_print_memory(const struct pair *t, enum run_side side, FILE *out)
 {
 	const struct traffic_memory *m = pair_memory(t, side);
+	const struct traffic_spec *spec = &pair_end(t, side)->spec;
 	char text[320], bytes[32], time[32];
 
 	if (!m)
 		return;
-	traffic_memory_gpu(m, t->spec[side].ibdev, text, sizeof(text));
+	traffic_memory_gpu(m, spec->ibdev, text, sizeof(text));
 	probe_bytes_text(m->bytes, bytes, sizeof(bytes));
 	probe_time_text(m->registration_ns, time, sizeof(time));
 	fprintf(out, "memory  %s: %s in %s%s, registered in %s\n        %s\n", run_side_word(side),
 		bytes, traffic_memory_pages(m),
-		t->spec[side].huge_pages && m->huge_bytes < m->bytes
-			? " (too few huge pages are free)"
-			: "",
+		spec->huge_pages && m->huge_bytes < m->bytes ? " (too few huge pages are free)"
+							     : "",
 		time, text);
 }
 
@@ -407,16 +414,19 @@ static void probe_print_marking(const struct pair_marking *x, FILE *out)
 
 void probe_print(const struct pair *t, FILE *out)
 {
+	const struct traffic_spec *spec;
+
 	if (!t->chosen)
 		return;
+	spec = &pair_end(t, SIDE_CLIENT)->spec;
 	for (unsigned int i = 0; i < SIDES; i++)
 		probe_print_side(t, (enum run_side)i, out);
 	for (unsigned int i = 0; i < SIDES; i++)
 		probe_print_memory(t, (enum run_side)i, out);
-	for (unsigned int i = 0; i < t->spec[SIDE_CLIENT].class_count && !t->size; i++) {
+	for (unsigned int i = 0; i < spec->class_count && !t->sweep; i++) {
 		char text[200];
 
-		probe_class_text(&t->spec[SIDE_CLIENT].class[i], text, sizeof(text));
+		probe_class_text(&spec->class[i], text, sizeof(text));
 		fprintf(out, "class %u  %s\n", i, text);
 		for (unsigned int k = 0; t->ran && k < SIDES; k++)
 			probe_print_class_side(t, (enum run_side)k, i, out);
@@ -458,13 +468,13 @@ void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
 		fprintf(out, "  %u more reasons\n", v->more);
 }
 
-static void probe_print_size_row(const struct pair_size *s, const char *verdict, FILE *out)
+static void probe_print_size_row(const struct run_pair *p, const char *verdict, FILE *out)
 {
 	char size[32], rate[32], p50[32] = "-", p99[32] = "-", checked[32] = "none";
 	struct pair_size_sum sum;
 
-	pair_size_sum(s, &sum);
-	probe_size_text(s->bytes, size, sizeof(size));
+	pair_size_sum(p, &sum);
+	probe_size_text(p->message_bytes, size, sizeof(size));
 	probe_bytes_text(sum.bytes_per_s, rate, sizeof(rate));
 	if (sum.checked_bytes)
 		probe_bytes_text(sum.checked_bytes, checked, sizeof(checked));
@@ -481,14 +491,14 @@ static void probe_print_size_row(const struct pair_size *s, const char *verdict,
 		p99, checked, sum.mismatches, sum.gaps + sum.losses, verdict);
 }
 
-static void probe_print_size_reasons(const struct pair_size *s, const struct traffic_verdict *v,
+static void probe_print_size_reasons(const struct run_pair *p, const struct traffic_verdict *v,
 				     FILE *out)
 {
 	char size[32];
 
 	if (v->verdict == VERDICT_PASS)
 		return;
-	probe_size_text(s->bytes, size, sizeof(size));
+	probe_size_text(p->message_bytes, size, sizeof(size));
 	fprintf(out, "%s\n", size);
 	for (unsigned int i = 0; i < v->count; i++)
 		if (v->reason[i].verdict != VERDICT_PASS)
@@ -501,15 +511,15 @@ void probe_print_sizes(const struct pair *t, const struct size_verdicts *v, FILE
 
 	if (!t->size_count)
 		return;
-	probe_class_text(&t->size[0].spec[SIDE_CLIENT].class[0], text, sizeof(text));
+	probe_class_text(&t->run.pair[0].ends->side[SIDE_CLIENT].spec.class[0], text, sizeof(text));
 	fprintf(out, "class 0  %s, then larger sizes\n", text);
 	fprintf(out, "%11s %11s %14s %11s %11s %11s %10s %7s %7s  %s\n", "size", "messages",
 		"goodput", "messages/s", "p50", "p99", "checked", "wrong", "lost", "verdict");
 	for (unsigned int i = 0; i < t->size_count; i++)
-		probe_print_size_row(&t->size[i],
-				     v ? verdict_word(v->size[i].of.v.verdict) : "no verdict", out);
+		probe_print_size_row(&t->run.pair[i],
+				     v ? verdict_word(v->size[i].v.verdict) : "no verdict", out);
 	for (unsigned int i = 0; v && i < v->count; i++)
-		probe_print_size_reasons(&t->size[i], &v->size[i].of.v, out);
+		probe_print_size_reasons(&t->run.pair[i], &v->size[i].v, out);
 	if (!v)
 		return;
 	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));

@@ -17,6 +17,7 @@
 #include "probe/coord/pair_sizes.h"
 #include "probe/io/tcp_socket.h"
 #include "probe/io/handshake.h"
+#include "probe/record/run_port.h"
 #include "profiles/base/json.h"
 
 #define CONNECT_MS	10000
@@ -241,7 +242,7 @@ static int pair_add_port(struct run_host *h, const struct port *p)
 
 static void pair_fill_spec(struct pair_session *d, enum run_side side, uint64_t seed)
 {
-	struct traffic_spec *s = &d->t->spec[side];
+	struct traffic_spec *s = &pair_end(d->t, side)->spec;
 	const struct port *p = d->t->ends.port[side];
 
 	*s = d->w->spec;
@@ -274,18 +275,17 @@ static int pair_choose(struct pair_session *d, struct err *e)
 		err = endpoints_check(&d->t->ends, request, d->w->mtu_bytes, e);
 	if (err)
 		return err;
-	d->t->chosen = true;
 	if (getrandom(&seed, sizeof(seed), 0) != (ssize_t)sizeof(seed))
 		seed = monotonic_ms();
-	for (unsigned int i = 0; i < SIDES && !err; i++) {
+	for (unsigned int i = 0; i < SIDES && !err; i++)
 		err = pair_add_port(&d->t->run.host[i], d->t->ends.port[i]);
-		observe_port(&d->t->seen[i], d->t->run.host[i].name, d->t->ends.port[i]);
+	if (!err)
+		err = pair_add(&d->t->run);
+	if (err)
+		return err_sys(e, err, "probe");
+	d->t->chosen = true;
+	for (unsigned int i = 0; i < SIDES; i++)
 		pair_fill_spec(d, (enum run_side)i, seed);
-	}
-	d->t->run.pair = err ? NULL : calloc(1, sizeof(*d->t->run.pair));
-	if (!d->t->run.pair)
-		return err_sys(e, -ENOMEM, "probe");
-	d->t->run.pair_count = 1;
 	return 0;
 }
 
@@ -335,18 +335,14 @@ void pairs_check(struct pairs *x)
 	}
 }
 
-/* A reading that did not come is missing: the verdict says so. */
-static void pair_observe(struct pair_session *d, unsigned int side, enum run_reading reading)
+static void pair_read_users(struct pair_session *d, unsigned int side)
 {
 	const json_t *ports = json_object_get(d->s.conn[side].call.reply, "ports");
 	const json_t *users = json_object_get(json_array_get(ports, 0), "users");
-	const struct run_port *at = &d->t->run.host[side].port[0];
 	struct err ignored;
 
 	if (users)
-		(void)observe_put_users(&d->t->seen[side], users, &ignored);
-	if (at->has & 1u << reading)
-		observe_put(&d->t->seen[side], reading, &at->reading[reading]);
+		(void)run_port_read_users(&d->t->run.host[side].port[0], users, &ignored);
 }
 
 void pairs_counters(struct pairs *x, enum run_reading reading)
@@ -356,7 +352,7 @@ void pairs_counters(struct pairs *x, enum run_reading reading)
 	for (unsigned int i = 0; i < x->count; i++) {
 		session_read_counters(&x->one[i].s, reading);
 		for (unsigned int k = 0; k < SIDES; k++)
-			pair_observe(&x->one[i], k, reading);
+			pair_read_users(&x->one[i], k);
 	}
 }
 
@@ -448,6 +444,8 @@ void pairs_close(struct pairs *x)
 		session_close(&d->s);
 		d->t->run.ended_unix_ns = unix_ns();
 		d->t->partial = d->err && d->t->ran;
+		if (d->t->chosen && !d->t->sweep)
+			d->t->run.pair[0].ends->partial = d->t->partial;
 		if (d->err)
 			snprintf(d->t->why, sizeof(d->t->why), "%.630s", d->e.text);
 	}
@@ -473,13 +471,43 @@ int pair_run(const struct pair_request *w, struct pair *t, struct err *e)
 	return err;
 }
 
+struct run_end *pair_end(const struct pair *t, enum run_side side)
+{
+	const struct run *r = &t->run;
+
+	return r->pair_count ? &r->pair[r->pair_count - 1].ends->side[side] : NULL;
+}
+
+const struct run_port *pair_port(const struct pair *t, const struct run_pair *p, enum run_side side)
+{
+	const struct run_port *own = p->ends->side[side].port;
+
+	return own ? own : &t->run.host[side].port[0];
+}
+
+int pair_add(struct run *r)
+{
+	struct run_pair *list = reallocarray(r->pair, r->pair_count + 1, sizeof(*list));
+	struct run_pair *pair = list ? &list[r->pair_count] : NULL;
+
+	if (!list)
+		return -ENOMEM;
+	r->pair = list;
+	*pair = (struct run_pair){
+		.client_host = SIDE_CLIENT,
+		.server_host = SIDE_SERVER,
+		.ends = calloc(1, sizeof(*pair->ends)),
+	};
+	if (!pair->ends)
+		return -ENOMEM;
+	r->pair_count++;
+	return 0;
+}
+
 void pair_clear(struct pair *t)
 {
 	if (!t)
 		return;
-	for (unsigned int i = 0; i < SIDES; i++)
-		traffic_report_clear(&t->report[i]);
-	pair_sizes_clear(t);
 	run_clear(&t->run);
 	free(t->echo);
 	memset(t, 0, sizeof(*t));

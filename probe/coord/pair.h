@@ -2,8 +2,8 @@
 /*
  * The probe between two hosts: an agent of our own on this one and that of a `probe server` on the
  * other. Facts of both, an idle baseline, counters around one run of traffic, and both ends'
- * reports. The record is a struct run of two hosts with a port each, so that what judges a fabric
- * run can judge it, and beside it what a run of classes has more.
+ * reports. The record is a struct run of two hosts with a port each, and one pair with its ends; a
+ * sweep has a pair for each size.
  */
 #ifndef PROBE_PAIR_H
 #define PROBE_PAIR_H
@@ -12,7 +12,6 @@
 
 #include "probe/coord/gid_select.h"
 #include "probe/coord/pair_marking.h"
-#include "probe/record/observe.h"
 #include "probe/record/run.h"
 
 /* While traffic runs. */
@@ -43,8 +42,6 @@ struct pair_request {
 	void *arg;
 };
 
-struct pair_size;
-
 /* Of a start that was agreed on. */
 struct pair_start {
 	uint64_t start_ns;	 /* by the clock of this host; 0 = there was none */
@@ -54,19 +51,16 @@ struct pair_start {
 };
 
 struct pair {
-	struct run run; /* host[side], each with port[0] once the ends are chosen; pair[0] */
+	/* host[side], each with port[0] once the ends are chosen, and then pair[0] with its ends.
+	 */
+	struct run run;
 	bool chosen;
 	struct endpoints ends; /* borrowed from run.host[].before */
-	struct traffic_spec spec[SIDES];
-	struct observation seen[SIDES];
 	struct pair_start start;
-	bool ran; /* traffic was begun */
-	bool has_report[SIDES];
-	struct traffic_report report[SIDES]; /* owned */
-	unsigned int size_count;   /* of a sweep, as far as it came: then reports are there */
-	struct pair_size *size;	   /* owned */
+	bool ran;		 /* traffic was begun */
+	bool sweep;		 /* of message sizes: the first pairs of the record are its sizes */
+	unsigned int size_count; /* of a sweep, as far as it came */
 	struct pair_marking *echo; /* owned; NULL: not asked for, or not reached */
-	bool stopped;		   /* by the user, also when that was to end it */
 	bool partial;		   /* it ended before its time: stopped, or an end lost */
 	char why[640];		   /* what ended it */
 };
@@ -76,6 +70,14 @@ struct pair {
  * else -errno with the host and the next step: nothing was sent. */
 int pair_run(const struct pair_request *w, struct pair *t, struct err *e);
 void pair_clear(struct pair *t);
+
+/* Returns this end of the last pair of the record, the only one without a sweep. NULL before the
+ * ends are chosen. */
+struct run_end *pair_end(const struct pair *t, enum run_side side);
+
+/* Returns a port of a pair with the readings around its load. */
+const struct run_port *pair_port(const struct pair *t, const struct run_pair *p,
+				 enum run_side side);
 
 /* rocecheck.probe/1 without its verdict: {"schema", "id", "started_unix_ns", "ended_unix_ns",
  * "partial", "why", "ends": [...], "sizes": [...], "marking": {...}}. NULL on -ENOMEM. */

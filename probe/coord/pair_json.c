@@ -6,6 +6,7 @@
 
 #include "capture/decode/packet.h"
 #include "probe/coord/pair_sizes.h"
+#include "probe/record/run_port.h"
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
 
@@ -32,13 +33,6 @@ static json_t *pair_facts(const struct pair *t, enum run_side side)
 			 "gid_by", gid_match_word(t->ends.match));
 }
 
-/* Growth under load and while idle, and the readings. */
-static json_t *pair_seen(const struct pair *t, enum run_side side,
-			 json_t *(*make)(const struct observation *))
-{
-	return t->chosen ? make(&t->seen[side]) : json_null();
-}
-
 static json_t *pair_gpu_path(const struct pair *t, enum run_side side)
 {
 	const struct traffic_memory *m = pair_memory(t, side);
@@ -46,13 +40,14 @@ static json_t *pair_gpu_path(const struct pair *t, enum run_side side)
 
 	if (!m)
 		return json_null();
-	traffic_memory_gpu(m, t->spec[side].ibdev, text, sizeof(text));
+	traffic_memory_gpu(m, pair_end(t, side)->spec.ibdev, text, sizeof(text));
 	return text_to_json(text);
 }
 
 static json_t *pair_side_to_json(const struct pair *t, enum run_side side)
 {
 	const struct run_host *h = &t->run.host[side];
+	const struct run_end *end = pair_end(t, side);
 	const struct snapshot *s = &h->before;
 
 	return json_pack(
@@ -61,10 +56,12 @@ static json_t *pair_side_to_json(const struct pair *t, enum run_side side)
 		"version", pair_text_or_null(h->agent_version), "kernel",
 		pair_text_or_null(h->has_before ? s->kernel : ""), "rdma_core",
 		pair_text_or_null(h->has_before ? s->rdma_core : ""), "port", pair_facts(t, side),
-		"spec", t->chosen ? traffic_spec_to_json(&t->spec[side]) : json_null(), "growth",
-		pair_seen(t, side, observe_growth_to_json), "observed",
-		pair_seen(t, side, observe_to_json), "report",
-		t->has_report[side] ? traffic_report_to_json(&t->report[side]) : json_null(),
+		"spec", end ? traffic_spec_to_json(&end->spec) : json_null(), "growth",
+		end ? run_port_growth_to_json(&h->port[0]) : json_null(), "observed",
+		end ? run_port_to_json(&h->port[0], h->name, t->ends.port[side]) : json_null(),
+		"report",
+		end && end->has_report && !t->sweep ? traffic_report_to_json(&end->report)
+						    : json_null(),
 		"gpu_path", pair_gpu_path(t, side));
 }
 

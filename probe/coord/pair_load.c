@@ -23,31 +23,44 @@ static bool pair_runs_until_stopped(const struct traffic_spec *spec)
 }
 
 /* Without memory the record lacks the TCP results; the reports still have them. */
-static void pair_fill_tcp(const struct pair *t, struct run_pair *pair)
+static void pair_fill_tcp(struct run_pair *pair)
 {
-	const struct traffic_spec *spec = &t->spec[SIDE_CLIENT];
+	const struct run_end *client = &pair->ends->side[SIDE_CLIENT];
+	const struct run_end *server = &pair->ends->side[SIDE_SERVER];
 
-	if (run_tcp_alloc(pair, spec->tcp, spec->tcp_count))
+	if (run_tcp_alloc(pair, client->spec.tcp, client->spec.tcp_count))
 		return;
 	for (unsigned int i = 0; i < pair->tcp_count; i++) {
-		const struct traffic_report *client = &t->report[SIDE_CLIENT];
-		const struct traffic_report *server = &t->report[SIDE_SERVER];
-
-		if (i < client->tcp_count)
-			pair->tcp[i].client = client->tcp[i];
-		if (i < server->tcp_count)
-			pair->tcp[i].server = server->tcp[i];
+		if (i < client->report.tcp_count)
+			pair->tcp[i].client = client->report.tcp[i];
+		if (i < server->report.tcp_count)
+			pair->tcp[i].server = server->report.tcp[i];
 	}
 }
 
-static void pair_fill_run(struct pair_session *d)
+void pair_fill_results(struct run_pair *pair)
 {
-	struct run_pair *pair = &d->t->run.pair[0];
-	const struct pair *t = d->t;
+	const struct run_end *client = &pair->ends->side[SIDE_CLIENT];
+	const struct run_end *server = &pair->ends->side[SIDE_SERVER];
+	const struct traffic_spec *spec = &client->spec;
 
-	run_pair_clear(pair);
-	pair_to_run(t->spec, t->has_report, t->report, pair);
-	pair_fill_tcp(t, pair);
+	pair->verb = spec->class[0].verb;
+	pair->message_bytes = spec->class_count == 1 ? spec->class[0].message_bytes : 0;
+	pair->asked_bytes_per_s = 0;
+	for (unsigned int i = 0; i < spec->class_count; i++)
+		pair->asked_bytes_per_s += spec->class[i].rate_bytes_per_s;
+	pair->client_tos = spec->class[0].tos;
+	pair->server_tos = server->spec.class[0].tos;
+	pair->ran = client->has_report && server->has_report;
+	pair->client = client->report.total;
+	pair->server = server->report.total;
+	pair_fill_tcp(pair);
+}
+
+/* The pair of the load that is next, or was last. */
+static struct run_pair *pair_last(const struct pair_session *d)
+{
+	return &d->t->run.pair[d->t->run.pair_count - 1];
 }
 
 void pairs_make_load(struct pairs *x, struct load *l)
@@ -70,7 +83,8 @@ static void pairs_open_traffic(struct pairs *x, struct load *l)
 	pairs_make_load(x, l);
 	for (unsigned int i = 0; i < x->count; i++)
 		for (unsigned int k = 0; k < SIDES; k++)
-			x->flow[i].end[k].spec = traffic_spec_to_json(&x->one[i].t->spec[k]);
+			x->flow[i].end[k].spec =
+				traffic_spec_to_json(&pair_end(x->one[i].t, k)->spec);
 	load_open(l, "traffic_open");
 }
 
@@ -91,10 +105,11 @@ static void pair_read_reports(struct pair_session *d, const struct load_flow *f)
 	for (unsigned int side = SIDES; side-- > 0;) {
 		struct err e = {0};
 		const json_t *reply = load_reply(f, side, &e);
+		struct run_end *end = pair_end(d->t, side);
 
-		if (reply && !traffic_report_from_json(json_object_get(reply, "result"),
-						       &d->t->report[side], &e)) {
-			d->t->has_report[side] = true;
+		if (reply &&
+		    !traffic_report_from_json(json_object_get(reply, "result"), &end->report, &e)) {
+			end->has_report = true;
 			(void)json_get_uint_or(reply, "late_ns", 0, 0, JSON_UINT_MAX,
 					       &d->t->start.late_ns[side], &e);
 			continue;
@@ -103,8 +118,8 @@ static void pair_read_reports(struct pair_session *d, const struct load_flow *f)
 		if (!first.code || e.code == -EPIPE)
 			first = e;
 	}
-	pair_fill_run(d);
-	d->t->stopped = was_stopped;
+	pair_fill_results(pair_last(d));
+	pair_last(d)->ends->stopped = was_stopped;
 	if (was_stopped && first.code != -EPIPE &&
 	    (first.code || !pair_runs_until_stopped(&d->w->spec)))
 		err_set(&first, -EINTR, "stopped");
@@ -165,7 +180,7 @@ void pairs_load(struct pairs *x)
 	pairs_copy_failures(x);
 	for (unsigned int i = 0; i < x->count; i++) {
 		x->one[i].t->run.traffic = true;
-		pair_fill_run(&x->one[i]);
+		pair_fill_results(pair_last(&x->one[i]));
 	}
 	if (!pairs_end_before_start(x)) {
 		pairs_run_traffic(x, &l);

@@ -56,8 +56,11 @@ static void marking_read_results(struct pair_marking *x, struct load_flow *f)
 static bool marking_prepare(struct pair_session *d, struct load_flow *f)
 {
 	struct pair_marking *x = d->t->echo;
+	struct traffic_spec traffic[SIDES];
 
-	marking_specs_make(d->t->spec, d->w->sweep, x->spec);
+	for (unsigned int k = 0; k < SIDES; k++)
+		traffic[k] = pair_end(d->t, k)->spec;
+	marking_specs_make(traffic, d->w->sweep, x->spec);
 	d->s.stop = d->w->stop;
 	f->failed = session_stopped(&d->s);
 	for (unsigned int k = 0; k < SIDES; k++)

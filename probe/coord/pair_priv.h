@@ -58,9 +58,11 @@ void pairs_check(struct pairs *x);
 /* Before the start, a probe that failed ends the others, too. Returns true when one has failed. */
 bool pairs_end_before_start(struct pairs *x);
 
-/* Describes traffic that had these specs and gave these reports. */
-void pair_to_run(const struct traffic_spec spec[SIDES], const bool has_report[SIDES],
-		 const struct traffic_report report[SIDES], struct run_pair *pair);
+/* Fills the results of a pair from its ends. */
+void pair_fill_results(struct run_pair *pair);
+
+/* Adds a pair with empty ends to the record. -ENOMEM. */
+int pair_add(struct run *r);
 
 /* Runs one after another all sizes of a sweep; of one probe. */
 void pairs_sizes(struct pairs *x);

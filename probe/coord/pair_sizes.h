@@ -10,18 +10,8 @@
 
 #define SIZES_MAX 24u /* the powers of two from 2 to 2^23, and two ends that are none */
 
-/* What one size gave; as the same members of struct pair. */
-struct pair_size {
-	uint32_t bytes;
-	bool stopped, partial;
-	struct traffic_spec spec[SIDES];
-	struct observation seen[SIDES];
-	bool has_report[SIDES];
-	struct traffic_report report[SIDES]; /* owned */
-};
-
-/* Its sums, each at most UINT64_MAX: what requesters completed, and of a latency probe what the
- * client did. */
+/* Sums of one size, each at most UINT64_MAX: what requesters completed, and of a latency probe what
+ * the client did. */
 struct pair_size_sum {
 	uint64_t messages, bytes, duration_ns;
 	uint64_t bytes_per_s; /* 0 without a duration */
@@ -35,20 +25,14 @@ unsigned int pair_sizes_list(uint32_t from, uint32_t to, uint32_t bytes[SIZES_MA
 /* The class with messages of this size. One that has no room for a header goes unchecked. */
 void pair_size_class(struct traffic_class *class, uint32_t bytes);
 
-void pair_size_sum(const struct pair_size *s, struct pair_size_sum *sum);
-
-/* The record as if size i had been its only traffic; a marking echo belongs to the last size. A
- * borrowed copy: not to be cleared, not to outlive *t. */
-void pair_size_view(const struct pair *t, unsigned int i, struct pair *view);
+void pair_size_sum(const struct run_pair *p, struct pair_size_sum *sum);
 
 /* The memory of an end's traffic; of a sweep that of the first size. NULL: it told nothing. */
 const struct traffic_memory *pair_memory(const struct pair *t, enum run_side side);
 
-/* The sweep in what has room for one run of traffic: run.pair[] is a pair a size, and the load's
- * readings are from before the first size to after the last. -ENOMEM. */
-int pair_sizes_gather(struct pair *t);
-
-void pair_sizes_clear(struct pair *t);
+/* Ends a sweep: drops the pair of a size that did not run, and sets the readings of the load of
+ * both ports to those before the first size and after the last. */
+void pair_sizes_span(struct pair *t);
 
 /* [{"message_bytes", "partial", "check", "messages", "bytes", "duration_ns",
  * "goodput_bytes_per_s", "checked_bytes", "mismatches", "gaps", "losses", "latency", "ends":

@@ -12,6 +12,7 @@
 #include "probe/coord/launcher.h"
 #include "probe/coord/phase_priv.h"
 #include "probe/host/lldp_peer.h"
+#include "probe/record/run_port.h"
 #include "profiles/base/json.h"
 
 /* Skips a host whose agent has another version. */

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "probe/record/run_port.h"
 #include "profiles/base/json.h"
 
 #define HEARTBEAT_MS   500

@@ -103,29 +103,15 @@ const char *run_side_word(enum run_side side)
 	return side == SIDE_CLIENT ? "client" : "server";
 }
 
-void run_port_set_device(struct run_port *p, const struct port *port)
-{
-	snprintf(p->ibdev, sizeof(p->ibdev), "%s", port ? port->ibdev : "");
-	p->ib_port = port ? port->ib_port : 0;
-	p->soft = port && port->kind == PORT_SOFT_ROCE;
-}
-
-unsigned int run_port_settle_ms(const struct run_port *p)
-{
-	unsigned int longest = p->ibdev[0] && !p->soft ? COUNTERS_SETTLE_MS : 0;
-
-	for (unsigned int r = 0; r < READ_COUNT; r++) {
-		unsigned int ms = counters_settle_ms(&p->reading[r]);
-
-		if (p->has & 1u << r && ms > longest)
-			longest = ms;
-	}
-	return longest;
-}
-
 void run_pair_clear(struct run_pair *p)
 {
+	for (unsigned int i = 0; p->ends && i < SIDES; i++) {
+		traffic_report_clear(&p->ends->side[i].report);
+		free(p->ends->side[i].port);
+	}
+	free(p->ends);
 	free(p->tcp);
+	p->ends = NULL;
 	p->tcp = NULL;
 	p->tcp_count = 0;
 }

@@ -52,11 +52,14 @@ enum run_phase {
 /* "load", "incast", "control", "canary", "canary_beside" */
 extern const struct qos_word run_phase_words[];
 
+#define RUN_USERS_MAX 4
+
 struct run_port {
 	char netdev[16];
-	char ibdev[64]; /* once the host was collected; not stored, as the next two */
+	char ibdev[64]; /* once the host was collected; not stored, as the next three */
 	uint8_t ib_port;
-	bool soft; /* Soft-RoCE */
+	bool soft;	     /* Soft-RoCE */
+	uint32_t speed_mbps; /* 0 = unknown */
 	unsigned int rail;
 	unsigned int has; /* 1 << enum run_reading */
 	struct counters reading[READ_COUNT];
@@ -65,6 +68,9 @@ struct run_port {
 	char capture_file[128];		/* relative to the run folder, empty = none */
 	char capture_error[160];	/* why capture or recording is missing */
 	char breaker[120]; /* harm at this port, which took no part: it ended an incast */
+	/* Others that used the port of a probe before its traffic began, for people; not stored. */
+	unsigned int user_count;
+	char user[RUN_USERS_MAX][96];
 };
 
 struct run_host {
@@ -84,6 +90,22 @@ struct run_tcp {
 	struct traffic_tcp_result client, server;
 };
 
+/* One end of a pair of a probe: its request and its report. */
+struct run_end {
+	struct traffic_spec spec;
+	bool has_report;
+	struct traffic_report report; /* owned */
+	/* Owned: the port with the readings around this load, where others went before or after it;
+	 * NULL = those of the host's port. */
+	struct run_port *port;
+};
+
+struct run_ends {
+	struct run_end side[SIDES];
+	bool stopped; /* by the user, also when that was to end it */
+	bool partial; /* it ended before its time: stopped, or an end was lost */
+};
+
 /* One direction of traffic between two ports. */
 struct run_pair {
 	unsigned int client_host, client_port; /* indices into run.host[].port[] */
@@ -100,6 +122,7 @@ struct run_pair {
 	struct traffic_result client, server;
 	unsigned int tcp_count; /* mostly 0; not part of the RDMA results */
 	struct run_tcp *tcp;	/* owned */
+	struct run_ends *ends;	/* owned; not stored. NULL: a fabric run keeps only the results */
 	char error[256];	/* why it did not run */
 };
 
@@ -153,14 +176,7 @@ int run_make_fabric(const struct run *r, const struct profile *profile, struct f
 /* Returns true for a valid host name of a run, which becomes part of file names. */
 bool run_host_name_ok(const char *name);
 
-/* Notes the RDMA device of a port; port NULL: none. */
-void run_port_set_device(struct run_port *p, const struct port *port);
-
-/* Returns the time in ms after the last packet until the counters of a port include it: by the
- * sources of its readings, and for hardware at least as long as the slowest driver known. */
-unsigned int run_port_settle_ms(const struct run_port *p);
-
-/* Frees the TCP results of a pair. */
+/* Frees what a pair owns. */
 void run_pair_clear(struct run_pair *p);
 
 json_t *run_to_json(const struct run *r);

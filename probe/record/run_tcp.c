@@ -36,7 +36,9 @@ void run_tcp_set_spec(const struct fabric *f, struct traffic_spec *spec)
 
 int run_tcp_alloc(struct run_pair *p, const struct traffic_tcp *asked, unsigned int count)
 {
-	run_pair_clear(p);
+	free(p->tcp);
+	p->tcp = NULL;
+	p->tcp_count = 0;
 	if (!count)
 		return 0;
 	p->tcp = calloc(count, sizeof(*p->tcp));

@@ -11,7 +11,8 @@
 /* Adds the TCP streams of the inventory to the spec of one host. */
 void run_tcp_set_spec(const struct fabric *f, struct traffic_spec *spec);
 
-/* Allocates results for these streams; run_pair_clear() frees them. -ENOMEM. */
+/* Allocates results for these streams; run_pair_clear() frees them, and so does the next call.
+ * -ENOMEM. */
 int run_tcp_alloc(struct run_pair *p, const struct traffic_tcp *asked, unsigned int count);
 
 /* Reads the results of one host from "tcp" of its report. A killed host reports fewer; missing ones

@@ -235,7 +235,7 @@ static void judge_idle(struct judge *j, unsigned int i)
 	struct counters idle;
 	struct loss loss;
 
-	if (!observe_delta(j->end[i].seen, READ_QUIET_BEFORE, &idle, NULL))
+	if (!run_port_delta(j->end[i].seen, READ_QUIET_BEFORE, &idle, NULL))
 		return;
 	loss_count(&idle, j->end[i].seen->soft, -1, &loss);
 	if (loss.gaps || loss.naks || loss.responses)

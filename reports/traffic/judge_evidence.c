@@ -47,7 +47,7 @@ static void judge_known(struct judge *j, unsigned int i)
 				 e->known ? "%s counts neither sequence gaps nor sequence NAKs"
 					  : "the counters of %s around the load were not read",
 				 judge_host(j, i));
-	if (!observe_delta(e->seen, READ_LOAD_BEFORE, &load, reset))
+	if (!run_port_delta(e->seen, READ_LOAD_BEFORE, &load, reset))
 		return;
 	for (unsigned int m = 0; m < METRIC_COUNT; m++)
 		if (reset[m] && used < sizeof(names) - 1)
@@ -173,7 +173,7 @@ static void judge_foreign(struct judge *j, unsigned int i)
 	const struct judged_end *e = &j->end[i];
 	struct volume ours;
 
-	for (unsigned int u = 0; u < e->seen->user_count && u < OBSERVE_USERS_MAX; u++)
+	for (unsigned int u = 0; u < e->seen->user_count && u < RUN_USERS_MAX; u++)
 		judge_add_reason(j, REASON_USERS, (int)i, VERDICT_NOWHERE,
 				 "%s %s is also used by %s", judge_host(j, i), e->seen->netdev,
 				 e->seen->user[u]);
@@ -280,7 +280,7 @@ static void judge_steady(struct judge *j, unsigned int end, unsigned int class,
 static void judge_pace(struct judge *j, unsigned int end, unsigned int class,
 		       const struct traffic_class *asked, uint64_t rate)
 {
-	const struct observation *seen = j->end[end].seen;
+	const struct run_port *seen = j->end[end].seen;
 	uint64_t link = seen->speed_mbps * UINT64_C(125000);
 
 	if (asked->rate_bytes_per_s && rate < asked->rate_bytes_per_s / 100 * FLOOR_PC)

@@ -191,7 +191,7 @@ uint64_t judge_delta(const struct judged_end *e, enum metric m, uint8_t prios)
 
 const char *judge_host(const struct judge *j, unsigned int end)
 {
-	return j->end[end].seen->host;
+	return j->in->end[end].host;
 }
 
 const char *judge_name(const struct judge *j, const struct verdict_pair *pair, unsigned int end,
@@ -243,14 +243,14 @@ static uint64_t verdict_dropped(const struct judged_end *e, unsigned int prios)
 }
 
 /* Computes the facts of one port that all judges use. */
-static void verdict_prepare_end(const struct verdict_input *in, const struct observation *seen,
+static void verdict_prepare_end(const struct verdict_input *in, const struct run_port *seen,
 				struct judged_end *e)
 {
 	uint8_t prios = in->lossless ? in->lossless : 0xff;
 
 	e->seen = seen;
-	e->known = observe_net(seen, &e->net) &&
-		   observe_delta(seen, READ_LOAD_BEFORE, &e->load, NULL);
+	e->known = run_port_net(seen, &e->net) &&
+		   run_port_delta(seen, READ_LOAD_BEFORE, &e->load, NULL);
 	if (!e->known)
 		return;
 	loss_count(&e->net, seen->soft, -1, &e->loss);
@@ -270,7 +270,7 @@ static void verdict_prepare_end(const struct verdict_input *in, const struct obs
 static void verdict_prepare(struct judge *j)
 {
 	for (unsigned int i = 0; i < j->in->end_count; i++)
-		verdict_prepare_end(j->in, j->in->end[i], &j->end[i]);
+		verdict_prepare_end(j->in, j->in->end[i].port, &j->end[i]);
 	for (unsigned int i = 0; i < j->in->pair_count; i++) {
 		const struct verdict_pair *pair = &j->in->pair[i];
 		struct judged_end *ends[] = {&j->end[pair->client], &j->end[pair->server]};
@@ -355,12 +355,12 @@ static json_t *verdict_reason_to_json(const struct verdict_reason *r,
 				      const struct verdict_input *in)
 {
 	const struct reason_info *info = &reason_table[r->kind];
-	const struct observation *seen = r->end < 0 ? NULL : in->end[r->end];
+	const struct verdict_end *end = r->end < 0 ? NULL : &in->end[r->end];
 
 	return json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:s}", "reason", info->word,
 			 "cause", info->cause, "verdict", verdict_word(r->verdict), "rule",
-			 info->rule, "host", seen ? seen->host : NULL, "port",
-			 seen ? seen->netdev : NULL, "class",
+			 info->rule, "host", end ? end->host : NULL, "port",
+			 end ? end->port->netdev : NULL, "class",
 			 r->class < 0 ? json_null() : json_integer(r->class), "text",
 			 text_to_json(r->text), "advice", info->advice);
 }

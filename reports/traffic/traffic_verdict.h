@@ -10,7 +10,7 @@
 #define REPORTS_TRAFFIC_VERDICT_H
 
 #include "probe/marking/marking_findings.h"
-#include "probe/record/observe.h"
+#include "probe/record/run_port.h"
 #include "probe/traffic/traffic.h"
 #include "reports/engine/rule.h"
 #include "reports/rules/prio_arrival.h"
@@ -106,9 +106,15 @@ struct verdict_pair {
 	const char *echo_failed;	     /* why it was not done; NULL = it was, or not wished */
 };
 
+/* A port of a load, with its readings. */
+struct verdict_end {
+	const char *host;
+	const struct run_port *port;
+};
+
 /* Borrowed for the call. */
 struct verdict_input {
-	const struct observation *const *end;
+	const struct verdict_end *end;
 	unsigned int end_count; /* at most VERDICT_ENDS_MAX */
 	/* By end: where the classes arrived (prio_arrival_check()). NULL, or entries are: not
 	 * looked at. */

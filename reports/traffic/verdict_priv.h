@@ -9,7 +9,7 @@
 #include "reports/traffic/traffic_verdict.h"
 
 struct judged_end {
-	const struct observation *seen;
+	const struct run_port *seen;
 	bool known;	      /* counters around the load are there */
 	struct counters load; /* growth under load */
 	struct counters net;  /* without what the baseline explains */

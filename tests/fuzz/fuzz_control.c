@@ -15,7 +15,7 @@
 #include "probe/coord/agent_conn.h"
 #include "probe/io/handshake.h"
 #include "probe/io/line_buffer.h"
-#include "reports/traffic/pair_verdict.h"
+#include "reports/traffic/probe_verdict.h"
 #include "tests/fuzz/mutate.h"
 
 #define TOKEN	  "0123456789abcdef0123456789abcdef"
@@ -63,7 +63,9 @@ struct scene {
 	struct pair t;
 	struct pair_marking echo;
 	struct run_host host[SIDES];
+	struct run_port run_port[SIDES];
 	struct run_pair pair;
+	struct run_ends ends;
 	struct port port[SIDES];
 	struct gid gid;
 	unsigned int reports, markings, readings;
@@ -72,18 +74,18 @@ struct scene {
 static void keep_spec(struct scene *s, union thing *v)
 {
 	for (unsigned int i = 0; i < SIDES; i++) {
-		s->t.spec[i] = v->spec;
-		s->t.spec[i].role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
+		s->ends.side[i].spec = v->spec;
+		s->ends.side[i].spec.role = i ? TRAFFIC_SERVER : TRAFFIC_CLIENT;
 	}
 }
 
 static void keep_report(struct scene *s, union thing *v)
 {
-	unsigned int side = s->reports++ % SIDES;
+	struct run_end *end = &s->ends.side[s->reports++ % SIDES];
 
-	traffic_report_clear(&s->t.report[side]);
-	s->t.report[side] = v->report;
-	s->t.has_report[side] = true;
+	traffic_report_clear(&end->report);
+	end->report = v->report;
+	end->has_report = true;
 	memset(v, 0, sizeof(v->report)); /* it is the scene's */
 }
 
@@ -108,7 +110,8 @@ static void keep_counters(struct scene *s, union thing *v)
 {
 	unsigned int n = s->readings++;
 
-	observe_put(&s->t.seen[n % SIDES], (enum run_reading)(n / SIDES % READ_COUNT), &v->reading);
+	run_port_set_reading(&s->run_port[n % SIDES], (enum run_reading)(n / SIDES % READ_COUNT),
+			     &v->reading);
 }
 
 static void clear_report(union thing *v)
@@ -233,6 +236,7 @@ static void open_scene(struct scene *s)
 	s->t.run.host_count = SIDES;
 	s->t.run.pair = &s->pair;
 	s->t.run.pair_count = 1;
+	s->pair.ends = &s->ends;
 	s->t.chosen = s->t.ran = true;
 	for (unsigned int i = 0; i < SIDES; i++) {
 		snprintf(s->host[i].name, sizeof(s->host[i].name), "h%u", i + 1);
@@ -240,20 +244,22 @@ static void open_scene(struct scene *s)
 		s->port[i].kind = i ? PORT_SOFT_ROCE : PORT_ROCE_PF;
 		s->t.ends.port[i] = &s->port[i];
 		s->t.ends.gid[i] = &s->gid;
-		observe_port(&s->t.seen[i], s->host[i].name, &s->port[i]);
+		s->host[i].port = &s->run_port[i];
+		s->host[i].port_count = 1;
+		run_port_set_device(&s->run_port[i], &s->port[i]);
 	}
 }
 
 /* Whatever the ends say, there is a verdict, and a document of it. */
 static void judge(struct scene *s)
 {
-	static struct pair_verdict v;
+	static struct probe_verdict v;
 	struct err e = {0};
 	json_t *doc;
 
-	if (!s->t.spec[0].class_count)
+	if (!s->ends.side[0].spec.class_count)
 		return;
-	if (pair_judge(&s->t, &v, &e))
+	if (pair_judge(&s->t, 0, &v, &e))
 		fuzz_broken(__FILE__, __LINE__, e.text);
 	doc = traffic_verdict_to_json(&v.v, &v.in);
 	HOLDS(doc);
@@ -281,7 +287,7 @@ static void read_lines(const uint8_t *data, size_t size, size_t piece)
 	line_buffer_clear(&l);
 	judge(&s);
 	for (unsigned int i = 0; i < SIDES; i++)
-		traffic_report_clear(&s.t.report[i]);
+		traffic_report_clear(&s.ends.side[i].report);
 }
 
 /* A client, and the other end of its connection. */

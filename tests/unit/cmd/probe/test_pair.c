@@ -13,7 +13,7 @@ static enum verdict judge(struct scene *s)
 {
 	struct err e = {0};
 
-	if (pair_judge(&s->t, &s->verdict, &e))
+	if (pair_judge(&s->t, 0, &s->verdict, &e))
 		fail_msg("%s", e.text);
 	return s->verdict.v.verdict;
 }
@@ -43,8 +43,8 @@ static void test_lost(void **state)
 
 	(void)state;
 	make_pair(s);
-	put_growth(&s->t.seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
-	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	put_growth(&s->run_port[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put_growth(&s->run_port[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
 	assert_int_equal(judge(s), VERDICT_FAIL);
 	assert_true(has(s, REASON_LOST));
 	free(s);
@@ -56,8 +56,8 @@ static void test_wrong_priority(void **state)
 
 	(void)state;
 	make_pair(s);
-	put_growth(&s->t.seen[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 3, 0);
-	put_growth(&s->t.seen[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 0, 102 * MB);
+	put_growth(&s->run_port[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 3, 0);
+	put_growth(&s->run_port[SIDE_SERVER], METRIC_PRIO_RX_BYTES, 0, 102 * MB);
 	assert_int_equal(judge(s), VERDICT_FAIL);
 	assert_true(has(s, REASON_WRONG_PRIORITY));
 	free(s);
@@ -71,16 +71,16 @@ static void test_read_arrives_at_the_client(void **state)
 	(void)state;
 	make_pair(s);
 	for (unsigned int i = 0; i < SIDES; i++)
-		s->t.spec[i].class[0].verb = TRAFFIC_READ;
+		s->ends.side[i].spec.class[0].verb = TRAFFIC_READ;
 	s->result[SIDE_SERVER][0].arrived = s->result[SIDE_SERVER][0].arrived_bytes = 0;
-	make_seen(&s->t.seen[SIDE_CLIENT], "h1", false);
-	make_seen(&s->t.seen[SIDE_SERVER], "h2", true);
-	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 102 * MB);
+	make_seen(&s->run_port[SIDE_CLIENT], false);
+	make_seen(&s->run_port[SIDE_SERVER], true);
+	put_growth(&s->run_port[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 102 * MB);
 	if (judge(s) != VERDICT_PASS)
 		fail_msg("%s", s->verdict.v.reason[0].text);
 	assert_int_equal(s->verdict.arrival[SIDE_CLIENT].class[0].arrival, ARRIVAL_RIGHT);
-	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 0);
-	put_growth(&s->t.seen[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 5, 102 * MB);
+	put_growth(&s->run_port[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 0);
+	put_growth(&s->run_port[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 5, 102 * MB);
 	assert_int_equal(judge(s), VERDICT_FAIL);
 	free(s);
 }
@@ -92,28 +92,28 @@ static void test_missing(void **state)
 
 	(void)state;
 	make_pair(s);
-	s->t.has_report[SIDE_SERVER] = false;
-	s->t.partial = true;
+	s->ends.side[SIDE_SERVER].has_report = false;
+	s->ends.partial = true;
 	assert_int_not_equal(judge(s), VERDICT_PASS);
 	assert_false(s->verdict.in.accountable);
 
 	make_pair(s);
-	s->t.partial = s->t.stopped = true;
+	s->ends.partial = s->ends.stopped = true;
 	assert_int_equal(judge(s), VERDICT_INCONCLUSIVE);
 	assert_true(has(s, REASON_ABORTED));
 
 	make_pair(s); /* a stop that was meant */
-	s->t.stopped = true;
+	s->ends.stopped = true;
 	assert_int_equal(judge(s), VERDICT_PASS);
 	assert_false(s->verdict.in.accountable);
 
 	make_pair(s);
-	s->t.seen[SIDE_CLIENT].user_count = 1;
+	s->run_port[SIDE_CLIENT].user_count = 1;
 	(void)judge(s);
 	assert_false(s->verdict.in.accountable);
 
 	make_pair(s);
-	s->t.seen[SIDE_CLIENT].has = s->t.seen[SIDE_SERVER].has = 0;
+	s->run_port[SIDE_CLIENT].has = s->run_port[SIDE_SERVER].has = 0;
 	assert_int_not_equal(judge(s), VERDICT_PASS);
 	make_pair(s);
 	s->port[SIDE_CLIENT].qos.has = s->port[SIDE_SERVER].qos.has =
@@ -149,14 +149,14 @@ static void test_document(void **state)
 		traffic_report_clear(&report);
 		assert_string_equal(json_string_value(json_object_get(
 					    json_object_get(end, "observed"), "netdev")),
-				    s->t.seen[i].netdev);
+				    s->run_port[i].netdev);
 		assert_int_equal(traffic_spec_from_json(json_object_get(end, "spec"), &spec, &e),
 				 0);
 		assert_int_equal(spec.class[0].tos, 104);
 	}
 	json_decref(doc);
 	s->t.chosen = s->t.ran = false; /* it failed before anything was chosen */
-	s->t.has_report[0] = s->t.has_report[1] = false;
+	s->t.run.pair_count = 0;
 	doc = pair_to_json(&s->t);
 	assert_true(json_is_null(
 		json_object_get(json_array_get(json_object_get(doc, "ends"), 0), "observed")));
@@ -173,8 +173,8 @@ static void test_text(void **state)
 
 	(void)state;
 	make_pair(s);
-	s->t.report[SIDE_CLIENT].total.cause = CAUSE_RETRY_EXCEEDED;
-	snprintf(s->t.report[SIDE_CLIENT].total.detail, 160, "RETRY_EXC_ERR after 1.2 s");
+	s->ends.side[SIDE_CLIENT].report.total.cause = CAUSE_RETRY_EXCEEDED;
+	snprintf(s->ends.side[SIDE_CLIENT].report.total.detail, 160, "RETRY_EXC_ERR after 1.2 s");
 	(void)judge(s);
 	out = open_memstream(&text, &size);
 	probe_print(&s->t, out);
@@ -191,7 +191,7 @@ static void test_text(void **state)
 
 	/* As much as a peer may tell. */
 	s->result[SIDE_CLIENT][0].bytes = JSON_UINT_MAX;
-	s->t.report[SIDE_CLIENT].total.duration_ns = 1;
+	s->ends.side[SIDE_CLIENT].report.total.duration_ns = 1;
 	out = open_memstream(&text, &size);
 	probe_print(&s->t, out);
 	fclose(out);
@@ -225,10 +225,10 @@ static void test_text_of_tcp(void **state)
 	make_pair(s);
 	snprintf(tcp[SIDE_SERVER].detail, sizeof(tcp[0].detail), "closed by the peer after 1.0 s");
 	for (unsigned int i = 0; i < SIDES; i++) {
-		s->t.spec[i].tcp_count = s->t.report[i].tcp_count = 1;
-		s->t.spec[i].tcp[0] = (struct traffic_tcp){.tos = 32, .streams = 2};
+		s->ends.side[i].spec.tcp_count = s->ends.side[i].report.tcp_count = 1;
+		s->ends.side[i].spec.tcp[0] = (struct traffic_tcp){.tos = 32, .streams = 2};
 		tcp[i].duration_ns = UINT64_C(10000000000);
-		s->t.report[i].tcp = &tcp[i];
+		s->ends.side[i].report.tcp = &tcp[i];
 	}
 	out = open_memstream(&text, &size);
 	probe_print(&s->t, out);
@@ -240,6 +240,13 @@ static void test_text_of_tcp(void **state)
 	free(s);
 }
 
+static void make_echo_specs(const struct scene *s, unsigned int sweep, struct marking_spec spec[2])
+{
+	const struct traffic_spec traffic[] = {s->ends.side[0].spec, s->ends.side[1].spec};
+
+	marking_specs_make(traffic, sweep, spec);
+}
+
 /* A marking echo in which all came, and DSCP 26 became 0 from server to client. */
 static void make_echo(struct scene *s)
 {
@@ -247,7 +254,7 @@ static void make_echo(struct scene *s)
 	struct marking_flow flow[MARKING_FLOWS_MAX];
 
 	s->t.echo = x;
-	marking_specs_make(s->t.spec, 8, x->spec);
+	make_echo_specs(s, 8, x->spec);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct marking_result *r = &x->result[i];
 
@@ -275,7 +282,7 @@ static void test_marking_specs(void **state)
 	(void)state;
 	make_pair(s);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		struct traffic_spec *t = &s->t.spec[i];
+		struct traffic_spec *t = &s->ends.side[i].spec;
 
 		t->class_count = 4;
 		t->class[1] = t->class[2] = t->class[3] = t->class[0];
@@ -283,8 +290,8 @@ static void test_marking_specs(void **state)
 		t->class[2].tos = 105; /* says ECT(1) itself */
 		t->class[3].tos = 106; /* what class 0 becomes */
 	}
-	s->t.spec[SIDE_SERVER].class[0].tos = 40;
-	marking_specs_make(s->t.spec, 64, spec);
+	s->ends.side[SIDE_SERVER].spec.class[0].tos = 40;
+	make_echo_specs(s, 64, spec);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		assert_int_equal(marking_spec_check(&spec[i], &e), 0);
 		assert_int_equal(spec[i].class_count, 3);

@@ -3,8 +3,10 @@
  * A sweep of message sizes: which ones, the verdict of each and of all, its document and its text.
  */
 #include "cmd/probe/probe_text.h"
+#include "probe/coord/pair_priv.h"
+#include "probe/coord/pair_sizes.h"
 #include "profiles/base/json.h"
-#include "reports/traffic/size_verdict.h"
+#include "reports/traffic/probe_verdict.h"
 #include "tests/unit/fixture/pair_scene.h"
 
 static void test_size_list(void **state)
@@ -43,27 +45,48 @@ static void test_size_class(void **state)
 	assert_int_equal(c.check, TRAFFIC_CHECK_NONE);
 }
 
-/* Three sizes of the scene's traffic, as pair_sizes() leaves them. */
+/* Three sizes of the scene's traffic, as pairs_sizes() leaves them. free_sizes() frees them. */
+#define SIZES 3u
+static const uint32_t size_bytes[SIZES] = {32, 65536, 1 << 20};
+
 static void make_sizes(struct scene *s)
 {
-	static const uint32_t bytes[] = {32, 65536, 1 << 20};
-	struct pair *t = &s->t;
+	struct run *r = &s->t.run;
 
-	t->size = calloc(ARRAY_SIZE(bytes), sizeof(*t->size));
-	t->size_count = ARRAY_SIZE(bytes);
-	for (unsigned int i = 0; i < t->size_count; i++) {
-		struct pair_size *z = &t->size[i];
-
-		z->bytes = bytes[i];
+	r->pair = calloc(SIZES, sizeof(*r->pair));
+	r->pair_count = s->t.size_count = SIZES;
+	s->t.sweep = true;
+	for (unsigned int i = 0; i < SIZES; i++) {
+		r->pair[i] = s->pair;
+		r->pair[i].ends = malloc(sizeof(s->ends));
+		*r->pair[i].ends = s->ends;
 		for (unsigned int k = 0; k < SIDES; k++) {
-			z->spec[k] = t->spec[k];
-			pair_size_class(&z->spec[k].class[0], bytes[i]);
-			z->seen[k] = t->seen[k];
-			z->has_report[k] = true;
-			z->report[k] = t->report[k];
+			struct run_end *end = &r->pair[i].ends->side[k];
+
+			pair_size_class(&end->spec.class[0], size_bytes[i]);
+			end->port = malloc(sizeof(*end->port));
+			*end->port = s->run_port[k];
 		}
+		r->pair[i].message_bytes = size_bytes[i];
 	}
-	t->has_report[0] = t->has_report[1] = false;
+}
+
+static struct run_port *port_of(struct scene *s, unsigned int size, enum run_side side)
+{
+	return s->t.run.pair[size].ends->side[side].port;
+}
+
+/* The reports are the scene's. */
+static void free_sizes(struct scene *s)
+{
+	for (unsigned int i = 0; i < SIZES; i++) {
+		for (unsigned int k = 0; k < SIDES; k++)
+			free(port_of(s, i, k));
+		free(s->t.run.pair[i].ends);
+		free(s->t.run.pair[i].tcp);
+	}
+	free(s->t.run.pair);
+	free(s);
 }
 
 /* The whole is as bad as the worst, each size has its own, and the echo belongs to the last. */
@@ -83,17 +106,17 @@ static void test_sizes(void **state)
 	make_sizes(s);
 	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
 	if (v->verdict != VERDICT_PASS)
-		fail_msg("%s", v->size[0].of.v.reason[0].text);
+		fail_msg("%s", v->size[0].v.reason[0].text);
 	size_verdicts_free(v);
 
-	put_growth(&s->t.size[1].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
-	put_growth(&s->t.size[1].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
-	s->t.size[2].partial = s->t.partial = true;
+	put_growth(port_of(s, 1, SIDE_SERVER), METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put_growth(port_of(s, 1, SIDE_CLIENT), METRIC_SEQ_NAK_RX, 0, 1);
+	s->t.run.pair[2].ends->partial = s->t.partial = true;
 	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
 	assert_int_equal(v->verdict, VERDICT_FAIL);
-	assert_int_equal(v->size[0].of.v.verdict, VERDICT_PASS);
-	assert_int_equal(v->size[1].of.v.verdict, VERDICT_FAIL);
-	assert_int_equal(v->size[2].of.v.verdict, VERDICT_INCONCLUSIVE);
+	assert_int_equal(v->size[0].v.verdict, VERDICT_PASS);
+	assert_int_equal(v->size[1].v.verdict, VERDICT_FAIL);
+	assert_int_equal(v->size[2].v.verdict, VERDICT_INCONCLUSIVE);
 
 	doc = pair_to_json(&s->t);
 	sum = size_verdicts_to_json(v, json_object_get(doc, "sizes"));
@@ -125,8 +148,7 @@ static void test_sizes(void **state)
 	assert_null(strstr(text, "no report"));
 	free(text);
 	size_verdicts_free(v);
-	free(s->t.size);
-	free(s);
+	free_sizes(s);
 }
 
 /* The counter's reading before or after the load. */
@@ -147,19 +169,17 @@ static void test_gathered(void **state)
 	(void)state;
 	make_pair(s);
 	make_sizes(s);
-	t->run.pair = calloc(1, sizeof(*t->run.pair));
-	t->run.pair_count = 1;
 	for (unsigned int i = 0; i < SIDES; i++) {
-		t->size[0].seen[i].reading[READ_LOAD_BEFORE].value[METRIC_TX_BYTES][0] = 7;
-		t->size[2].seen[i].reading[READ_LOAD_AFTER].value[METRIC_TX_BYTES][0] = 99;
-		snprintf(s->run_port[i].netdev, sizeof(s->run_port[i].netdev), "roce0");
+		port_of(s, 0, i)->reading[READ_LOAD_BEFORE].value[METRIC_TX_BYTES][0] = 7;
+		port_of(s, 2, i)->reading[READ_LOAD_AFTER].value[METRIC_TX_BYTES][0] = 99;
+		s->run_port[i].has = 1u << READ_LOAD_BEFORE | 1u << READ_LOAD_AFTER;
 	}
-	t->size[1].has_report[SIDE_SERVER] = false;
-	t->size[2].seen[SIDE_SERVER].has &= ~(1u << READ_LOAD_AFTER);
-	assert_int_equal(pair_sizes_gather(t), 0);
-	assert_int_equal(read_of(&t->seen[0].reading[READ_LOAD_BEFORE], METRIC_TX_BYTES), 7);
-	assert_int_equal(read_of(&t->seen[0].reading[READ_LOAD_AFTER], METRIC_TX_BYTES), 99);
-	assert_false(t->seen[SIDE_SERVER].has & 1u << READ_LOAD_AFTER);
+	t->run.pair[1].ends->side[SIDE_SERVER].has_report = false;
+	port_of(s, 2, SIDE_SERVER)->has &= ~(1u << READ_LOAD_AFTER);
+	for (unsigned int i = 0; i < SIZES; i++)
+		pair_fill_results(&t->run.pair[i]);
+	pair_sizes_span(t);
+	assert_int_equal(t->run.pair_count, SIZES);
 
 	doc = run_to_json(&t->run);
 	if (run_from_json(doc, &back, &e))
@@ -167,7 +187,7 @@ static void test_gathered(void **state)
 	json_decref(doc);
 	assert_int_equal(back.pair_count, 3);
 	for (unsigned int i = 0; i < back.pair_count; i++) {
-		assert_int_equal(back.pair[i].message_bytes, t->size[i].bytes);
+		assert_int_equal(back.pair[i].message_bytes, size_bytes[i]);
 		assert_int_equal(back.pair[i].ran, i != 1);
 		assert_int_equal(back.pair[i].client.messages, 1526);
 		assert_int_equal(back.pair[i].client_tos, 104);
@@ -180,9 +200,7 @@ static void test_gathered(void **state)
 	assert_int_equal(read_of(&back.host[0].port[0].reading[READ_LOAD_AFTER], METRIC_TX_BYTES),
 			 99);
 	run_clear(&back);
-	free(t->run.pair);
-	free(t->size);
-	free(s);
+	free_sizes(s);
 }
 
 /* Cut short between two sizes: those that ran are good, and the whole is not. */
@@ -205,7 +223,7 @@ static void test_cut(void **state)
 	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
 	assert_int_equal(v->verdict, VERDICT_INCONCLUSIVE);
 	for (unsigned int i = 0; i < v->count; i++)
-		assert_int_equal(v->size[i].of.v.verdict, VERDICT_PASS);
+		assert_int_equal(v->size[i].v.verdict, VERDICT_PASS);
 	doc = pair_to_json(&s->t);
 	sum = size_verdicts_to_json(v, json_object_get(doc, "sizes"));
 	assert_string_equal(json_string_value(json_object_get(sum, "verdict")), "INCONCLUSIVE");
@@ -225,16 +243,15 @@ static void test_cut(void **state)
 	size_verdicts_free(v);
 
 	/* Said by the size that was cut; and what is worse stays. */
-	s->t.size[2].partial = true;
-	put_growth(&s->t.size[0].seen[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
-	put_growth(&s->t.size[0].seen[SIDE_CLIENT], METRIC_SEQ_NAK_RX, 0, 1);
+	s->t.run.pair[2].ends->partial = true;
+	put_growth(port_of(s, 0, SIDE_SERVER), METRIC_OUT_OF_SEQUENCE, 0, 1);
+	put_growth(port_of(s, 0, SIDE_CLIENT), METRIC_SEQ_NAK_RX, 0, 1);
 	assert_int_equal(size_verdicts_make(&s->t, &v, &e), 0);
 	assert_int_equal(v->verdict, VERDICT_FAIL);
-	assert_true(traffic_verdict_has(&v->size[2].of.v, REASON_ABORTED));
+	assert_true(traffic_verdict_has(&v->size[2].v, REASON_ABORTED));
 	assert_int_equal(v->own.count, 0);
 	size_verdicts_free(v);
-	free(s->t.size);
-	free(s);
+	free_sizes(s);
 }
 
 /* The largest numbers a peer may tell: no sum turns over, and nothing is below zero. */
@@ -255,12 +272,12 @@ static void test_huge(void **state)
 	for (unsigned int i = 0; i < SIDES; i++) {
 		struct traffic_class_result *c = s->result[i];
 
-		s->t.size[0].report[i].class_count = 2;
+		s->t.run.pair[0].ends->side[i].report.class_count = 2;
 		c[0].messages = c[0].bytes = c[0].gaps = c[0].mismatches = JSON_UINT_MAX;
 		c[1] = c[0];
-		s->t.size[0].report[i].total.duration_ns = 1;
+		s->t.run.pair[0].ends->side[i].report.total.duration_ns = 1;
 	}
-	pair_size_sum(&s->t.size[0], &sum);
+	pair_size_sum(&s->t.run.pair[0], &sum);
 	assert_true(sum.bytes == UINT64_MAX && sum.gaps == UINT64_MAX);
 	assert_true(sum.bytes_per_s == UINT64_MAX);
 	doc = pair_sizes_to_json(&s->t);
@@ -276,8 +293,7 @@ static void test_huge(void **state)
 	fclose(out);
 	assert_non_null(strstr(text, " 18446.74 PB/s"));
 	free(text);
-	free(s->t.size);
-	free(s);
+	free_sizes(s);
 }
 
 int main(void)

@@ -57,10 +57,11 @@ static void open_load(struct load_scene *s, unsigned int count,
 		struct pair *t = &s->member[m].t;
 
 		make_pair(&s->member[m]);
-		t->run.pair = calloc(1, sizeof(*t->run.pair));
 		t->ran = false;
-		memset(t->has_report, 0, sizeof(t->has_report));
-		memset(t->report, 0, sizeof(t->report));
+		for (unsigned int i = 0; i < SIDES; i++) {
+			pair_end(t, i)->has_report = false;
+			memset(&pair_end(t, i)->report, 0, sizeof(pair_end(t, i)->report));
+		}
 		*d = (struct pair_session){
 			.w = &s->wish,
 			.t = t,
@@ -85,9 +86,9 @@ static void close_load(struct load_scene *s)
 
 	pairs_close(&s->all);
 	for (unsigned int m = 0; m < count; m++) {
-		free(s->member[m].t.run.pair);
+		free(s->member[m].pair.tcp);
 		for (unsigned int i = 0; i < SIDES; i++)
-			traffic_report_clear(&s->member[m].t.report[i]);
+			traffic_report_clear(&s->member[m].ends.side[i].report);
 	}
 }
 
@@ -103,7 +104,7 @@ static char *serve(const char *address, const char *meet, const char *end)
 	if (inet_pton(AF_INET6, address, peer->gid) != 1)
 		fail_msg("%s", address);
 	make_pair(s);
-	result = traffic_report_to_json(&s->t.report[SIDE_CLIENT]);
+	result = traffic_report_to_json(&s->ends.side[SIDE_CLIENT].report);
 	doc = traffic_endpoint_to_json(peer);
 	text = json_dumps(doc, JSON_COMPACT);
 	report = json_dumps(result, JSON_COMPACT);
@@ -188,8 +189,8 @@ static void test_lost_in_mid_run(void **state)
 	if (s->all.one[OTHER].err)
 		fail_msg("%s", s->all.one[OTHER].e.text);
 	assert_true(s->member[FAILS].t.ran && s->member[OTHER].t.ran);
-	assert_true(s->member[FAILS].t.has_report[SIDE_CLIENT]);
-	assert_true(s->member[OTHER].t.has_report[SIDE_SERVER]);
+	assert_true(s->member[FAILS].ends.side[SIDE_CLIENT].has_report);
+	assert_true(s->member[OTHER].ends.side[SIDE_SERVER].has_report);
 	assert_true(s->lost_told);
 	assert_false(s->lost_late);
 	close_load(s);

@@ -25,6 +25,8 @@ struct scene {
 	struct run_host host[SIDES];
 	struct pair_request wish;
 	struct pair t;
+	struct run_pair run_pair;
+	struct run_ends ends;
 	struct pairs all;
 	struct pair_session *pair; /* the only one */
 };
@@ -39,6 +41,9 @@ static void open_scene(struct scene *s, const char *ibdev)
 	s->wish = (struct pair_request){.marking = true, .stop = &stop};
 	s->t.run.host = s->host;
 	s->t.run.host_count = SIDES;
+	s->t.run.pair = &s->run_pair;
+	s->t.run.pair_count = 1;
+	s->run_pair.ends = &s->ends;
 	assert_int_equal(pairs_open(&s->all, 1, &e), 0);
 	d = s->pair = &s->all.one[0];
 	*d = (struct pair_session){
@@ -47,7 +52,7 @@ static void open_scene(struct scene *s, const char *ibdev)
 	assert_int_equal(
 		destinations_make(DESTINATION_OF_CLIENT, "::", "::/0", &d->destinations, NULL), 0);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		struct traffic_spec *spec = &s->t.spec[i];
+		struct traffic_spec *spec = &s->ends.side[i].spec;
 
 		snprintf(s->host[i].name, sizeof(s->host[i].name), "h%u", i + 1);
 		traffic_spec_simple(spec, TRAFFIC_WRITE, 4096, 1000);

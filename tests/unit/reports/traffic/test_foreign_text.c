@@ -96,10 +96,11 @@ static json_t *of_traffic(const char *text)
 
 static json_t *of_users(const char *text)
 {
-	static struct observation o = {.user_count = 1};
+	static struct run_port p = {.user_count = 1};
+	static const struct port facts;
 
-	snprintf(o.user[0], sizeof(o.user[0]), "%s", text);
-	return observe_to_json(&o);
+	snprintf(p.user[0], sizeof(p.user[0]), "%s", text);
+	return run_port_to_json(&p, "h1", &facts);
 }
 
 static json_t *of_run(const char *text)

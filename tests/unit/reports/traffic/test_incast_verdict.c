@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "reports/traffic/incast_verdict.h"
+#include "reports/traffic/probe_verdict.h"
 #include "tests/unit/fixture/soft_port.h"
 
 #define S	 UINT64_C(1000000000)
@@ -27,13 +27,17 @@
 struct scene {
 	struct incast in;
 	struct incast_one one[SERVERS];
+	struct run_host host[SERVERS][SIDES];
+	struct run_port seen[SERVERS][SIDES];
+	struct run_pair pair[SERVERS];
+	struct run_ends ends[SERVERS];
 	struct port port[SERVERS + 1];
 	struct traffic_class_result result[SERVERS][SIDES];
-	struct incast_verdict v;
+	struct probe_verdict v;
 };
 
 /* What a port has counted before and after the load. */
-static void read_port(struct observation *o, uint64_t came, uint64_t sent, uint64_t prio3,
+static void read_port(struct run_port *o, uint64_t came, uint64_t sent, uint64_t prio3,
 		      uint64_t gaps, uint64_t pauses)
 {
 	struct counters c;
@@ -43,40 +47,45 @@ static void read_port(struct observation *o, uint64_t came, uint64_t sent, uint6
 	c.has[METRIC_RDMA_RX_PACKETS] = c.has[METRIC_RDMA_TX_PACKETS] = 1;
 	c.has[METRIC_PRIO_RX_PACKETS] = c.has[METRIC_PFC_RX_FRAMES] = 0xff;
 	c.when_ns = 10 * S;
-	observe_put(o, READ_LOAD_BEFORE, &c);
+	run_port_set_reading(o, READ_LOAD_BEFORE, &c);
 	c.when_ns = 20 * S;
 	c.value[METRIC_RDMA_RX_PACKETS][0] = came;
 	c.value[METRIC_RDMA_TX_PACKETS][0] = sent;
 	c.value[METRIC_PRIO_RX_PACKETS][3] = prio3;
 	c.value[METRIC_OUT_OF_SEQUENCE][0] = gaps;
 	c.value[METRIC_PFC_RX_FRAMES][3] = pauses;
-	observe_put(o, READ_LOAD_AFTER, &c);
+	run_port_set_reading(o, READ_LOAD_AFTER, &c);
 }
 
 static void make_probe(struct scene *s, unsigned int i)
 {
 	struct pair *t = &s->one[i].t;
-	char host[8];
 
-	snprintf(host, sizeof(host), "h%u", i + 2);
+	t->run = (struct run){
+		.host = s->host[i], .host_count = SIDES, .pair = &s->pair[i], .pair_count = 1};
+	s->pair[i].ends = &s->ends[i];
 	for (unsigned int side = 0; side < SIDES; side++) {
 		struct traffic_class_result *r = &s->result[i][side];
+		struct run_end *end = &s->ends[i].side[side];
+		struct run_host *host = &s->host[i][side];
 
+		snprintf(host->name, sizeof(host->name), "h%u", side ? i + 2 : 1);
+		host->port = &s->seen[i][side];
 		rate_series_init(&r->goodput, S);
-		t->spec[side].class_count = 1;
-		t->spec[side].class[0] = (struct traffic_class){
+		end->spec.class_count = 1;
+		end->spec.class[0] = (struct traffic_class){
 			.tos = 104,
 			.direction = TRAFFIC_BACKWARD,
 			.qps = 1,
 			.message_bytes = BYTES,
 		};
 		t->ends.port[side] = &s->port[side ? i + 1 : 0];
-		observe_port(&t->seen[side], side ? host : "h1", t->ends.port[side]);
-		t->report[side].class_count = 1;
-		t->report[side].class = r;
-		t->report[side].total.bytes = MESSAGES * BYTES;
-		t->report[side].total.mtu = MTU;
-		t->has_report[side] = true;
+		run_port_set_device(host->port, t->ends.port[side]);
+		end->report.class_count = 1;
+		end->report.class = r;
+		end->report.total.bytes = MESSAGES * BYTES;
+		end->report.total.mtu = MTU;
+		end->has_report = true;
 	}
 	s->result[i][SIDE_SERVER].messages = s->result[i][SIDE_CLIENT].arrived = MESSAGES;
 	s->result[i][SIDE_SERVER].bytes = s->result[i][SIDE_CLIENT].arrived_bytes = MESSAGES *
@@ -94,9 +103,9 @@ static struct scene *make(uint64_t gaps, uint64_t pauses)
 		make_soft_port(&s->port[i]);
 	for (unsigned int i = 0; i < SERVERS; i++) {
 		make_probe(s, i);
-		read_port(&s->one[i].t.seen[SIDE_CLIENT], SERVERS * PACKETS, SERVERS * MESSAGES,
+		read_port(&s->seen[i][SIDE_CLIENT], SERVERS * PACKETS, SERVERS * MESSAGES,
 			  SERVERS * PACKETS, gaps, 0);
-		read_port(&s->one[i].t.seen[SIDE_SERVER], MESSAGES, PACKETS, MESSAGES, 0,
+		read_port(&s->seen[i][SIDE_SERVER], MESSAGES, PACKETS, MESSAGES, 0,
 			  i == 1 ? pauses : 0);
 	}
 	return s;
@@ -125,7 +134,7 @@ static void test_stress(void **state)
 	s = make(0, 7);
 	judge(s, VERDICT_PASS);
 	assert_int_equal(s->v.in.end_count, SERVERS + 1);
-	assert_int_equal(s->v.arrival.wanted[3], SERVERS * PACKETS);
+	assert_int_equal(s->v.arrival[0].wanted[3], SERVERS * PACKETS);
 	free(s);
 }
 
@@ -139,10 +148,10 @@ static void test_loss(void **state)
 	assert_int_equal(s->v.v.reason[0].end, 0);
 	free(s);
 	s = make(0, 7); /* a packet of one server is missing, and somebody had to repeat */
-	s->one[0].t.seen[SIDE_CLIENT].reading[READ_LOAD_AFTER].value[METRIC_RDMA_RX_PACKETS][0]--;
+	s->seen[0][SIDE_CLIENT].reading[READ_LOAD_AFTER].value[METRIC_RDMA_RX_PACKETS][0]--;
 	for (unsigned int r = 0; r < READ_COUNT; r++)
-		s->one[2].t.seen[SIDE_SERVER].reading[r].has[METRIC_RETRANSMITS] = 1;
-	s->one[2].t.seen[SIDE_SERVER].reading[READ_LOAD_AFTER].value[METRIC_RETRANSMITS][0] = 1;
+		s->seen[2][SIDE_SERVER].reading[r].has[METRIC_RETRANSMITS] = 1;
+	s->seen[2][SIDE_SERVER].reading[READ_LOAD_AFTER].value[METRIC_RETRANSMITS][0] = 1;
 	judge(s, VERDICT_FAIL);
 	assert_true(traffic_verdict_has(&s->v.v, REASON_LOST));
 	free(s);
@@ -151,7 +160,7 @@ static void test_loss(void **state)
 static void test_wrong_priority(void **state)
 {
 	struct scene *s = make(0, 7);
-	struct counters *after = &s->one[0].t.seen[SIDE_CLIENT].reading[READ_LOAD_AFTER];
+	struct counters *after = &s->seen[0][SIDE_CLIENT].reading[READ_LOAD_AFTER];
 
 	(void)state;
 	after->value[METRIC_PRIO_RX_PACKETS][0] = PACKETS; /* one server's came in another one */
@@ -177,7 +186,7 @@ static void test_maps_differ(void **state)
 				       "DSCP 26 belongs to priority 4 but is counted in "
 				       "priority 3"));
 		assert_int_equal(s->v.in.lossless, 1 << 3 | 1 << 4);
-		assert_int_equal(s->v.arrival.wanted[3], (SERVERS - 1) * PACKETS);
+		assert_int_equal(s->v.arrival[0].wanted[3], (SERVERS - 1) * PACKETS);
 		free(s);
 	}
 }
@@ -192,15 +201,15 @@ static void test_many_rows(void **state)
 	for (unsigned int i = 0; i < SERVERS; i++) {
 		r[i] = calloc(TRAFFIC_CLASSES_MAX, sizeof(*r[i]));
 		for (unsigned int side = 0; side < SIDES; side++) {
-			struct traffic_spec *spec = &s->one[i].t.spec[side];
+			struct traffic_spec *spec = &s->ends[i].side[side].spec;
 
 			spec->class_count = TRAFFIC_CLASSES_MAX;
 			for (unsigned int c = 1; c < TRAFFIC_CLASSES_MAX; c++)
 				spec->class[c] = spec->class[0];
 		}
 		r[i][TRAFFIC_CLASSES_MAX - 1] = s->result[i][SIDE_CLIENT];
-		s->one[i].t.report[SIDE_CLIENT].class = r[i];
-		s->one[i].t.report[SIDE_CLIENT].class_count = TRAFFIC_CLASSES_MAX;
+		s->ends[i].side[SIDE_CLIENT].report.class = r[i];
+		s->ends[i].side[SIDE_CLIENT].report.class_count = TRAFFIC_CLASSES_MAX;
 	}
 	s->port[SERVERS].qos.dscp_prio[26] = 4;
 	judge(s, VERDICT_FAIL);
@@ -235,15 +244,15 @@ static void test_tcp(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < SERVERS; i++) {
-		struct pair *t = &s->one[i].t;
-
 		tcp[i][SIDE_SERVER].sent_bytes = tcp[i][SIDE_CLIENT].arrived_bytes = BYTES;
 		for (unsigned int side = 0; side < SIDES; side++) {
-			t->spec[side].tcp_count = 1;
-			t->spec[side].tcp[0] = (struct traffic_tcp){
+			struct run_end *end = &s->ends[i].side[side];
+
+			end->spec.tcp_count = 1;
+			end->spec.tcp[0] = (struct traffic_tcp){
 				.tos = 192, .direction = TRAFFIC_BACKWARD, .streams = 2};
-			t->report[side].tcp_count = 1;
-			t->report[side].tcp = &tcp[i][side];
+			end->report.tcp_count = 1;
+			end->report.tcp = &tcp[i][side];
 		}
 	}
 	judge(s, VERDICT_PASS);
@@ -282,9 +291,9 @@ static void test_parts(void **state)
 	struct err e = {0};
 
 	(void)state;
-	s->one[0].t.seen[SIDE_CLIENT].has = 0;
+	s->seen[0][SIDE_CLIENT].has = 0;
 	judge(s, VERDICT_PASS);
-	s->one[1].t.partial = true;
+	s->ends[1].partial = true;
 	judge(s, VERDICT_INCONCLUSIVE);
 	assert_true(traffic_verdict_has(&s->v.v, REASON_ABORTED));
 	s->one[2].t.ran = false;

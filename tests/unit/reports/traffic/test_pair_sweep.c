@@ -11,7 +11,7 @@
 
 #include "probe/agent/agent.h"
 #include "probe/coord/pair_priv.h"
-#include "reports/traffic/size_verdict.h"
+#include "reports/traffic/probe_verdict.h"
 
 /* The idle baseline is that of all sizes. And where no reading came, the settling time is that of
  * the slowest device. */
@@ -30,7 +30,7 @@ struct explained {
 static json_t *tell_counters(struct explained *a, const json_t *request)
 {
 	const json_t *port = json_array_get(json_object_get(request, "ports"), 0);
-	const struct observation *o = &a->scene.t.seen[a->side];
+	const struct run_port *o = &a->scene.run_port[a->side];
 	struct counters c = o->reading[READ_LOAD_BEFORE];
 	unsigned int runs = ++a->asked / 2;
 	json_t *users;
@@ -65,7 +65,8 @@ static json_t *tell_open(struct explained *a, const json_t *request)
 static json_t *tell_run(struct explained *a, const json_t *request)
 {
 	(void)request;
-	return json_pack("{s:o}", "result", traffic_report_to_json(&a->scene.t.report[a->side]));
+	return json_pack("{s:o}", "result",
+			 traffic_report_to_json(&a->scene.ends.side[a->side].report));
 }
 
 /* The process takes its time to go; what is asked meanwhile finds it. */
@@ -141,10 +142,13 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 
 	make_pair(&s->scene);
 	t->ran = false;
-	t->run.pair = calloc(1, sizeof(*t->run.pair)); /* a sweep makes it longer */
-	t->run.pair_count = 1;
-	s->wish = (struct pair_request){
-		.spec = t->spec[SIDE_CLIENT], .size_from = 64, .size_to = 128, .stop = &never};
+	t->run.pair = NULL; /* a sweep makes it longer */
+	t->run.pair_count = 0;
+	assert_int_equal(pair_add(&t->run), 0);
+	s->wish = (struct pair_request){.spec = s->scene.ends.side[SIDE_CLIENT].spec,
+					.size_from = 64,
+					.size_to = 128,
+					.stop = &never};
 	assert_int_equal(pairs_open(&s->all, 1, &e), 0);
 	d = &s->all.one[0];
 	*d = (struct pair_session){.w = &s->wish, .t = t, .s = {.r = &t->run, .loop = s->all.loop}};
@@ -157,9 +161,7 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 
 		snprintf(number, sizeof(number), "%u", silent[i]);
 		argv[3] = number;
-		t->has_report[i] = false;
-		memset(&t->report[i], 0, sizeof(t->report[i]));
-		t->seen[i].has = QUIET;
+		pair_end(t, i)->spec = s->scene.ends.side[i].spec;
 		t->run.host[i].port[0].has = QUIET;
 		agent_conn_open(&d->s.conn[i], d->s.loop, s->scene.host[i].name, argv, 10000);
 	}
@@ -169,7 +171,8 @@ static void open_sweep(struct sweep *s, const unsigned int silent[SIDES])
 static void close_sweep(struct sweep *s)
 {
 	pairs_close(&s->all);
-	pair_sizes_clear(&s->scene.t);
+	for (unsigned int i = 0; i < s->scene.t.run.pair_count; i++)
+		run_pair_clear(&s->scene.t.run.pair[i]);
 	free(s->scene.t.run.pair);
 	free(s);
 }
@@ -208,7 +211,7 @@ static void test_missing_reading(void **state)
 			fail_msg("%s: %s, %s", cases[i].name, s->all.one[0].e.text, e.text);
 		assert_int_equal(v->count, 2);
 		for (unsigned int k = 0; k < v->count; k++) {
-			const struct traffic_verdict *of = &v->size[k].of.v;
+			const struct traffic_verdict *of = &v->size[k].v;
 			bool lacks = k == cases[i].size;
 
 			if (of->verdict != (lacks ? VERDICT_INCONCLUSIVE : VERDICT_PASS) ||
@@ -216,10 +219,9 @@ static void test_missing_reading(void **state)
 			    traffic_verdict_has(of, REASON_RESET))
 				fail_msg("%s: size %u: %s: %s", cases[i].name, k,
 					 verdict_word(of->verdict), of->reason[0].text);
-			if (!v->size[k].of.in.accountable)
+			if (!v->size[k].in.accountable)
 				fail_msg("%s: size %u: others are there", cases[i].name, k);
 		}
-		assert_int_equal(t->seen[cases[i].side].has, QUIET | cases[i].has);
 		assert_int_equal(t->run.host[cases[i].side].port[0].has, QUIET | cases[i].has);
 		size_verdicts_free(v);
 		close_sweep(s);

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "reports/traffic/pair_verdict.h"
+#include "reports/traffic/probe_verdict.h"
 #include "tests/unit/fixture/soft_port.h"
 
 #define S   UINT64_C(1000000000)
@@ -34,6 +34,10 @@ static const struct class_row four[] = {
 
 struct record {
 	struct pair t;
+	struct run_host host[SIDES];
+	struct run_port seen[SIDES];
+	struct run_pair pair;
+	struct run_ends ends;
 	struct port port[SIDES];
 	struct counters reading[SIDES][READ_COUNT];
 	unsigned int has; /* readings */
@@ -71,7 +75,7 @@ static void make_classes(struct record *r)
 			.tos = four[i].tos, .verb = four[i].verb, .qps = 1, .message_bytes = 65536};
 
 		for (unsigned int side = 0; side < SIDES; side++) {
-			r->t.spec[side].class[i] = class;
+			r->ends.side[side].spec.class[i] = class;
 			rate_series_init(&r->result[side][i].goodput, S);
 		}
 		r->result[SIDE_CLIENT][i].messages = four[i].messages;
@@ -85,15 +89,22 @@ static void make_record(struct record *r)
 {
 	memset(r, 0, sizeof(*r));
 	make_classes(r);
+	r->t.run = (struct run){
+		.host = r->host, .host_count = SIDES, .pair = &r->pair, .pair_count = 1};
+	r->pair.ends = &r->ends;
 	for (unsigned int i = 0; i < SIDES; i++) {
 		make_port(&r->port[i]);
+		snprintf(r->host[i].name, sizeof(r->host[i].name), "h%u", i + 1);
+		snprintf(r->seen[i].netdev, sizeof(r->seen[i].netdev), "roce0");
+		r->host[i].port = &r->seen[i];
+		r->host[i].port_count = 1;
 		make_readings(r->reading[i]);
 		r->t.ends.port[i] = &r->port[i];
-		r->t.has_report[i] = true;
-		r->t.spec[i].class_count = r->t.report[i].class_count = 4;
-		r->t.report[i].class = r->result[i];
-		r->t.report[i].total.bytes = 1;
-		r->t.report[i].total.mtu = MTU;
+		r->ends.side[i].has_report = true;
+		r->ends.side[i].spec.class_count = r->ends.side[i].report.class_count = 4;
+		r->ends.side[i].report.class = r->result[i];
+		r->ends.side[i].report.total.bytes = 1;
+		r->ends.side[i].report.total.mtu = MTU;
 	}
 	r->has = (1u << READ_COUNT) - 1;
 	r->t.chosen = r->t.ran = true;
@@ -113,23 +124,24 @@ static void arrive(struct record *r, unsigned int prio_26, unsigned int prio_34)
 	came(r, SIDE_CLIENT, 6, 50 * 16); /* and their answers */
 }
 
-static void judge(struct record *r, struct pair_verdict *v)
+static void judge(struct record *r, struct probe_verdict *v)
 {
 	struct err e = {0};
 
 	for (unsigned int i = 0; i < SIDES; i++) {
-		observe_port(&r->t.seen[i], i ? "h2" : "h1", &r->port[i]);
+		r->seen[i].has = 0;
+		run_port_set_device(&r->seen[i], &r->port[i]);
 		for (unsigned int k = 0; k < READ_COUNT; k++)
 			if (r->has & 1u << k)
-				observe_put(&r->t.seen[i], k, &r->reading[i][k]);
+				run_port_set_reading(&r->seen[i], k, &r->reading[i][k]);
 	}
-	if (pair_judge(&r->t, v, &e))
+	if (pair_judge(&r->t, 0, v, &e))
 		fail_msg("%s", e.text);
 }
 
 static void expect(struct record *r, enum verdict want, int reason, const char *says)
 {
-	static struct pair_verdict v;
+	static struct probe_verdict v;
 	bool found = reason < 0;
 
 	judge(r, &v);
@@ -181,9 +193,9 @@ static void with_tcp(struct record *r, uint8_t tos)
 {
 	make_record(r);
 	for (unsigned int i = 0; i < SIDES; i++) {
-		r->t.spec[i].tcp_count = r->t.report[i].tcp_count = 1;
-		r->t.spec[i].tcp[0] = (struct traffic_tcp){.tos = tos, .streams = 1};
-		r->t.report[i].tcp = &r->tcp[i];
+		r->ends.side[i].spec.tcp_count = r->ends.side[i].report.tcp_count = 1;
+		r->ends.side[i].spec.tcp[0] = (struct traffic_tcp){.tos = tos, .streams = 1};
+		r->ends.side[i].report.tcp = &r->tcp[i];
 		r->tcp[i].arrived_bytes = 1;
 	}
 }
@@ -192,7 +204,7 @@ static void with_tcp(struct record *r, uint8_t tos)
  */
 static void test_tcp_beside(void **state)
 {
-	static struct pair_verdict v;
+	static struct probe_verdict v;
 	struct record r;
 
 	(void)state;
@@ -220,7 +232,7 @@ static void test_tcp_beside(void **state)
 /* No map says where TCP or the classes go: what is dropped may be of either, at any priority. */
 static void test_tcp_prio_unknown(void **state)
 {
-	static struct pair_verdict v;
+	static struct probe_verdict v;
 	struct record r;
 
 	(void)state;
@@ -256,13 +268,13 @@ static void test_swapped_map(void **state)
  * PCP is trusted the priority it was sent with. */
 static void test_flows(void **state)
 {
-	static struct pair_verdict v;
+	static struct probe_verdict v;
 	struct record r;
 
 	(void)state;
 	make_record(&r);
 	arrive(&r, 3, 4);
-	r.t.spec[SIDE_SERVER].class[1].tos = 8; /* answers are marked otherwise */
+	r.ends.side[SIDE_SERVER].spec.class[1].tos = 8; /* answers are marked otherwise */
 	judge(&r, &v);
 	assert_int_equal(v.arrival[SIDE_SERVER].wanted[3], 400 * 16);
 	assert_int_equal(v.arrival[SIDE_SERVER].wanted[6], 0);
@@ -280,7 +292,7 @@ static void test_flows(void **state)
 	r.port[SIDE_CLIENT].qos.has = QOS_BIT(QOS_TRUST);
 	r.port[SIDE_CLIENT].qos.trust = QOS_TRUST_PCP;
 	for (unsigned int i = 0; i < 4; i++)
-		r.t.spec[SIDE_CLIENT].class[i].sl = 5;
+		r.ends.side[SIDE_CLIENT].spec.class[i].sl = 5;
 	judge(&r, &v);
 	assert_int_equal(v.arrival[SIDE_SERVER].wanted[5], 700 * 16);
 	assert_int_equal(v.arrival[SIDE_SERVER].class[1].arrival, ARRIVAL_RIGHT);
@@ -310,8 +322,8 @@ static void test_ends_early(void **state)
 
 	(void)state;
 	make_record(&r);
-	r.t.partial = true;
-	r.t.has_report[SIDE_SERVER] = false;
+	r.ends.partial = true;
+	r.ends.side[SIDE_SERVER].has_report = false;
 	expect(&r, VERDICT_INCONCLUSIVE, REASON_ABORTED, NULL);
 	expect(&r, VERDICT_INCONCLUSIVE, REASON_REMOTE_GONE, "h2 reported no result");
 	make_record(&r);

@@ -158,8 +158,8 @@ static void test_several(void **state)
 /* h3 sends to h2, too. */
 static void add_sender(struct scene *s, struct verdict_pair pairs[2])
 {
-	make_end(&s->end[2], "h3", true);
-	s->ends[2] = &s->end[2];
+	make_end(&s->end[2], true);
+	s->ends[2] = (struct verdict_end){"h3", &s->end[2]};
 	pairs[0] = pairs[1] = s->pair;
 	pairs[1].client = 2;
 	s->in.pair = pairs;

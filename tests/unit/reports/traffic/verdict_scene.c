@@ -4,7 +4,7 @@
  */
 #include "tests/unit/reports/traffic/verdict_scene.h"
 
-void put_value(struct observation *o, enum metric m, unsigned int prio, uint64_t value)
+void put_value(struct run_port *o, enum metric m, unsigned int prio, uint64_t value)
 {
 	for (unsigned int r = 0; r < READ_COUNT; r++) {
 		o->reading[r].has[m] |= (uint8_t)(1u << prio);
@@ -12,12 +12,12 @@ void put_value(struct observation *o, enum metric m, unsigned int prio, uint64_t
 	}
 }
 
-void grow_by(struct observation *o, enum metric m, unsigned int prio, uint64_t by)
+void grow_by(struct run_port *o, enum metric m, unsigned int prio, uint64_t by)
 {
 	o->reading[READ_LOAD_AFTER].value[m][prio] += by;
 }
 
-void make_end(struct observation *o, const char *host, bool soft)
+void make_end(struct run_port *o, bool soft)
 {
 	static const enum metric counted[] = {
 		METRIC_RX_BYTES,	METRIC_TX_BYTES,	  METRIC_RDMA_RX_PACKETS,
@@ -28,7 +28,6 @@ void make_end(struct observation *o, const char *host, bool soft)
 	};
 
 	memset(o, 0, sizeof(*o));
-	snprintf(o->host, sizeof(o->host), "%s", host);
 	snprintf(o->netdev, sizeof(o->netdev), "roce0");
 	o->soft = soft;
 	o->speed_mbps = 10000;
@@ -72,8 +71,8 @@ void make_scene(struct scene *s, enum traffic_mode mode, bool soft)
 		s->spec.class[0].verb = TRAFFIC_SEND;
 	}
 	for (unsigned int i = 0; i < 2; i++) {
-		make_end(&s->end[i], i ? "h2" : "h1", soft);
-		s->ends[i] = &s->end[i];
+		make_end(&s->end[i], soft);
+		s->ends[i] = (struct verdict_end){i ? "h2" : "h1", &s->end[i]};
 		make_result(&s->result[i][0], !i);
 		s->report[i].class_count = 1;
 		s->report[i].class = s->result[i];

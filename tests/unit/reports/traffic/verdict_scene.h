@@ -20,8 +20,8 @@
 
 /* Two hosts, one class from h1 to h2. Pointers stay inside. */
 struct scene {
-	struct observation end[3];
-	const struct observation *ends[3];
+	struct run_port end[3];
+	struct verdict_end ends[3];
 	struct traffic_spec spec;
 	struct traffic_report report[2];
 	struct traffic_class_result result[2][2];
@@ -33,11 +33,11 @@ struct scene {
 	struct traffic_verdict v;
 };
 
-void put_value(struct observation *o, enum metric m, unsigned int prio, uint64_t value);
+void put_value(struct run_port *o, enum metric m, unsigned int prio, uint64_t value);
 
 /* Growth under load. */
-void grow_by(struct observation *o, enum metric m, unsigned int prio, uint64_t by);
-void make_end(struct observation *o, const char *host, bool soft);
+void grow_by(struct run_port *o, enum metric m, unsigned int prio, uint64_t by);
+void make_end(struct run_port *o, bool soft);
 
 /* 100 MB in ten seconds, steadily. */
 void make_result(struct traffic_class_result *r, bool requester);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Observations: what can be attributed to a run, how long to wait for its numbers, JSON.
+ * The port of a record: what can be attributed to a load, how long to wait for its numbers, JSON.
  */
 #include <errno.h>
 #include <setjmp.h>
@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "probe/record/observe.h"
+#include "probe/record/run_port.h"
 
 static uint16_t row_named(enum metric m, const char *name)
 {
@@ -28,19 +28,21 @@ static void count(struct counters *c, enum metric m, const char *row, uint64_t v
 	c->value[m][0] = value;
 }
 
+static const struct port facts = {.netdev = "roce0",
+				  .ibdev = "rxe0",
+				  .ib_port = 1,
+				  .kind = PORT_SOFT_ROCE,
+				  .driver = "virtio_net",
+				  .rdma_driver = "rxe",
+				  .speed_mbps = 10000};
+
 /* Readings at 0 s, 10 s (idle), 11 s and 31 s (load). */
-static void sample(struct observation *o, const uint64_t gaps[READ_COUNT])
+static void sample(struct run_port *o, const uint64_t gaps[READ_COUNT])
 {
 	static const uint64_t seconds[READ_COUNT] = {0, 10, 11, 31};
-	struct port p = {.netdev = "roce0",
-			 .ibdev = "rxe0",
-			 .ib_port = 1,
-			 .kind = PORT_SOFT_ROCE,
-			 .driver = "virtio_net",
-			 .rdma_driver = "rxe",
-			 .speed_mbps = 10000};
 
-	observe_port(o, "h1", &p);
+	*o = (struct run_port){.netdev = "roce0"};
+	run_port_set_device(o, &facts);
 	for (unsigned int r = 0; r < READ_COUNT; r++) {
 		struct counters c;
 
@@ -48,7 +50,7 @@ static void sample(struct observation *o, const uint64_t gaps[READ_COUNT])
 		c.when_ns = seconds[r] * UINT64_C(1000000000);
 		count(&c, METRIC_OUT_OF_SEQUENCE, "out_of_seq_request", gaps[r]);
 		count(&c, METRIC_RX_BYTES, "statistics/rx_bytes", 1000 * gaps[r]);
-		observe_put(o, r, &c);
+		run_port_set_reading(o, r, &c);
 	}
 }
 
@@ -68,11 +70,11 @@ static void test_net(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct observation o;
+		struct run_port o;
 		struct counters net;
 
 		sample(&o, cases[i].gaps);
-		assert_true(observe_net(&o, &net));
+		assert_true(run_port_net(&o, &net));
 		if (net.value[METRIC_OUT_OF_SEQUENCE][0] != cases[i].net)
 			fail_msg("%s: %llu", cases[i].name,
 				 (unsigned long long)net.value[METRIC_OUT_OF_SEQUENCE][0]);
@@ -82,17 +84,17 @@ static void test_net(void **state)
 static void test_missing_readings(void **state)
 {
 	static const uint64_t gaps[READ_COUNT] = {0, 5, 5, 15};
-	struct observation o;
+	struct run_port o;
 	struct counters net;
 
 	(void)state;
 	sample(&o, gaps);
 	o.has &= ~(1u << READ_QUIET_AFTER);
-	assert_true(observe_net(&o, &net)); /* no baseline: all of it */
+	assert_true(run_port_net(&o, &net)); /* no baseline: all of it */
 	assert_int_equal(net.value[METRIC_OUT_OF_SEQUENCE][0], 10);
-	assert_false(observe_delta(&o, READ_QUIET_BEFORE, &net, NULL));
+	assert_false(run_port_delta(&o, READ_QUIET_BEFORE, &net, NULL));
 	o.has &= ~(1u << READ_LOAD_AFTER);
-	assert_false(observe_net(&o, &net));
+	assert_false(run_port_net(&o, &net));
 }
 
 /* When the readings of a port are complete. */
@@ -122,27 +124,29 @@ static void test_settle(void **state)
 static void test_json(void **state)
 {
 	static const uint64_t gaps[READ_COUNT] = {1, 2, 3, 9};
-	struct observation o;
+	struct run_port o;
 	struct counters back;
 	struct err e = {0};
 	json_t *json, *users = json_pack("[s, s, s, s, s]", "a", "b", "c", "d", "e");
 
 	(void)state;
 	sample(&o, gaps);
-	assert_int_equal(observe_put_users(&o, users, &e), 0);
+	assert_int_equal(run_port_read_users(&o, users, &e), 0);
 	assert_int_equal(o.user_count, 5);
 	json_decref(users);
-	json = observe_to_json(&o);
+	json = run_port_to_json(&o, "h1", &facts);
 	assert_non_null(json);
 	assert_string_equal(json_string_value(json_object_get(json, "netdev")), "roce0");
 	assert_int_equal(json_integer_value(json_object_get(json, "speed_mbps")), 10000);
 	assert_true(json_is_true(json_object_get(json, "soft")));
+	assert_string_equal(json_string_value(json_object_get(json, "host")), "h1");
+	assert_string_equal(json_string_value(json_object_get(json, "driver")), "virtio_net");
 	assert_int_equal(json_array_size(json_object_get(json, "users")), 5);
 	assert_int_equal(counters_from_json(json_object_get(json, "load_after"), &back, &e), 0);
 	assert_memory_equal(&o.reading[READ_LOAD_AFTER], &back, sizeof(back));
 	json_decref(json);
 	o.has &= ~(1u << READ_LOAD_BEFORE);
-	json = observe_to_json(&o);
+	json = run_port_to_json(&o, "h1", &facts);
 	assert_null(json_object_get(json, "load_before"));
 	json_decref(json);
 }
@@ -153,11 +157,11 @@ static void test_users_hostile(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct observation o = {.user_count = 4711};
+		struct run_port o = {.user_count = 4711};
 		json_t *users = json_loads(cases[i], JSON_DECODE_ANY, NULL);
 		struct err e = {0};
 
-		if (observe_put_users(&o, users, &e) != -EINVAL || !e.text[0])
+		if (run_port_read_users(&o, users, &e) != -EINVAL || !e.text[0])
 			fail_msg("%s is accepted", cases[i]);
 		assert_int_equal(o.user_count, 4711);
 		json_decref(users);
@@ -167,12 +171,12 @@ static void test_users_hostile(void **state)
 static void test_growth(void **state)
 {
 	static const uint64_t gaps[READ_COUNT] = {1, 2, 3, 9};
-	struct observation o;
+	struct run_port o;
 	json_t *list, *one;
 
 	(void)state;
 	sample(&o, gaps);
-	list = observe_growth_to_json(&o);
+	list = run_port_growth_to_json(&o);
 	assert_int_equal(json_array_size(list), 2);
 	one = json_array_get(list, 1);
 	assert_string_equal(json_string_value(json_object_get(one, "metric")), "out_of_sequence");

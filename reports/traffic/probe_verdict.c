@@ -1,0 +1,423 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Computes the volume of a probe at each of its ports, by priority, and judges pairs, sizes and
+ * incasts.
+ */
+#include "reports/traffic/probe_verdict.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "reports/engine/tcp_share.h"
+
+#define HEADERS_MAX 98u /* of a packet: Ethernet, a tag, IPv6, UDP, BTH, RETH or AETH, ICRC */
+
+/* One load: a pair of a record. */
+struct flow_source {
+	const struct pair *t;
+	const struct run_ends *ends;
+};
+
+static const struct qos *verdict_qos(const struct flow_source *s, unsigned int side)
+{
+	return &s->t->ends.port[side]->qos;
+}
+
+static const struct traffic_report *verdict_report(const struct flow_source *s, unsigned int side)
+{
+	return s->ends->side[side].has_report ? &s->ends->side[side].report : NULL;
+}
+
+static int verdict_prio(const struct qos *q, const struct traffic_class *class)
+{
+	if (qos_has(q, QOS_TRUST) && q->trust == QOS_TRUST_PCP)
+		return class->sl;
+	return qos_dscp_to_prio(q, class->tos >> 2);
+}
+
+/* The priority in which a class has to come to a side: the one it was sent in, by the sender's map.
+ * The receiver's own would agree with whatever it does. */
+static int verdict_prio_at(const struct flow_source *s, unsigned int side, unsigned int i)
+{
+	const struct traffic_class *class = &s->ends->side[!side].spec.class[i];
+	int sent = verdict_prio(verdict_qos(s, !side), class);
+
+	return sent >= 0 ? sent : verdict_prio(verdict_qos(s, side), class);
+}
+
+/* The class whose marking credits have (traffic_control_class() of the first worker). */
+static unsigned int verdict_control_class(const struct traffic_spec *spec)
+{
+	for (unsigned int i = 0; spec->bringup == TRAFFIC_CM && i < spec->class_count; i++)
+		if (spec->class[i].tos)
+			return i;
+	return 0;
+}
+
+/* Each message of this end may be acknowledged by a packet, credits as well; those of the other end
+ * come themselves. */
+static void verdict_add_beside(const struct flow_source *s, unsigned int side, unsigned int i,
+			       struct prio_volume *flow)
+{
+	const struct traffic_report *own = verdict_report(s, side),
+				    *other = verdict_report(s, !side);
+	const struct traffic_spec *spec = &s->ends->side[side].spec;
+
+	if (spec->class[i].verb != TRAFFIC_READ)
+		flow->beside_packets = own->class[i].messages;
+	if (i == verdict_control_class(spec)) {
+		flow->beside_packets += own->total.control_messages;
+		if (other) {
+			flow->beside_packets +=
+				prio_packets(other->total.control_messages,
+					     other->total.control_messages
+						     ? (uint32_t)(other->total.control_bytes /
+								  other->total.control_messages)
+						     : 0,
+					     own->total.mtu);
+			flow->beside_bytes = other->total.control_bytes;
+		}
+	}
+	flow->beside_bytes += flow->beside_packets * HEADERS_MAX;
+}
+
+/* Fills the volume that class i received at the port of a side: messages of a responder, or the
+ * data of READs. */
+static void verdict_flow_in(const struct flow_source *s, unsigned int side, unsigned int i,
+			    struct prio_volume *flow)
+{
+	const struct traffic_class *class = &s->ends->side[!side].spec.class[i];
+	const struct traffic_report *r = verdict_report(s, side);
+	uint64_t messages = 0;
+
+	*flow = (struct prio_volume){
+		.prio = verdict_prio_at(s, side, i), .dscp = class->tos >> 2, .class = i};
+	if (!r || i >= r->class_count)
+		return;
+	messages = r->class[i].arrived;
+	flow->bytes = r->class[i].arrived_bytes;
+	if (class->verb == TRAFFIC_READ) {
+		messages = r->class[i].messages;
+		flow->bytes = r->class[i].bytes;
+	}
+	flow->packets = prio_packets(messages, class->message_bytes, r->total.mtu);
+	verdict_add_beside(s, side, i, flow);
+}
+
+/* Priorities of all classes at both ports; 0 when one is unknown. */
+static uint8_t verdict_prios(const struct flow_source *s)
+{
+	uint8_t prios = 0;
+
+	for (unsigned int side = 0; side < SIDES; side++)
+		for (unsigned int i = 0; i < s->ends->side[side].spec.class_count; i++) {
+			int prio = verdict_prio_at(s, side, i);
+
+			if (prio < 0 || prio >= QOS_PRIOS)
+				return 0;
+			prios |= (uint8_t)(1u << prio);
+		}
+	return prios;
+}
+
+/* Priorities of the TCP backgrounds at both ports; all when one is unknown. */
+static uint8_t verdict_tcp_prios(const struct flow_source *s)
+{
+	uint8_t prios = 0;
+
+	for (unsigned int side = 0; side < SIDES; side++)
+		for (unsigned int i = 0; i < s->ends->side[side].spec.tcp_count; i++)
+			prios |= tcp_share_prios(verdict_qos(s, side),
+						 &s->ends->side[side].spec.tcp[i]);
+	return prios;
+}
+
+static void verdict_hide(struct counters *growth, uint8_t prios)
+{
+	growth->has[METRIC_PRIO_RX_PACKETS] &= (uint8_t)~prios;
+	growth->has[METRIC_PRIO_RX_BYTES] &= (uint8_t)~prios;
+}
+
+static bool verdict_any_beside(const struct prio_volume *flow, unsigned int count, uint8_t tcp)
+{
+	for (unsigned int i = 0; i < count; i++)
+		if (flow[i].prio >= 0 && flow[i].prio < QOS_PRIOS && !(tcp & 1u << flow[i].prio) &&
+		    flow[i].packets)
+			return true;
+	return false;
+}
+
+/* Checks where received traffic arrived, without the priorities `tcp`, whose packets may not be
+ * RoCE. False without counters around the load.
+ * Without TCP's priorities nothing of the classes was counted, with them something was: all of them
+ * may be there, or this port does not count RoCE by priority. */
+static bool verdict_arrival(const struct run_port *seen, uint8_t tcp,
+			    const struct prio_volume *flow, unsigned int count,
+			    struct prio_arrival *a)
+{
+	struct counters net, whole, beside;
+	struct prio_arrival all;
+
+	if (!run_port_delta(seen, READ_LOAD_BEFORE, &whole, NULL) || !run_port_net(seen, &net))
+		return false;
+	beside = net;
+	verdict_hide(&beside, tcp);
+	prio_arrival_check(&beside, &whole, true, flow, count, a);
+	if (!tcp || a->known || !verdict_any_beside(flow, count, tcp))
+		return true;
+	prio_arrival_check(&net, &whole, true, flow, count, &all);
+	if (!all.known)
+		return true;
+	a->known = true;
+	snprintf(a->text, sizeof(a->text),
+		 "packets were counted only in the priorities of TCP: the arrival of the classes "
+		 "cannot be checked");
+	return true;
+}
+
+static void verdict_check_arrival(const struct flow_source *s, unsigned int side,
+				  struct probe_verdict *out)
+{
+	struct prio_volume flow[TRAFFIC_CLASSES_MAX];
+	unsigned int count = s->ends->side[side].spec.class_count;
+
+	for (unsigned int i = 0; i < count; i++)
+		verdict_flow_in(s, side, i, &flow[i]);
+	if (verdict_arrival(out->end[side].port, out->in.tcp, flow, count, &out->arrival[side]))
+		out->arrivals[side] = &out->arrival[side];
+}
+
+/* Without a result of the client there is nothing to look at; what it lacks of the server is not
+ * judged. */
+static void verdict_read_echo(const struct pair_marking *x, struct probe_verdict *out)
+{
+	struct marking_endpoints ends;
+	struct err e = {0};
+
+	out->pair[0].echo_failed = x->why[0] ? x->why : NULL;
+	pair_marking_ends(x, &ends);
+	if (!x->has_result[SIDE_CLIENT])
+		return;
+	if (marking_findings_make(&ends, &out->echo, &e))
+		out->pair[0].echo_failed = "the two ends disagree on the packets sent";
+	else
+		out->pair[0].echo = &out->echo;
+}
+
+static struct verdict_end verdict_end(const struct pair *t, const struct run_pair *p,
+				      enum run_side side)
+{
+	return (struct verdict_end){t->run.host[side].name, pair_port(t, p, side)};
+}
+
+/* Adds a pair and its server: the priorities of all pairs are known, or none. */
+static void verdict_add_pair(const struct pair *t, const struct run_pair *p,
+			     struct probe_verdict *out)
+{
+	const struct flow_source s = {t, p->ends};
+	unsigned int i = out->in.pair_count++;
+	uint8_t prios = verdict_prios(&s);
+
+	out->in.lossless = prios && (out->in.lossless || !i) ? out->in.lossless | prios : 0;
+	out->in.tcp |= verdict_tcp_prios(&s);
+	out->end[out->in.end_count++] = verdict_end(t, p, SIDE_SERVER);
+	out->pair[i] = (struct verdict_pair){
+		.spec = &p->ends->side[SIDE_CLIENT].spec,
+		.client = 0,
+		.server = i + 1,
+		.client_report = verdict_report(&s, SIDE_CLIENT),
+		.server_report = verdict_report(&s, SIDE_SERVER),
+	};
+	out->in.aborted |= p->ends->partial;
+	out->in.accountable &= !p->ends->partial && !p->ends->stopped;
+	for (unsigned int side = 0; side < SIDES; side++)
+		out->in.accountable &= !pair_port(t, p, side)->user_count;
+}
+
+static void verdict_begin(struct probe_verdict *out)
+{
+	memset(out, 0, sizeof(*out));
+	out->in = (struct verdict_input){
+		.end = out->end,
+		.end_count = 1,
+		.arrival = out->arrivals,
+		.pair = out->pair,
+		.accountable = true,
+	};
+}
+
+int pair_judge(const struct pair *t, unsigned int number, struct probe_verdict *out, struct err *e)
+{
+	const struct run_pair *p = &t->run.pair[number];
+
+	verdict_begin(out);
+	out->end[0] = verdict_end(t, p, SIDE_CLIENT);
+	verdict_add_pair(t, p, out);
+	for (unsigned int side = 0; side < SIDES; side++)
+		verdict_check_arrival(&(struct flow_source){t, p->ends}, side, out);
+	if (t->echo && number + 1 == t->run.pair_count)
+		verdict_read_echo(t->echo, out);
+	return traffic_verdict_make(&out->in, &out->v, e);
+}
+
+/* All probes of an incast read the client's port around the same load; the first that could counts.
+ */
+static struct verdict_end verdict_incast_client(const struct incast *in)
+{
+	struct counters delta;
+
+	for (unsigned int i = 0; i < in->count; i++) {
+		const struct pair *t = &in->one[i].t;
+
+		if (run_port_delta(&t->run.host[SIDE_CLIENT].port[0], READ_LOAD_BEFORE, &delta,
+				   NULL))
+			return verdict_end(t, &t->run.pair[0], SIDE_CLIENT);
+	}
+	return verdict_end(&in->one[0].t, &in->one[0].t.run.pair[0], SIDE_CLIENT);
+}
+
+/* Adds to the row of its class and priority. Without a known priority it cannot be found. */
+static unsigned int verdict_add_flow(const struct prio_volume *more,
+				     struct prio_volume flow[PRIO_VOLUMES_MAX], unsigned int count)
+{
+	unsigned int i;
+
+	if (more->prio < 0 || more->prio >= QOS_PRIOS)
+		return count;
+	for (i = 0; i < count; i++)
+		if (flow[i].class == more->class && flow[i].prio == more->prio)
+			break;
+	if (i == PRIO_VOLUMES_MAX)
+		return count; /* not with TRAFFIC_CLASSES_MAX classes */
+	if (i == count) {
+		flow[count++] = *more;
+		return count;
+	}
+	flow[i].packets += more->packets;
+	flow[i].bytes += more->bytes;
+	flow[i].beside_packets += more->beside_packets;
+	flow[i].beside_bytes += more->beside_bytes;
+	return count;
+}
+
+/* Each server sends by its own map: the traffic of one class may belong to several priorities. */
+static void verdict_incast_arrival(const struct incast *in, struct probe_verdict *out)
+{
+	struct prio_volume flow[PRIO_VOLUMES_MAX], more;
+	unsigned int count = 0;
+
+	for (unsigned int i = 0; i < in->count; i++) {
+		const struct flow_source s = {&in->one[i].t, in->one[i].t.run.pair[0].ends};
+
+		for (unsigned int c = 0; c < s.ends->side[SIDE_CLIENT].spec.class_count; c++) {
+			verdict_flow_in(&s, SIDE_CLIENT, c, &more);
+			count = verdict_add_flow(&more, flow, count);
+		}
+	}
+	if (verdict_arrival(out->end[0].port, out->in.tcp, flow, count, &out->arrival[0]))
+		out->arrivals[0] = &out->arrival[0];
+}
+
+int incast_judge(const struct incast *in, struct probe_verdict *out, struct err *e)
+{
+	verdict_begin(out);
+	if (!in->count || in->count > INCAST_MAX)
+		return err_set(e, -EINVAL, "incast: %u probes", in->count);
+	for (unsigned int i = 0; i < in->count; i++) {
+		const struct pair *t = &in->one[i].t;
+
+		if (!t->ran)
+			return err_set(e, -EINVAL, "incast: server %u sent nothing", i + 1);
+		verdict_add_pair(t, &t->run.pair[0], out);
+	}
+	out->end[0] = verdict_incast_client(in);
+	out->in.incast = true;
+	verdict_incast_arrival(in, out);
+	return traffic_verdict_make(&out->in, &out->v, e);
+}
+
+/* Adds the reason of an abort between two sizes, which belongs to no size. */
+static void verdict_of_abort(const struct pair *t, struct size_verdicts *v)
+{
+	struct verdict_reason *r = &v->own.reason[0];
+
+	if (!t->partial)
+		return;
+	for (unsigned int i = 0; i < v->count; i++)
+		if (traffic_verdict_has(&v->size[i].v, REASON_ABORTED))
+			return;
+	v->own.count = 1;
+	r->kind = REASON_ABORTED;
+	r->verdict = v->own.verdict = reason_table[REASON_ABORTED].verdict;
+	r->end = r->class = VERDICT_NOWHERE;
+	snprintf(r->text, sizeof(r->text), "the size sweep ended after %u sizes%s%.180s", v->count,
+		 t->why[0] ? ": " : "", t->why);
+	v->verdict = traffic_verdict_graver(v->verdict, v->own.verdict);
+}
+
+int size_verdicts_make(const struct pair *t, struct size_verdicts **out, struct err *e)
+{
+	struct size_verdicts *v = calloc(1, sizeof(*v) + t->size_count * sizeof(v->size[0]));
+	int err = 0;
+
+	if (!v)
+		return err_sys(e, -ENOMEM, "verdict");
+	v->verdict = VERDICT_PASS;
+	v->count = t->size_count;
+	for (unsigned int i = 0; i < v->count && !err; i++) {
+		err = pair_judge(t, i, &v->size[i], e);
+		v->verdict = traffic_verdict_graver(v->verdict, v->size[i].v.verdict);
+	}
+	if (err) {
+		free(v);
+		return err;
+	}
+	verdict_of_abort(t, v);
+	*out = v;
+	return 0;
+}
+
+void size_verdicts_free(struct size_verdicts *v)
+{
+	free(v);
+}
+
+/* Copies reasons; bytes 0: of the sweep itself. */
+static void verdict_add_size(json_t *to, const json_t *verdict, uint32_t bytes)
+{
+	size_t i;
+	json_t *reason;
+
+	json_array_foreach (json_object_get(verdict, "reasons"), i, reason) {
+		json_t *copy = json_copy(reason);
+
+		if (bytes)
+			json_object_set_new(copy, "message_bytes", json_integer(bytes));
+		json_array_append_new(to, copy);
+	}
+}
+
+json_t *size_verdicts_to_json(const struct size_verdicts *v, json_t *rows)
+{
+	const struct verdict_input nothing = {0}; /* its reasons name no port */
+	json_t *own = traffic_verdict_to_json(&v->own, &nothing), *reasons = json_array();
+	unsigned int more = 0;
+
+	verdict_add_size(reasons, own, 0);
+	json_decref(own);
+	for (unsigned int i = 0; i < v->count; i++) {
+		const struct probe_verdict *of = &v->size[i];
+		json_t *one = traffic_verdict_to_json(&of->v, &of->in);
+
+		verdict_add_size(reasons, one, of->pair[0].spec->class[0].message_bytes);
+		more += of->v.more;
+		if (json_object_set_new(json_array_get(rows, i), "verdict", one)) {
+			json_decref(reasons);
+			return NULL;
+		}
+	}
+	return json_pack("{s:s, s:o, s:i}", "verdict", verdict_word(v->verdict), "reasons", reasons,
+			 "more", (int)more);
+}
