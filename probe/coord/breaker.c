@@ -82,7 +82,7 @@ static void breaker_on_timer(void *arg)
 	loop_timer_set(b->timer, BREAKER_MS);
 }
 
-static bool breaker_takes_part(const struct run_pair *const *pair, unsigned int pairs,
+static bool breaker_is_end(const struct run_pair *const *pair, unsigned int pairs,
 			       unsigned int host, unsigned int port)
 {
 	for (unsigned int i = 0; i < pairs; i++)
@@ -105,7 +105,7 @@ int breaker_start(struct breaker *b, struct session *s, const struct run_pair *c
 		return -ENOMEM;
 	for (unsigned int h = 0; h < s->r->host_count; h++)
 		for (unsigned int p = 0; p < s->r->host[h].port_count; p++)
-			if (session_ready(s, h) && !breaker_takes_part(pair, pairs, h, p))
+			if (session_ready(s, h) && !breaker_is_end(pair, pairs, h, p))
 				b->port[b->count++] = (struct breaker_port){.host = h, .port = p};
 	breaker_ask(b);
 	loop_timer_set(b->timer, BREAKER_MS);
