@@ -381,6 +381,13 @@ def add_variants(out, put):
     for name, lldp in (*heard.items(), ("qos", next(iter(heard.values())) | {"qos": whole})):
         for i, doc in enumerate(variants.of_document(lldp, 6)):
             put("summary", f"{name}-{i}", variants.compact(few | {"lldp": doc}).encode())
+    for name, text in (("round", "h1,h10;h2:roce1,h1\n"), ("many", "h1,h10\nh10,h1\n" * 20), ("empty", ""),
+                       ("comment", "# x\n\n h1 , h10 ; h10,h1 # y\nnode-3.example,a:b"), ("fan-in", "h1,a:b;h10,a:a;h1,a:bb"),
+                       ("unknown", "h1,h3\n"), ("several", "h1,h2\n"), ("no-port", "h1,h2:roce9\n"), ("same", "a:a,a:b\n"),
+                       ("end", "h1,h10;\n"), ("half", "h1,\n"), ("twice", "h1,h10;h1,a:a\n"), ("nul", "h1\0,h10\n"),
+                       ("long", "h" * 2000 + ",h1\n"), ("bytes", "h1,\xff\n")):
+        for fan_in in (0, 1):
+            put("schedule", f"{name}-{fan_in}", bytes([fan_in]) + text.encode("latin-1"))
     for kind, inputs in ((0, control_lines()), (1, control_talks())):
         for name, docs in inputs.items():
             for n, doc in enumerate(docs):
@@ -399,7 +406,7 @@ def main():
     docs = {"profile": documents.profiles(), "inventory": documents.inventories(), "run": documents.runs(),
             "snapshot": documents.snapshots(), "plan": documents.plans(), "journal": documents.journals(),
             "lldpad": documents.lldpad({name: b"".join(parts) for name, parts in dialects().items()})}
-    for target in ("frame", "flow", "file", "pcap", "pcapng", "tlv", "summary", "filter", "control", "agent", *docs):
+    for target in ("frame", "flow", "file", "pcap", "pcapng", "tlv", "summary", "filter", "control", "agent", "schedule", *docs):
         (out / target).mkdir(parents=True, exist_ok=True)
 
     def put(target, name, data):
@@ -466,6 +473,13 @@ def main():
                              b"\x80", b"\xe0\x80\x80", b"\xf0\x80\x80\x80", b"\xef\xbf\xbe", b"\xc2\x9b", b"\xe2\x80\xae")):
         for letter in b"qoav":
             put("filter", f"bytes-{i}-{letter:c}", bytes([letter]) + bad + b"A")
+    for name, text in (("round", "h1,h10;h2:roce1,h1\n"), ("many", "h1,h10\nh10,h1\n" * 20), ("empty", ""),
+                       ("comment", "# x\n\n h1 , h10 ; h10,h1 # y\nnode-3.example,a:b"), ("fan-in", "h1,a:b;h10,a:a;h1,a:bb"),
+                       ("unknown", "h1,h3\n"), ("several", "h1,h2\n"), ("no-port", "h1,h2:roce9\n"), ("same", "a:a,a:b\n"),
+                       ("end", "h1,h10;\n"), ("half", "h1,\n"), ("twice", "h1,h10;h1,a:a\n"), ("nul", "h1\0,h10\n"),
+                       ("long", "h" * 2000 + ",h1\n"), ("bytes", "h1,\xff\n")):
+        for fan_in in (0, 1):
+            put("schedule", f"{name}-{fan_in}", bytes([fan_in]) + text.encode("latin-1"))
     for kind, inputs in ((0, control_lines()), (1, control_talks())):
         for name, docs in inputs.items():
             put("control", name, bytes([kind]) + said(*docs).encode())
