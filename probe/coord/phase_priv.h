@@ -7,6 +7,7 @@
 #define PROBE_PHASE_PRIV_H
 
 #include "probe/coord/load.h"
+#include "probe/coord/schedule.h"
 #include "profiles/base/file.h"
 
 #define PHASE_FETCH_GRACE_MS 60000
@@ -22,6 +23,18 @@ struct coordinator {
 
 /* Returns port p of a host in its snapshot, or NULL. Borrowed. */
 const struct port *phase_port(const struct coordinator *c, unsigned int host, unsigned int p);
+
+/* Ports of the run for a schedule: port list[i] is port[i] of host list[i].host. */
+struct phase_ports {
+	struct schedule_port *list; /* owned, as the next */
+	unsigned int *port;
+	unsigned int count;
+};
+
+/* Finds the ports of a rail, or with -1 of all rails. -ENOMEM; after success the caller calls
+ * phase_ports_clear(). Names in it are borrowed from the run. */
+int phase_ports_find(const struct coordinator *c, int64_t rail, struct phase_ports *out);
+void phase_ports_clear(struct phase_ports *ports);
 
 /* Remove old recordings and schedules with the file names of this run. */
 int phase_capture_remove(struct coordinator *c, struct err *e);

@@ -17,7 +17,6 @@
 #include "probe/coord/load.h"
 #include "probe/coord/pair_marking.h"
 #include "probe/coord/phase_priv.h"
-#include "probe/coord/schedule.h"
 #include "probe/record/run_tcp.h"
 #include "profiles/base/json.h"
 
@@ -41,11 +40,9 @@ struct round {
 	struct marking_result result[SIDES]; /* of a pair while it is read */
 };
 
-/* The ports of a schedule, and the schedule. */
+/* The ports of a rail, and their schedule. */
 struct wave {
-	struct schedule_port *list; /* owned, as the next */
-	unsigned int *port;	    /* of its host */
-	unsigned int count;
+	struct phase_ports ports;
 	int64_t rail; /* -1 = all rails */
 	struct schedule schedule;
 };
@@ -283,25 +280,28 @@ static void traffic_mark_round(struct coordinator *c, struct round *r, struct ru
 	load_close(l);
 }
 
-static int traffic_find_ports(const struct coordinator *c, struct wave *w)
+int phase_ports_find(const struct coordinator *c, int64_t rail, struct phase_ports *out)
 {
 	const struct run *r = c->s.r;
+	struct phase_ports made = {0};
 	unsigned int count = 0;
 
 	for (unsigned int i = 0; i < r->host_count; i++)
 		count += r->host[i].port_count;
-	w->list = calloc(count + 1, sizeof(*w->list));
-	w->port = calloc(count + 1, sizeof(*w->port));
-	if (!w->list || !w->port)
+	made.list = calloc(count + 1, sizeof(*made.list));
+	made.port = calloc(count + 1, sizeof(*made.port));
+	if (!made.list || !made.port) {
+		phase_ports_clear(&made);
 		return -ENOMEM;
+	}
 	for (unsigned int i = 0; i < r->host_count; i++) {
 		for (unsigned int p = 0; p < r->host[i].port_count; p++) {
 			const struct run_port *port = &r->host[i].port[p];
 			const struct port *known = phase_port(c, i, p);
 
-			if (w->rail >= 0 && port->rail != w->rail)
+			if (rail >= 0 && port->rail != rail)
 				continue;
-			w->list[w->count] = (struct schedule_port){
+			made.list[made.count] = (struct schedule_port){
 				.host_name = r->host[i].name,
 				.netdev = port->netdev,
 				.host = i,
@@ -309,17 +309,24 @@ static int traffic_find_ports(const struct coordinator *c, struct wave *w)
 				.speed_mbps = known ? known->speed_mbps : 0,
 				.alone = r->host[i].port_count == 1,
 			};
-			w->port[w->count++] = p;
+			made.port[made.count++] = p;
 		}
 	}
+	*out = made;
 	return 0;
+}
+
+void phase_ports_clear(struct phase_ports *ports)
+{
+	free(ports->list);
+	free(ports->port);
+	memset(ports, 0, sizeof(*ports));
 }
 
 static void traffic_close_wave(struct wave *w)
 {
 	schedule_close(&w->schedule);
-	free(w->list);
-	free(w->port);
+	phase_ports_clear(&w->ports);
 }
 
 static int traffic_read_file(const char *path, const struct schedule_spec *spec, struct schedule *s,
@@ -350,9 +357,9 @@ static int traffic_read_file(const char *path, const struct schedule_spec *spec,
 /* Opens the schedule that the run was asked for, or the default of this number of ports. */
 static int traffic_open_schedule(const struct coordinator *c, struct wave *w, struct err *e)
 {
-	struct schedule_spec spec = {.port = w->list, .n = w->count};
+	struct schedule_spec spec = {.port = w->ports.list, .n = w->ports.count};
 	int pattern = c->f->schedule ? schedule_pattern_find(c->f->schedule)
-				     : (int)schedule_pattern_default(w->count);
+				     : (int)schedule_pattern_default(w->ports.count);
 
 	if (pattern < 0)
 		return traffic_read_file(c->f->schedule, &spec, &w->schedule, e);
@@ -366,7 +373,7 @@ static int traffic_open_wave(const struct coordinator *c, int64_t rail, struct w
 	int err;
 
 	*w = (struct wave){.rail = rail};
-	err = traffic_find_ports(c, w);
+	err = phase_ports_find(c, rail, &w->ports);
 	err = err ? err_sys(e, err, "traffic") : traffic_open_schedule(c, w, e);
 	if (err)
 		traffic_close_wave(w);
@@ -462,10 +469,10 @@ static void traffic_run_rounds(struct coordinator *c, struct wave *w, struct rou
 				const struct schedule_pair *at = &s->pair[k];
 				struct run_pair *p = &c->s.r->pair[c->s.r->pair_count++];
 
-				p->client_host = w->list[at->client].host;
-				p->client_port = w->port[at->client];
-				p->server_host = w->list[at->server].host;
-				p->server_port = w->port[at->server];
+				p->client_host = w->ports.list[at->client].host;
+				p->client_port = w->ports.port[at->client];
+				p->server_host = w->ports.list[at->server].host;
+				p->server_port = w->ports.port[at->server];
 				p->verb = (enum traffic_verb)verb;
 				r->list[k].pair = p;
 			}
@@ -489,10 +496,10 @@ static void traffic_mark_rounds(struct coordinator *c, struct wave *w, struct ro
 		for (unsigned int k = 0; k < s->pair_count; k++) {
 			const struct schedule_pair *at = &s->pair[k];
 
-			m[k] = (struct run_marking){.client_host = w->list[at->client].host,
-						    .client_port = w->port[at->client],
-						    .server_host = w->list[at->server].host,
-						    .server_port = w->port[at->server]};
+			m[k] = (struct run_marking){.client_host = w->ports.list[at->client].host,
+						    .client_port = w->ports.port[at->client],
+						    .server_host = w->ports.list[at->server].host,
+						    .server_port = w->ports.port[at->server]};
 		}
 		c->s.r->marking_count += s->pair_count;
 		traffic_mark_round(c, r, m);
@@ -538,7 +545,8 @@ static int traffic_run_pairs(struct coordinator *c, struct wave *w, bool marking
 			     const struct schedule_estimate *sum)
 {
 	bool mirrors = schedule_patterns[w->schedule.spec.pattern].mirrors;
-	struct round *r = traffic_new_round(c, w->count); /* a port is a client once in a round */
+	struct round *r =
+		traffic_new_round(c, w->ports.count); /* a port is a client once in a round */
 	char name[WAVE_NAME_MAX], file[WAVE_NAME_MAX];
 	int err = !r || !r->list || !r->load.flow || !r->marking ? -ENOMEM : 0;
 
@@ -572,7 +580,8 @@ static int traffic_run_wave(struct coordinator *c, int64_t rail, bool marking, s
 	if (sum.pairs)
 		err = traffic_run_pairs(c, &w, marking, &sum);
 	else if (!marking)
-		session_report(&c->s, "%s: no pair: expected ports of at least 2 hosts", name);
+		session_report(&c->s, "%s: no pair: expected ports of at least 2 hosts%s", name,
+			       w.schedule.spec.pattern == SCHEDULE_CROSS_RAIL ? " and rails" : "");
 	traffic_close_wave(&w);
 	return err ? err_sys(e, err, "%s", name) : 0;
 }

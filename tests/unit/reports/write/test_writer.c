@@ -239,10 +239,8 @@ static const char *const text_lines[] = {
 	"\n  RC-PFC-004  h1 roce0, h2 roce0: no link partner was heard (LLDP) [allowed by "
 	"--allow-inconclusive]\n",
 	"\n  RC-PFC-010  h1 roce0, h2 roce0: nothing was lost, but no congestion was made",
-	" [required]\n      next step    congest each host in turn: h1 receives, two other hosts "
-	"(h2, HOST2) send\n                   on h2 and HOST2: rocecheck probe server "
-	"(prints",
-	" on h1: rocecheck probe client h2 HOST2 --incast --tos 106 --token-file FILE\n",
+	" [required]\n      next step    run 'rocecheck validate FABRIC.yaml --maintenance PRIO' while no "
+	"job needs the\n                   fabric: it fills the link of each port in turn\n",
 	" 0 warnings, 4 inconclusive, 4 skipped. Exit code 1.\n",
 	"\nEvidence: [H] host settings, ",
 	"\n[], {}: no entry.\n",
