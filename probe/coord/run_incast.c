@@ -18,392 +18,352 @@
 #include "probe/traffic/histogram.h"
 
 #define INCAST_SENDERS 4u /* to one port, where there are as many */
-#define INCAST_QPS 4u     /* of a NIC: one queue pair does not fill its link */
-#define CANARY_BYTES 64u
-
-/* The ports of a rail that can take part, in the order of the record. */
-struct incast_rail {
-  struct schedule_port *at; /* owned */
-  unsigned int *port;       /* owned; of run.host[at.host] */
-  unsigned int count, number;
-};
+#define INCAST_QPS     4u /* of a NIC: one queue pair does not fill its link */
+#define CANARY_BYTES   64u
 
 /* One round: all groups at once. */
 struct incast_round {
-  struct load load;
-  struct destinations (*place)[SIDES]; /* of each flow, as the next ones */
-  unsigned int *pair;                  /* index in run.pair[] */
-  const struct run_pair **ends;        /* while the load runs */
-  struct traffic_spec spec[SIDES];     /* of a pair while it is prepared */
-  unsigned int most;
+	struct load load;
+	struct destinations (*place)[SIDES]; /* of each flow, as the next ones */
+	unsigned int *pair;		     /* index in run.pair[] */
+	const struct run_pair **ends;	     /* while the load runs */
+	struct traffic_spec spec[SIDES];     /* of a pair while it is prepared */
+	unsigned int most;
 };
 
-static void incast_free_rail(struct incast_rail *rail) {
-  free(rail->at);
-  free(rail->port);
-}
-
-static int incast_find_rail(const struct coordinator *c, unsigned int number,
-                            struct incast_rail *rail) {
-  const struct run *r = c->s.r;
-  unsigned int count = 0;
-
-  for (unsigned int h = 0; h < r->host_count; h++)
-    count += r->host[h].port_count;
-  *rail = (struct incast_rail){.number = number};
-  rail->at = calloc(count + 1, sizeof(*rail->at));
-  rail->port = calloc(count + 1, sizeof(*rail->port));
-  if (!rail->at || !rail->port)
-    return -ENOMEM;
-  for (unsigned int h = 0; h < r->host_count; h++)
-    for (unsigned int p = 0; p < r->host[h].port_count; p++)
-      if (r->host[h].port[p].rail == number && session_ready(&c->s, h)) {
-        rail->at[rail->count] = (struct schedule_port){
-            .host_name = r->host[h].name,
-            .netdev = r->host[h].port[p].netdev,
-            .host = h,
-            .rail = number,
-        };
-        rail->port[rail->count++] = p;
-      }
-  return 0;
-}
-
-static void incast_free_round(struct incast_round *r) {
-  free(r->load.flow);
-  free(r->place);
-  free(r->pair);
-  free(r->ends);
+static void incast_free_round(struct incast_round *r)
+{
+	free(r->load.flow);
+	free(r->place);
+	free(r->pair);
+	free(r->ends);
 }
 
 /* Room for so many flows at once: of each port one, and a canary of each group.
  */
-static int incast_open_round(struct coordinator *c, unsigned int ports,
-                             struct incast_round *r) {
-  *r = (struct incast_round){.load = {.loop = c->s.loop}, .most = 2 * ports};
-  r->load.flow = calloc(r->most + 1, sizeof(*r->load.flow));
-  r->place = calloc(r->most + 1, sizeof(*r->place));
-  r->pair = calloc(r->most + 1, sizeof(*r->pair));
-  r->ends = calloc(r->most + 1, sizeof(*r->ends));
-  if (r->load.flow && r->place && r->pair && r->ends)
-    return 0;
-  incast_free_round(r);
-  return -ENOMEM;
+static int incast_open_round(struct coordinator *c, unsigned int count, struct incast_round *r)
+{
+	*r = (struct incast_round){.load = {.loop = c->s.loop}, .most = 2 * count};
+	r->load.flow = calloc(r->most + 1, sizeof(*r->load.flow));
+	r->place = calloc(r->most + 1, sizeof(*r->place));
+	r->pair = calloc(r->most + 1, sizeof(*r->pair));
+	r->ends = calloc(r->most + 1, sizeof(*r->ends));
+	if (r->load.flow && r->place && r->pair && r->ends)
+		return 0;
+	incast_free_round(r);
+	return -ENOMEM;
 }
 
 /* Adds a pair to the record and to the round. */
-static int incast_add_pair(struct coordinator *c, struct incast_round *r,
-                           const struct run_pair *p) {
-  struct run *run = c->s.r;
-  struct run_pair *list =
-      realloc(run->pair, (run->pair_count + 1) * sizeof(*list));
+static int incast_add_pair(struct coordinator *c, struct incast_round *r, const struct run_pair *p)
+{
+	struct run *run = c->s.r;
+	struct run_pair *list = realloc(run->pair, (run->pair_count + 1) * sizeof(*list));
 
-  if (!list)
-    return -ENOMEM;
-  run->pair = list;
-  list[run->pair_count] = *p;
-  r->pair[r->load.count++] = run->pair_count++;
-  return 0;
+	if (!list)
+		return -ENOMEM;
+	run->pair = list;
+	list[run->pair_count] = *p;
+	r->pair[r->load.count++] = run->pair_count++;
+	return 0;
 }
 
-static struct run_pair *incast_pair(struct coordinator *c,
-                                    const struct incast_round *r,
-                                    unsigned int flow) {
-  return &c->s.r->pair[r->pair[flow]];
+static struct run_pair *incast_pair(struct coordinator *c, const struct incast_round *r,
+				    unsigned int flow)
+{
+	return &c->s.r->pair[r->pair[flow]];
 }
 
 /* What the phase changes of a load's spec: class, length, and no pace. */
-static void incast_set_spec(const struct coordinator *c,
-                            const struct run_pair *p, struct traffic_spec *spec,
-                            uint8_t tos, bool soft) {
-  struct traffic_class *k = &spec->class[0];
+static void incast_set_spec(const struct coordinator *c, const struct run_pair *p,
+			    struct traffic_spec *spec, uint8_t tos, bool soft)
+{
+	struct traffic_class *k = &spec->class[0];
 
-  spec->tcp_count = 0;
-  spec->duration_ms = c->f->traffic_s * 1000;
-  k->tos = tos;
-  k->sl = p->prio;
-  k->check = TRAFFIC_CHECK_SAMPLED;
-  k->verb = p->verb;
-  if (p->verb == TRAFFIC_SEND) {
-    k->probe = true;
-    k->message_bytes = CANARY_BYTES;
-    return;
-  }
-  spec->mode = TRAFFIC_STRICT;
-  k->qps = soft ? 1 : INCAST_QPS;
+	spec->tcp_count = 0;
+	spec->duration_ms = c->f->traffic_s * 1000;
+	k->tos = tos;
+	k->sl = p->prio;
+	k->check = TRAFFIC_CHECK_SAMPLED;
+	k->verb = p->verb;
+	if (p->verb == TRAFFIC_SEND) {
+		k->probe = true;
+		k->message_bytes = CANARY_BYTES;
+		return;
+	}
+	spec->mode = TRAFFIC_STRICT;
+	k->qps = soft ? 1 : INCAST_QPS;
 }
 
 /* RoCE's class is marked as an application on that host would mark it. */
-static void incast_prepare(struct coordinator *c, struct incast_round *r,
-                           unsigned int flow) {
-  struct run_pair *p = incast_pair(c, r, flow);
-  struct load_flow *f = &r->load.flow[flow];
-  int tos = profile_prio_tos(&c->f->profile, p->prio);
-  bool roce = profile_roce_prio(&c->f->profile) == p->prio;
-  const struct run_port *port[SIDES] = {
-      &c->s.r->host[p->client_host].port[p->client_port],
-      &c->s.r->host[p->server_host].port[p->server_port],
-  };
+static void incast_prepare(struct coordinator *c, struct incast_round *r, unsigned int flow)
+{
+	struct run_pair *p = incast_pair(c, r, flow);
+	struct load_flow *f = &r->load.flow[flow];
+	int tos = profile_prio_tos(&c->f->profile, p->prio);
+	bool roce = profile_roce_prio(&c->f->profile) == p->prio;
+	const struct run_port *port[SIDES] = {
+		&c->s.r->host[p->client_host].port[p->client_port],
+		&c->s.r->host[p->server_host].port[p->server_port],
+	};
 
-  phase_prepare_specs(c, p, r->place[flow], f, r->spec);
-  for (unsigned int i = 0; i < SIDES && !f->failed; i++) {
-    uint8_t own = roce ? r->spec[i].class[0].tos : (uint8_t)tos;
+	phase_prepare_specs(c, p, r->place[flow], f, r->spec);
+	for (unsigned int i = 0; i < SIDES && !f->failed; i++) {
+		uint8_t own = roce ? r->spec[i].class[0].tos : (uint8_t)tos;
 
-    incast_set_spec(c, p, &r->spec[i], own, port[i]->soft);
-    *(i == SIDE_CLIENT ? &p->client_tos : &p->server_tos) = own;
-  }
-  if (f->failed)
-    return;
-  /* Both ends have the same number of queue pairs. */
-  for (unsigned int i = 0; i < SIDES; i++) {
-    if (port[!i]->soft)
-      r->spec[i].class[0].qps = 1;
-    f->end[i].spec = traffic_spec_to_json(&r->spec[i]);
-  }
-  f->duration_ms = r->spec->duration_ms;
+		incast_set_spec(c, p, &r->spec[i], own, port[i]->soft);
+		*(i == SIDE_CLIENT ? &p->client_tos : &p->server_tos) = own;
+	}
+	if (f->failed)
+		return;
+	/* Both ends have the same number of queue pairs. */
+	for (unsigned int i = 0; i < SIDES; i++) {
+		if (port[!i]->soft)
+			r->spec[i].class[0].qps = 1;
+		f->end[i].spec = traffic_spec_to_json(&r->spec[i]);
+	}
+	f->duration_ms = r->spec->duration_ms;
 }
 
 /* Reads what the client of a pair has more than its result. */
-static void incast_read_class(struct run_pair *p, struct load_flow *f,
-                              const json_t *result) {
-  struct traffic_report report = {0};
-  struct err e = {0};
+static void incast_read_class(struct run_pair *p, struct load_flow *f, const json_t *result)
+{
+	struct traffic_report report = {0};
+	struct err e = {0};
 
-  if (traffic_report_from_json(result, &report, &e) ||
-      report.class_count != 1) {
-    if (!e.code)
-      err_set(&e, -EINVAL, "%u classes in the result", report.class_count);
-    load_fail(f, SIDE_CLIENT, &e);
-  } else {
-    p->losses = report.class[0].losses;
-  }
-  if (!f->failed && p->verb == TRAFFIC_SEND) {
-    p->p50_ns = histogram_percentile(&report.class[0].latency, HISTOGRAM_P50);
-    p->p99_ns = histogram_percentile(&report.class[0].latency, HISTOGRAM_P99);
-  }
-  traffic_report_clear(&report);
+	if (traffic_report_from_json(result, &report, &e) || report.class_count != 1) {
+		if (!e.code)
+			err_set(&e, -EINVAL, "%u classes in the result", report.class_count);
+		load_fail(f, SIDE_CLIENT, &e);
+	} else {
+		p->losses = report.class[0].losses;
+	}
+	if (!f->failed && p->verb == TRAFFIC_SEND) {
+		p->p50_ns = histogram_percentile(&report.class[0].latency, HISTOGRAM_P50);
+		p->p99_ns = histogram_percentile(&report.class[0].latency, HISTOGRAM_P99);
+	}
+	traffic_report_clear(&report);
 }
 
-static void incast_report_pair(struct coordinator *c,
-                               const struct run_pair *p) {
-  const struct run_host *client = &c->s.r->host[p->client_host];
-  const struct run_host *server = &c->s.r->host[p->server_host];
-  double seconds = (double)p->client.duration_ns / 1e9;
-  const char *phase = qos_word_text(run_phase_words, p->phase);
+static void incast_report_pair(struct coordinator *c, const struct run_pair *p)
+{
+	const struct run_host *client = &c->s.r->host[p->client_host];
+	const struct run_host *server = &c->s.r->host[p->server_host];
+	double seconds = (double)p->client.duration_ns / 1e9;
+	const char *phase = qos_word_text(run_phase_words, p->phase);
 
-  if (!p->ran)
-    session_report(&c->s, "%s -> %s %s: %s", client->name, server->name, phase,
-                   p->error);
-  else if (p->verb == TRAFFIC_SEND)
-    session_report(
-        &c->s, "%s -> %s canary on priority %u: median %.1f us, 99 %% %.1f us",
-        client->name, server->name, p->prio, (double)p->p50_ns / 1e3,
-        (double)p->p99_ns / 1e3);
-  else
-    session_report(
-        &c->s, "%s %s -> %s %s %s on priority %u: %.2f MB/s, %llu losses",
-        client->name, client->port[p->client_port].netdev, server->name,
-        server->port[p->server_port].netdev, phase, p->prio,
-        seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
-        (unsigned long long)p->losses);
+	if (!p->ran)
+		session_report(&c->s, "%s -> %s %s: %s", client->name, server->name, phase,
+			       p->error);
+	else if (p->verb == TRAFFIC_SEND)
+		session_report(&c->s,
+			       "%s -> %s canary on priority %u: median %.1f us, 99 %% %.1f us",
+			       client->name, server->name, p->prio, (double)p->p50_ns / 1e3,
+			       (double)p->p99_ns / 1e3);
+	else
+		session_report(&c->s, "%s %s -> %s %s %s on priority %u: %.2f MB/s, %llu losses",
+			       client->name, client->port[p->client_port].netdev, server->name,
+			       server->port[p->server_port].netdev, phase, p->prio,
+			       seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
+			       (unsigned long long)p->losses);
 }
 
 /* Runs the load beside the breaker; without memory for a breaker, not at all.
  */
-static void incast_run_load(struct coordinator *c, struct incast_round *r) {
-  struct load *l = &r->load;
-  struct breaker b;
-  struct err e;
+static void incast_run_load(struct coordinator *c, struct incast_round *r)
+{
+	struct load *l = &r->load;
+	struct breaker b;
+	struct err e;
 
-  for (unsigned int i = 0; i < l->count; i++)
-    r->ends[i] = incast_pair(c, r, i);
-  if (!breaker_start(&b, &c->s, r->ends, l->count)) {
-    load_run(l);
-  } else {
-    err_sys(&e, -ENOMEM, "incast");
-    for (unsigned int i = 0; i < l->count; i++)
-      load_fail(&l->flow[i], SIDE_CLIENT, &e);
-  }
-  breaker_stop(&b);
+	for (unsigned int i = 0; i < l->count; i++)
+		r->ends[i] = incast_pair(c, r, i);
+	if (!breaker_start(&b, &c->s, r->ends, l->count)) {
+		load_run(l);
+	} else {
+		err_sys(&e, -ENOMEM, "incast");
+		for (unsigned int i = 0; i < l->count; i++)
+			load_fail(&l->flow[i], SIDE_CLIENT, &e);
+	}
+	breaker_stop(&b);
 }
 
 /* Runs the flows that were added to the round, and empties it. */
-static void incast_run_round(struct coordinator *c, struct incast_round *r) {
-  struct load *l = &r->load;
+static void incast_run_round(struct coordinator *c, struct incast_round *r)
+{
+	struct load *l = &r->load;
 
-  memset(l->flow, 0, l->count * sizeof(*l->flow));
-  for (unsigned int i = 0; i < l->count; i++)
-    incast_prepare(c, r, i);
-  load_open(l, "traffic_open");
-  load_connect(l);
-  incast_run_load(c, r);
-  for (unsigned int i = 0; i < l->count; i++) {
-    struct run_pair *p = incast_pair(c, r, i);
-    struct load_flow *f = &l->flow[i];
-    const json_t *result = phase_read_result(p, f, SIDE_CLIENT);
+	memset(l->flow, 0, l->count * sizeof(*l->flow));
+	for (unsigned int i = 0; i < l->count; i++)
+		incast_prepare(c, r, i);
+	load_open(l, "traffic_open");
+	load_connect(l);
+	incast_run_load(c, r);
+	for (unsigned int i = 0; i < l->count; i++) {
+		struct run_pair *p = incast_pair(c, r, i);
+		struct load_flow *f = &l->flow[i];
+		const json_t *result = phase_read_result(p, f, SIDE_CLIENT);
 
-    if (result)
-      incast_read_class(p, f, result);
-    phase_read_result(p, f, SIDE_SERVER);
-  }
-  load_close(l);
-  for (unsigned int i = 0; i < l->count; i++) {
-    struct run_pair *p = incast_pair(c, r, i);
+		if (result)
+			incast_read_class(p, f, result);
+		phase_read_result(p, f, SIDE_SERVER);
+	}
+	load_close(l);
+	for (unsigned int i = 0; i < l->count; i++) {
+		struct run_pair *p = incast_pair(c, r, i);
 
-    p->ran = !l->flow[i].failed;
-    if (!p->ran)
-      agent_error_text(&l->flow[i].e, p->error, sizeof(p->error));
-    incast_report_pair(c, p);
-  }
-  l->count = 0;
+		p->ran = !l->flow[i].failed;
+		if (!p->ran)
+			agent_error_text(&l->flow[i].e, p->error, sizeof(p->error));
+		incast_report_pair(c, p);
+	}
+	l->count = 0;
 }
 
 static void incast_add_flow(struct coordinator *c, struct incast_round *r,
-                            const struct incast_rail *rail, unsigned int client,
-                            unsigned int server, enum run_phase phase,
-                            uint8_t prio) {
-  bool canary = phase == PHASE_CANARY || phase == PHASE_CANARY_BESIDE;
-  const struct run_pair p = {
-      .client_host = rail->at[client].host,
-      .client_port = rail->port[client],
-      .server_host = rail->at[server].host,
-      .server_port = rail->port[server],
-      .verb = canary ? TRAFFIC_SEND : TRAFFIC_WRITE,
-      .phase = phase,
-      .prio = prio,
-  };
+			    const struct phase_ports *ports, unsigned int client,
+			    unsigned int server, enum run_phase phase, uint8_t prio)
+{
+	bool canary = phase == PHASE_CANARY || phase == PHASE_CANARY_BESIDE;
+	const struct run_pair p = {
+		.client_host = ports->list[client].host,
+		.client_port = ports->port[client],
+		.server_host = ports->list[server].host,
+		.server_port = ports->port[server],
+		.verb = canary ? TRAFFIC_SEND : TRAFFIC_WRITE,
+		.phase = phase,
+		.prio = prio,
+	};
 
-  if (incast_add_pair(c, r, &p))
-    session_report(&c->s, "out of memory: a pair is left out");
+	if (incast_add_pair(c, r, &p))
+		session_report(&c->s, "out of memory: a pair is left out");
 }
 
 /* Adds a canary between the first two hosts that send to one server: it shares
  * their links, and not the link that is full. */
 static void incast_add_canaries(struct coordinator *c, struct incast_round *r,
-                                const struct incast_rail *rail,
-                                const struct schedule *s, enum run_phase phase,
-                                int prio) {
-  unsigned int last = UINT_MAX; /* server whose group has its canary */
+				const struct phase_ports *ports, const struct schedule *s,
+				enum run_phase phase, int prio)
+{
+	unsigned int last = UINT_MAX; /* server whose group has its canary */
 
-  for (unsigned int i = 1; i < s->pair_count && prio >= 0; i++) {
-    const struct schedule_pair *a = &s->pair[i - 1], *b = &s->pair[i];
+	for (unsigned int i = 1; i < s->pair_count && prio >= 0; i++) {
+		const struct schedule_pair *a = &s->pair[i - 1], *b = &s->pair[i];
 
-    if (a->server != b->server || a->server == last ||
-        rail->at[a->client].host == rail->at[b->client].host)
-      continue;
-    last = a->server;
-    incast_add_flow(c, r, rail, a->client, b->client, phase, (uint8_t)prio);
-  }
+		if (a->server != b->server || a->server == last ||
+		    ports->list[a->client].host == ports->list[b->client].host)
+			continue;
+		last = a->server;
+		incast_add_flow(c, r, ports, a->client, b->client, phase, (uint8_t)prio);
+	}
 }
 
 /* Runs all rounds of an incast of a rail; canary: its priority, or -1. */
 static void incast_run_rounds(struct coordinator *c, struct incast_round *r,
-                              const struct incast_rail *rail,
-                              struct schedule *s, enum run_phase phase,
-                              unsigned int prio, int canary) {
-  while (!session_stopped(&c->s) && schedule_next(s)) {
-    if (phase == PHASE_INCAST && canary >= 0) {
-      incast_add_canaries(c, r, rail, s, PHASE_CANARY, canary);
-      incast_run_round(c, r);
-    }
-    for (unsigned int i = 0; i < s->pair_count; i++)
-      incast_add_flow(c, r, rail, s->pair[i].client, s->pair[i].server, phase,
-                      (uint8_t)prio);
-    if (phase == PHASE_INCAST)
-      incast_add_canaries(c, r, rail, s, PHASE_CANARY_BESIDE, canary);
-    incast_run_round(c, r);
-  }
-  schedule_rewind(s);
+			      const struct phase_ports *ports, struct schedule *s,
+			      enum run_phase phase, unsigned int prio, int canary)
+{
+	while (!session_stopped(&c->s) && schedule_next(s)) {
+		if (phase == PHASE_INCAST && canary >= 0) {
+			incast_add_canaries(c, r, ports, s, PHASE_CANARY, canary);
+			incast_run_round(c, r);
+		}
+		for (unsigned int i = 0; i < s->pair_count; i++)
+			incast_add_flow(c, r, ports, s->pair[i].client, s->pair[i].server, phase,
+					(uint8_t)prio);
+		if (phase == PHASE_INCAST)
+			incast_add_canaries(c, r, ports, s, PHASE_CANARY_BESIDE, canary);
+		incast_run_round(c, r);
+	}
+	schedule_rewind(s);
 }
 
 /* The priority of another class: a lossy one or, for a canary, rather a
  * lossless one that the incast leaves alone. -1 without one. */
-static int incast_other_prio(const struct fabric *f, bool canary) {
-  const struct profile *p = &f->profile;
-  uint8_t lossless = p->qos.pfc_enabled,
-          others = (uint8_t)(lossless & ~f->maintenance);
+static int incast_other_prio(const struct fabric *f, bool canary)
+{
+	const struct profile *p = &f->profile;
+	uint8_t lossless = p->qos.pfc_enabled, others = (uint8_t)(lossless & ~f->maintenance);
 
-  for (unsigned int prio = 0; canary && prio < QOS_PRIOS; prio++)
-    if (others & 1u << prio && profile_prio_tos(p, prio) >= 0)
-      return (int)prio;
-  for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-    if (!(lossless & 1u << prio) && profile_prio_tos(p, prio) >= 0)
-      return (int)prio;
-  return -1;
+	for (unsigned int prio = 0; canary && prio < QOS_PRIOS; prio++)
+		if (others & 1u << prio && profile_prio_tos(p, prio) >= 0)
+			return (int)prio;
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (!(lossless & 1u << prio) && profile_prio_tos(p, prio) >= 0)
+			return (int)prio;
+	return -1;
 }
 
 /* Runs one phase on a rail: each of these priorities in turn. */
-static int incast_run_rail(struct coordinator *c, unsigned int number,
-                           enum run_phase phase, uint8_t prios, struct err *e) {
-  int canary = phase == PHASE_INCAST ? incast_other_prio(c->f, true) : -1;
-  struct incast_rail rail;
-  struct incast_round r = {0};
-  struct schedule s = {0};
-  int err = incast_find_rail(c, number, &rail);
+static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_phase phase,
+			   uint8_t prios, struct err *e)
+{
+	int canary = phase == PHASE_INCAST ? incast_other_prio(c->f, true) : -1;
+	struct phase_ports ports = {0};
+	struct incast_round r = {0};
+	struct schedule s = {0};
+	int err = phase_ports_find(c, number, &ports);
 
-  if (!err)
-    err = incast_open_round(c, rail.count, &r);
-  if (!err) {
-    const struct schedule_spec spec = {
-        .pattern = SCHEDULE_INCAST,
-        .port = rail.at,
-        .n = rail.count,
-        .senders = INCAST_SENDERS,
-    };
+	if (!err)
+		err = incast_open_round(c, ports.count, &r);
+	if (!err) {
+		const struct schedule_spec spec = {
+			.pattern = SCHEDULE_INCAST,
+			.port = ports.list,
+			.n = ports.count,
+			.senders = INCAST_SENDERS,
+		};
 
-    err = schedule_open(&s, &spec, e);
-  }
-  for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++) {
-    if (!(prios & 1u << prio))
-      continue;
-    session_report(
-        &c->s, "rail %u: %s on priority %u, %u ports, links are filled", number,
-        phase == PHASE_INCAST ? "incast" : "negative control", prio,
-        rail.count);
-    incast_run_rounds(c, &r, &rail, &s, phase, prio, canary);
-  }
-  schedule_close(&s);
-  incast_free_round(&r);
-  incast_free_rail(&rail);
-  return err == -ENOMEM ? err_sys(e, err, "incast") : err;
+		err = schedule_open(&s, &spec, e);
+	}
+	for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++) {
+		if (!(prios & 1u << prio))
+			continue;
+		session_report(&c->s, "rail %u: %s on priority %u, %u ports, links are filled",
+			       number, phase == PHASE_INCAST ? "incast" : "negative control", prio,
+			       ports.count);
+		incast_run_rounds(c, &r, &ports, &s, phase, prio, canary);
+	}
+	schedule_close(&s);
+	incast_free_round(&r);
+	phase_ports_clear(&ports);
+	return err == -ENOMEM ? err_sys(e, err, "incast") : err;
 }
 
-static int incast_run_rails(struct coordinator *c, enum run_phase phase,
-                            uint8_t prios, enum run_reading after,
-                            struct err *e) {
-  int err = 0;
+static int incast_run_rails(struct coordinator *c, enum run_phase phase, uint8_t prios,
+			    enum run_reading after, struct err *e)
+{
+	int err = 0;
 
-  for (int64_t at = phase_next_rail(c->s.r, -1);
-       !err && at >= 0 && !session_stopped(&c->s);
-       at = phase_next_rail(c->s.r, at))
-    err = incast_run_rail(c, (unsigned int)at, phase, prios, e);
-  c->s.broken = false; /* what follows is no load */
-  session_pause(&c->s, session_settle_ms(&c->s));
-  session_ask_counters(&c->s, false);
-  session_read_counters(&c->s, after);
-  return err;
+	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
+	     at = phase_next_rail(c->s.r, at))
+		err = incast_run_rail(c, (unsigned int)at, phase, prios, e);
+	c->s.broken = false; /* what follows is no load */
+	session_pause(&c->s, session_settle_ms(&c->s));
+	session_ask_counters(&c->s, false);
+	session_read_counters(&c->s, after);
+	return err;
 }
 
-static bool incast_was_broken(const struct run *r) {
-  for (unsigned int h = 0; h < r->host_count; h++)
-    for (unsigned int p = 0; p < r->host[h].port_count; p++)
-      if (r->host[h].port[p].breaker[0])
-        return true;
-  return false;
+static bool incast_was_broken(const struct run *r)
+{
+	for (unsigned int h = 0; h < r->host_count; h++)
+		for (unsigned int p = 0; p < r->host[h].port_count; p++)
+			if (r->host[h].port[p].breaker[0])
+				return true;
+	return false;
 }
 
-int phase_incast(struct coordinator *c, struct err *e) {
-  int lossy = incast_other_prio(c->f, false);
-  int err = incast_run_rails(c, PHASE_INCAST, c->f->maintenance,
-                             READ_INCAST_AFTER, e);
+int phase_incast(struct coordinator *c, struct err *e)
+{
+	int lossy = incast_other_prio(c->f, false);
+	int err = incast_run_rails(c, PHASE_INCAST, c->f->maintenance, READ_INCAST_AFTER, e);
 
-  if (err || session_stopped(&c->s) || incast_was_broken(c->s.r))
-    return err;
-  if (lossy < 0) {
-    session_report(&c->s,
-                   "no negative control: the profile has no lossy priority");
-    return 0;
-  }
-  return incast_run_rails(c, PHASE_CONTROL, (uint8_t)(1u << lossy),
-                          READ_CONTROL_AFTER, e);
+	if (err || session_stopped(&c->s) || incast_was_broken(c->s.r))
+		return err;
+	if (lossy < 0) {
+		session_report(&c->s, "no negative control: the profile has no lossy priority");
+		return 0;
+	}
+	return incast_run_rails(c, PHASE_CONTROL, (uint8_t)(1u << lossy), READ_CONTROL_AFTER, e);
 }

@@ -239,9 +239,10 @@ static const char *const text_lines[] = {
 	"\n  RC-PFC-004  h1 roce0, h2 roce0: no link partner was heard (LLDP) [allowed by "
 	"--allow-inconclusive]\n",
 	"\n  RC-PFC-010  h1 roce0, h2 roce0: nothing was lost, but no congestion was made",
-	" [required]\n      next step    run 'rocecheck validate FABRIC.yaml --maintenance PRIO' while no "
+	" [required]\n      next step    run 'rocecheck validate FABRIC.yaml --maintenance PRIO' "
+	"while no "
 	"job needs the\n                   fabric: it fills the link of each port in turn\n",
-	" 0 warnings, 4 inconclusive, 4 skipped. Exit code 1.\n",
+	" 0 warnings, 4 inconclusive, 12 skipped. Exit code 1.\n",
 	"\nEvidence: [H] host settings, ",
 	"\n[], {}: no entry.\n",
 	"->: consequence of the root cause above.\nINCONCL: ",
@@ -273,10 +274,12 @@ static void test_text_tcp(void **state)
 		"run 20261120-120000-0a1b\n      TCP background, 2 pairs: TCP 0, 4 streams, no "
 		"rate "
 		"limit, "
-		"ToS 0 (DSCP 0): 67.0 MB arrived, 24\n          segments retransmitted\n      level maintenance;",
+		"ToS 0 (DSCP 0): 67.0 MB arrived, 24\n          segments retransmitted\n      "
+		"level maintenance;",
 		"run 20261120-120000-0a1b\n      TCP background, 1 pair: TCP 0, 4 streams, no rate "
 		"limit, "
-		"ToS 0 (DSCP 0): 34.0 MB arrived, 12\n          segments retransmitted\n      level maintenance;",
+		"ToS 0 (DSCP 0): 34.0 MB arrived, 12\n          segments retransmitted\n      "
+		"level maintenance;",
 	};
 	static struct sample s;
 
