@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Expands sets of names. Each bracket is a digit of a mixed-radix number: name i uses element i
- * modulo the size of the last bracket, the quotient selects the elements of the brackets before it.
+ * Expands sets of names, and folds names into sets. Each bracket is a digit of a mixed-radix
+ * number: name i uses element i modulo the size of the last bracket, the quotient selects the
+ * elements of the brackets before it. Folding goes from the last number of a name to the first, and
+ * joins the names that are equal but for this number.
  */
 #include "profiles/base/nodeset.h"
 
@@ -149,4 +151,186 @@ int nodeset_name(const char *text, unsigned int i, char *name, size_t size)
 		text = brackets[b].close + 1;
 	}
 	return used >= size ? -ENAMETOOLONG : 0;
+}
+
+/* A name, or a set of names, and the number in it that a pass folds. */
+struct nodeset_item {
+	char *text;    /* owned */
+	size_t prefix; /* bytes before the number; without one: all */
+	size_t digits; /* 0: no number to fold */
+	unsigned long value;
+	bool opaque; /* has a bracket or a comma of its own */
+};
+
+/* Finds the number that has so many numbers and brackets behind it. */
+static void nodeset_find_number(struct nodeset_item *item, unsigned int behind)
+{
+	size_t size = strlen(item->text), at = size;
+
+	item->prefix = size;
+	item->digits = 0;
+	item->value = 0;
+	while (at > 0 && !item->opaque) {
+		size_t end = at--;
+
+		if (item->text[at] == ']')
+			while (at > 0 && item->text[at] != '[')
+				at--;
+		else if (!strchr("0123456789", item->text[at]))
+			continue;
+		else
+			while (at > 0 && strchr("0123456789", item->text[at - 1]))
+				at--;
+		if (behind--)
+			continue;
+		if (item->text[at] == '[' || end - at > DIGITS_MAX)
+			return;
+		item->prefix = at;
+		item->digits = end - at;
+		item->value = strtoul(item->text + at, NULL, 10);
+		return;
+	}
+}
+
+/* Compares all but the number. */
+static int nodeset_compare_rest(const struct nodeset_item *x, const struct nodeset_item *y)
+{
+	size_t size = x->prefix < y->prefix ? x->prefix : y->prefix;
+	int difference = memcmp(x->text, y->text, size);
+
+	if (!difference)
+		difference = (x->prefix > y->prefix) - (x->prefix < y->prefix);
+	if (!difference)
+		difference = !y->digits - !x->digits;
+	return difference
+		       ? difference
+		       : strcmp(x->text + x->prefix + x->digits, y->text + y->prefix + y->digits);
+}
+
+static int nodeset_compare(const void *a, const void *b)
+{
+	const struct nodeset_item *x = a, *y = b;
+	int difference = nodeset_compare_rest(x, y);
+
+	if (!difference)
+		difference = (x->value > y->value) - (x->value < y->value);
+	return difference ? difference : (x->digits > y->digits) - (x->digits < y->digits);
+}
+
+/* True when y is the number after x in a range whose first number has so many digits. */
+static bool nodeset_continues(const struct nodeset_item *x, const struct nodeset_item *y,
+			      size_t width)
+{
+	char next[24];
+	int digits = snprintf(next, sizeof(next), "%0*lu", (int)width, y->value);
+
+	return y->value == x->value + 1 && y->digits == (size_t)digits;
+}
+
+/* Writes "[1-3,7]" for the numbers of sorted items. */
+static void nodeset_print_ranges(const struct nodeset_item *items, size_t count, FILE *out)
+{
+	for (size_t i = 0, last; i < count; i = last + 1) {
+		for (last = i; last + 1 < count &&
+			       nodeset_continues(&items[last], &items[last + 1], items[i].digits);)
+			last++;
+		fprintf(out, "%c%.*s", i ? ',' : '[', (int)items[i].digits,
+			items[i].text + items[i].prefix);
+		if (last > i)
+			fprintf(out, "-%.*s", (int)items[last].digits,
+				items[last].text + items[last].prefix);
+	}
+	fputc(']', out);
+}
+
+/* Replaces the text of the first item by the set of all, and clears the others. */
+static int nodeset_join(struct nodeset_item *items, size_t count)
+{
+	const char *behind = items->text + items->prefix + items->digits;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool failed;
+
+	if (!out)
+		return -ENOMEM;
+	fprintf(out, "%.*s", (int)items->prefix, items->text);
+	nodeset_print_ranges(items, count, out);
+	fputs(behind, out);
+	failed = ferror(out);
+	if (fclose(out) || failed) {
+		free(text);
+		return -ENOMEM;
+	}
+	for (size_t i = 0; i < count; i++) {
+		free(items[i].text);
+		items[i].text = NULL;
+	}
+	items->text = text;
+	return 0;
+}
+
+/* One pass: sorts, and joins what differs in one number. *count falls. */
+static int nodeset_fold_number(struct nodeset_item *items, size_t *count, unsigned int behind)
+{
+	size_t kept = 0;
+	int err = 0;
+
+	for (size_t i = 0; i < *count; i++)
+		nodeset_find_number(&items[i], behind);
+	qsort(items, *count, sizeof(*items), nodeset_compare);
+	for (size_t i = 0, next; i < *count; i = next) {
+		size_t last = i; /* of those with another number than the one before */
+
+		for (next = i + 1; next < *count && !nodeset_compare_rest(&items[i], &items[next]);
+		     next++)
+			if (!nodeset_compare(&items[last], &items[next])) {
+				free(items[next].text);
+				items[next].text = NULL;
+			} else if (++last != next) {
+				items[last] = items[next];
+				items[next].text = NULL;
+			}
+		if (!err && last > i)
+			err = nodeset_join(&items[i], last - i + 1);
+		/* After an error every text is kept for the caller to free. */
+		for (size_t k = i; k <= last; k++)
+			if (items[k].text)
+				items[kept++] = items[k];
+	}
+	*count = kept;
+	return err;
+}
+
+int nodeset_fold(const char *const *names, size_t count, char **text)
+{
+	struct nodeset_item *items = calloc(count + 1, sizeof(*items));
+	size_t made = 0, size = 1;
+	int err = items ? 0 : -ENOMEM;
+	char *end = NULL;
+
+	for (; !err && made < count; made++) {
+		items[made].text = strdup(names[made]);
+		items[made].opaque = strpbrk(names[made], ",[]");
+		if (!items[made].text)
+			err = -ENOMEM;
+	}
+	for (unsigned int behind = 0; !err && behind < BRACKETS_MAX; behind++)
+		err = nodeset_fold_number(items, &made, behind);
+	for (size_t i = 0; !err && i < made; i++)
+		size += strlen(items[i].text) + 1;
+	if (!err)
+		end = malloc(size);
+	if (!err && !end)
+		err = -ENOMEM;
+	if (!err) {
+		*text = end;
+		*end = '\0';
+		for (size_t i = 0; i < made; i++)
+			end += sprintf(end, "%s%s", i ? "," : "", items[i].text);
+	}
+	for (size_t i = 0; items && i < made; i++)
+		free(items[i].text);
+	free(items);
+	return err;
 }

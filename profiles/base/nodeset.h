@@ -17,4 +17,8 @@ int nodeset_count(const char *text, struct err *e);
 /* Writes name number i (from 0, below the count). -ENAMETOOLONG. */
 int nodeset_name(const char *text, unsigned int i, char *name, size_t size);
 
+/* Folds names into sets, "gpu[01-16],login": each name once, in any order and number. Names with a
+ * bracket or a comma stay as they are. *text is the caller's to free; -ENOMEM. */
+int nodeset_fold(const char *const *names, size_t count, char **text);
+
 #endif

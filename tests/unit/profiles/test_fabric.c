@@ -56,7 +56,8 @@ static void expect_tcp(const struct fabric *f)
 static void test_everything(void **state)
 {
 	static const char text[] = HEAD
-		"engine: local\nlauncher: srun -w {host} --overlap\nssh: {config: ../ssh_config}\nagent: /opt/rocecheck\n"
+		"engine: local\nlauncher: srun -w {host} --overlap\nssh: {config: "
+		"../ssh_config}\nagent: /opt/rocecheck\n"
 		"capture: full\n"
 		"hosts:\n"
 		"  - name: h1\n"
@@ -510,6 +511,68 @@ static void test_bad_nodesets(void **state)
 	}
 }
 
+static void test_nodeset_fold(void **state)
+{
+	static const struct {
+		const char *names[6], *want;
+	} cases[] = {
+		{{NULL}, ""},
+		{{"h1"}, "h1"},
+		{{"h1", "h1"}, "h1"},
+		{{"h2", "h1"}, "h[1-2]"},
+		{{"h10", "h9", "h1", "h11"}, "h[1,9-11]"},
+		{{"h08", "h09", "h10", "h11"}, "h[08-11]"},
+		{{"h9", "h010"}, "h[9,010]"},
+		{{"h1", "login", "h2", "login2"}, "h[1-2],login,login2"},
+		{{"r1n01", "r1n02", "r2n01", "r2n02"}, "r[1-2]n[01-02]"},
+		{{"r1n01", "r1n02", "r2n01"}, "r1n[01-02],r2n01"},
+		{{"n1.dc2.org", "n3.dc2.org", "n2.dc2.org"}, "n[1-3].dc2.org"},
+		{{"enp101s0f0np0", "enp133s0f0np0"}, "enp[101,133]s0f0np0"},
+		{{"a1b1c1d1e1f1", "a2b1c1d1e1f1"}, "a1b1c1d1e1f1,a2b1c1d1e1f1"},
+		{{"h9999998", "h9999999"}, "h9999998,h9999999"},
+		{{"h[1-2]", "h[1-3]", "a,b1", "a,b2"}, "a,b1,a,b2,h[1-2],h[1-3]"},
+		{{"", "", "7", "8"}, ",[7-8]"},
+		{{"h]1", "h]2", "h[1", "h[2"}, "h[1,h[2,h]1,h]2"},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		size_t count = 0;
+		char *text;
+
+		while (count < ARRAY_SIZE(cases[i].names) && cases[i].names[count])
+			count++;
+		assert_int_equal(nodeset_fold(cases[i].names, count, &text), 0);
+		assert_string_equal(text, cases[i].want);
+		free(text);
+	}
+}
+
+/* Folding a set's names gives the set. */
+static void test_nodeset_round(void **state)
+{
+	static const char *const sets[] = {"h[1-4096]", "r[1-8]n[01-16]", "x[098-102]p[0-7]y"};
+	static char names[NODESET_MAX][16];
+	static const char *list[NODESET_MAX];
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(sets); i++) {
+		unsigned int count = (unsigned int)nodeset_count(sets[i], NULL);
+		char *text;
+
+		for (unsigned int k = 0; k < count; k++) {
+			/* 4097 is prime to the counts: each name once, in another order */
+			assert_int_equal(nodeset_name(sets[i], (k * 4097u + 5) % count, names[k],
+						      sizeof(names[k])),
+					 0);
+			list[k] = names[k];
+		}
+		assert_int_equal(nodeset_fold(list, count, &text), 0);
+		assert_string_equal(text, sets[i]);
+		free(text);
+	}
+}
+
 static void test_json_schema(void **state)
 {
 	json_t *schema = fabric_schema(), *host, *port;
@@ -562,6 +625,8 @@ int main(void)
 		cmocka_unit_test(test_kind_of_file),
 		cmocka_unit_test(test_nodeset),
 		cmocka_unit_test(test_bad_nodesets),
+		cmocka_unit_test(test_nodeset_fold),
+		cmocka_unit_test(test_nodeset_round),
 		cmocka_unit_test(test_json_schema),
 		cmocka_unit_test(test_many_hosts),
 	};
