@@ -9,24 +9,22 @@
 #include <string.h>
 
 #include "probe/record/run_tcp.h"
+#include "profiles/base/nodeset.h"
 #include "profiles/base/text.h"
 #include "reports/engine/finding_sort.h"
 #include "reports/engine/findings.h"
+#include "reports/engine/fold.h"
+#include "reports/write/text_priv.h"
 #include "reports/write/writer.h"
 
 #define COLUMNS_MAX	   100
 #define GAP_COLUMN_MAX	   24 /* of the gap that ends a label, "advice       " */
-#define SUBJECTS_SHOWN	   6  /* ports named in one line */
+#define SUBJECTS_SHOWN	   6  /* node sets in one line */
+#define SET_LENGTH_MAX	   300
 #define RULES_A_LINE	   7
-#define CONSEQUENCES_SHOWN 8 /* of one root cause */
-
-/* One document being written. */
-struct page {
-	const struct report *r;
-	const struct findings *f;
-	struct finding_order order, hosts;
-	FILE *out;
-};
+#define CONSEQUENCES_SHOWN 8  /* of one root cause */
+#define TEXTS_MAX	   12 /* of one rule; of more, TEXTS_SHOWN are printed */
+#define TEXTS_SHOWN	   3
 
 static const char *text_colour_of(enum verdict v)
 {
@@ -39,7 +37,7 @@ static const char *text_colour_of(enum verdict v)
 	return colours[v];
 }
 
-static void write_coloured(const struct page *p, enum verdict v, const char *word)
+void write_coloured(const struct page *p, enum verdict v, const char *word)
 {
 	if (p->r->colour)
 		fprintf(p->out, "%s%s" TEXT_RESET, text_colour_of(v), word);
@@ -47,12 +45,91 @@ static void write_coloured(const struct page *p, enum verdict v, const char *wor
 		fputs(word, p->out);
 }
 
-static void write_host_port(const struct page *p, const struct finding *f)
+static int text_compare_names(const void *a, const void *b)
 {
-	text_print(p->out, f->host[0] ? f->host : "fabric", TEXT_FIELD);
-	if (f->port[0])
-		fputc(' ', p->out);
-	text_print(p->out, f->port, TEXT_FIELD);
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+size_t text_unique_names(const char **names, size_t count)
+{
+	size_t kept = 0;
+
+	qsort(names, count, sizeof(*names), text_compare_names);
+	for (size_t i = 0; i < count; i++)
+		if (!kept || strcmp(names[kept - 1], names[i]))
+			names[kept++] = names[i];
+	return kept;
+}
+
+char *text_node_set(const struct page *p, const char *const *names, size_t count)
+{
+	char *set = NULL, *more;
+	size_t shown = count;
+
+	for (;; shown /= 2) {
+		if (nodeset_fold(names, shown, &set)) {
+			*p->err = -ENOMEM;
+			return NULL;
+		}
+		if (p->r->verbose || shown == 1 || strlen(set) <= SET_LENGTH_MAX)
+			break;
+		free(set);
+	}
+	if (shown == count)
+		return set;
+	if (asprintf(&more, "%s and %zu more", set, count - shown) < 0) {
+		*p->err = -ENOMEM;
+		more = NULL;
+	}
+	free(set);
+	return more;
+}
+
+/* Hosts or ports of a fold, each once. Returns an array that the caller frees; on NULL the page has
+ * its error. */
+static const char **text_fold_names(const struct page *p, const struct finding_fold *fold,
+				    bool ports, size_t *count)
+{
+	const char **names = calloc(fold->count + 1, sizeof(*names));
+
+	if (!names) {
+		*p->err = -ENOMEM;
+		return NULL;
+	}
+	for (size_t i = 0; i < fold->count; i++)
+		names[i] = ports ? p->f->list[fold->member[i]].port
+				 : p->f->list[fold->member[i]].host;
+	*count = text_unique_names(names, fold->count);
+	return names;
+}
+
+static void write_names(const struct page *p, const struct finding_fold *fold, bool ports)
+{
+	size_t count;
+	const char **names = text_fold_names(p, fold, ports, &count);
+	char *set = names ? text_node_set(p, names, count) : NULL;
+
+	if (set)
+		text_print(p->out, set, TEXT_FIELD);
+	free(set);
+	free(names);
+}
+
+/* Hosts and ports of a fold: "h[1-200] roce[0-7]". */
+static void write_place(const struct page *p, const struct finding_fold *fold)
+{
+	const struct finding *f = &p->f->list[fold->member[0]];
+
+	if (f->host[0])
+		write_names(p, fold, false);
+	else
+		fputs("fabric", p->out);
+	if (!f->port[0])
+		return;
+	fputc(' ', p->out);
+	write_names(p, fold, true);
 }
 
 /* The TCP background of all pairs, added up. */
@@ -121,7 +198,7 @@ static void write_claim(const struct page *p)
 	fputc('\n', p->out);
 }
 
-static unsigned int text_port_count(const struct run *run)
+unsigned int text_port_count(const struct run *run)
 {
 	unsigned int n = 0;
 
@@ -207,24 +284,24 @@ static void write_evidence(const struct page *p, const struct finding *f)
 	}
 }
 
-/* A missing host or port is a FAIL of its rule, and makes the report INCOMPLETE. */
-static enum verdict text_verdict(const struct finding *f)
+enum verdict text_verdict(const struct finding *f)
 {
 	return finding_is_incomplete(f) ? VERDICT_INCONCLUSIVE : f->verdict;
 }
 
-static const char *text_verdict_word(enum verdict v)
+const char *text_verdict_word(enum verdict v)
 {
 	return v == VERDICT_INCONCLUSIVE ? "INCOMPLETE" : verdict_word(v);
 }
 
-static void write_heading(const struct page *p, const struct finding *f)
+static void write_heading(const struct page *p, const struct finding_fold *fold)
 {
+	const struct finding *f = &p->f->list[fold->member[0]];
 	char prios[64];
 
 	write_coloured(p, text_verdict(f), text_verdict_word(text_verdict(f)));
 	fprintf(p->out, "  %s  ", f->rule->id);
-	write_host_port(p, f);
+	write_place(p, fold);
 	if (f->prio_set) {
 		qos_prio_set_text(f->prio_set, prios, sizeof(prios));
 		fprintf(p->out, " prio %s", prios);
@@ -245,29 +322,29 @@ static void write_evidence_kinds(const struct page *p, const struct finding *f)
 	}
 }
 
-/* The consequences of the root cause at this place; they follow it in the order. */
-static void write_consequences(const struct page *p, size_t place)
+static void write_consequences(const struct page *p, const struct finding_fold *root)
 {
-	size_t root = p->order.at[place], n = 0, i;
+	size_t more = 0;
 
-	for (i = place + 1; i < p->order.count; i++) {
-		const struct finding *f = &p->f->list[p->order.at[i]];
+	for (size_t i = 0; i < root->consequence_count; i++) {
+		const struct finding_fold *fold = &p->folds.list[root->consequences + i];
+		const struct finding *f = &p->f->list[fold->member[0]];
 
-		if (f->caused_by < 0 || (size_t)f->caused_by != root)
-			break;
-		if (n++ >= CONSEQUENCES_SHOWN)
+		if (i >= CONSEQUENCES_SHOWN && !p->r->verbose) {
+			more += fold->count;
 			continue;
+		}
 		fputs("      -> ", p->out);
 		write_coloured(p, text_verdict(f), text_verdict_word(text_verdict(f)));
 		fprintf(p->out, " %s ", f->rule->id);
-		write_host_port(p, f);
+		write_place(p, fold);
 		fputs(": ", p->out);
 		text_print(p->out, f->text, TEXT_FIELD);
 		write_evidence_kinds(p, f);
 		fputc('\n', p->out);
 	}
-	if (n > CONSEQUENCES_SHOWN)
-		fprintf(p->out, "      -> and %zu more\n", n - CONSEQUENCES_SHOWN);
+	if (more)
+		fprintf(p->out, "      -> and %zu more\n", more);
 }
 
 /* Returns another host of the run than that of the finding, the n-th one; empty: none. */
@@ -279,9 +356,25 @@ static const char *text_other_host(const struct page *p, const struct finding *f
 	return "";
 }
 
-/* Part of an advice or next step, with real names where known, and the port for apply. */
-static void write_instruction(const struct page *p, const struct finding *f, const char *c)
+/* "apply lab -i roce0 -i roce1" for the ports of a fold; without -i when they do not fit. */
+static void text_apply_command(const struct page *p, const struct finding_fold *fold,
+			       const char *profile, char *text, size_t size)
 {
+	size_t count = 0, bare, used;
+	const char **ports = text_fold_names(p, fold, true, &count);
+
+	used = bare = (size_t)snprintf(text, size, "apply %s", profile[0] ? profile : "PROFILE");
+	for (size_t i = 0; ports && i < count && ports[i][0] && used < size; i++)
+		used += (size_t)snprintf(text + used, size - used, " -i %s", ports[i]);
+	if (used >= size && bare < size)
+		text[bare] = '\0';
+	free(ports);
+}
+
+/* Part of an advice or next step, with real names where known, and the ports for apply. */
+static void write_instruction(const struct page *p, const struct finding_fold *fold, const char *c)
+{
+	const struct finding *f = &p->f->list[fold->member[0]];
 	const struct profile *profile = &p->r->fabric->profile;
 	const char *name = profile_shown_name(profile->path);
 	int tos = profile_roce_tos(profile);
@@ -298,8 +391,7 @@ static void write_instruction(const struct page *p, const struct finding *f, con
 		{"--tos 106", tos < 0 ? "" : tos_option},
 	};
 
-	snprintf(apply, sizeof(apply), f->port[0] ? "apply %s -i %s" : "apply %s",
-		 name[0] ? name : "PROFILE", f->port);
+	text_apply_command(p, fold, name, apply, sizeof(apply));
 	snprintf(tos_option, sizeof(tos_option), "--tos %d", tos);
 	while (*c) {
 		size_t i = 0;
@@ -317,16 +409,63 @@ static void write_instruction(const struct page *p, const struct finding *f, con
 	}
 }
 
-static void write_root_cause(const struct page *p, size_t place)
+/* The advice of a root cause, for all hosts of the fold. It names one port. */
+static void write_advice(const struct page *p, const struct finding_fold *fold)
 {
-	const struct finding *f = &p->f->list[p->order.at[place]];
+	const struct finding *f = &p->f->list[fold->member[0]];
+	size_t count = 0;
+	const char **ports = text_fold_names(p, fold, true, &count);
+
+	fputs("      advice       ", p->out);
+	if (!p->r->alone && f->host[0]) {
+		fputs("on ", p->out);
+		write_names(p, fold, false);
+		fputs(": ", p->out);
+	}
+	write_instruction(p, fold, f->rule->advice);
+	if (ports && count > 1 && strstr(f->rule->advice, "IFACE"))
+		fprintf(p->out, " (the same for the other port%s)", plural(count - 1));
+	fputc('\n', p->out);
+	free(ports);
+}
+
+static bool text_same_evidence(const struct finding *a, const struct finding *b)
+{
+	if (a->evidence_count != b->evidence_count)
+		return false;
+	for (unsigned int i = 0; i < a->evidence_count; i++)
+		if (a->evidence[i].kind != b->evidence[i].kind ||
+		    strcmp(a->evidence[i].text, b->evidence[i].text))
+			return false;
+	return true;
+}
+
+/* The evidence of the first finding, and whether the others have other evidence. */
+static void write_fold_evidence(const struct page *p, const struct finding_fold *fold)
+{
+	const struct finding *first = &p->f->list[fold->member[0]];
+	size_t other = 1;
+
+	write_evidence(p, first);
+	while (other < fold->count && text_same_evidence(first, &p->f->list[fold->member[other]]))
+		other++;
+	if (other == fold->count)
+		return;
+	fputs("      (evidence of ", p->out);
+	write_place(p, &(struct finding_fold){.member = fold->member, .count = 1});
+	fprintf(p->out, " and %zu more: -v prints all)\n", fold->count - 1);
+}
+
+static void write_root_cause(const struct page *p, const struct finding_fold *fold)
+{
+	const struct finding *f = &p->f->list[fold->member[0]];
 	const char *name = profile_shown_name(f->expected_path);
 
 	fputc('\n', p->out);
-	write_heading(p, f);
+	write_heading(p, fold);
 	if (p->r->capture)
 		fprintf(p->out, "      %s\n", f->rule->title);
-	write_evidence(p, f);
+	write_fold_evidence(p, fold);
 	if (f->expected_path[0]) {
 		fprintf(p->out, "      expected by  %s",
 			name == f->expected_path ? "" : "profile ");
@@ -334,151 +473,116 @@ static void write_root_cause(const struct page *p, size_t place)
 		fprintf(p->out, "%s, line %d\n", name == f->expected_path ? "" : " (shipped)",
 			f->expected_line);
 	}
-	fputs("      advice       ", p->out);
-	write_instruction(p, f, p->r->alone || !f->host[0] ? "" : "on HOST: ");
-	write_instruction(p, f, f->rule->advice);
-	fputc('\n', p->out);
-	write_consequences(p, place);
+	write_advice(p, fold);
+	write_consequences(p, fold);
 }
 
-/* Findings of one row by verdict, and those that make the report INCOMPLETE. */
-struct tally {
-	size_t by[VERDICT_FAIL + 1];
-	size_t blocking;
-	const struct finding *root; /* root cause of a FAIL */
-	bool own;		    /* a FAIL has its root cause on this host */
+/* Place of a verdict of a rule in a table of them. */
+static size_t text_rule_verdict(const struct finding *f)
+{
+	return (size_t)(f->rule - rule_table) * (VERDICT_FAIL + 1) + f->verdict;
+}
+
+/* The texts of one rule and verdict: how many, and how many were printed. */
+struct texts {
+	size_t count, printed;
+	bool cut; /* the line for the others was printed */
 };
 
-static void text_tally_add(const struct page *p, const struct finding *f, struct tally *t)
+/* Counts the texts by rule and verdict; folds of one text count once. NULL: no memory. */
+static struct texts *text_count_texts(const struct page *p)
 {
-	enum verdict v = text_verdict(f);
-	const struct finding *root = f->caused_by < 0 ? f : &p->f->list[f->caused_by];
+	struct texts *texts = calloc((rule_count + 1) * (VERDICT_FAIL + 1), sizeof(*texts));
 
-	t->by[v]++;
-	t->blocking += finding_is_incomplete(f) ||
-		       finding_blocks(f, p->r->allow, p->r->allow_count);
-	if (v != VERDICT_FAIL)
+	if (!texts)
+		*p->err = -ENOMEM;
+	for (size_t i = 0; texts && i < p->folds.roots; i++)
+		if (!i || p->folds.list[i].group != p->folds.list[i - 1].group)
+			texts[text_rule_verdict(&p->f->list[p->folds.list[i].member[0]])].count++;
+	return texts;
+}
+
+/* True when a text of this rule and verdict is printed in full. */
+static bool text_is_shown(const struct page *p, struct texts *t)
+{
+	return p->r->verbose || p->r->alone || p->r->capture || t->count <= TEXTS_MAX ||
+	       t->printed++ < TEXTS_SHOWN;
+}
+
+/* "197 more on h[4-200]: -v prints them", of the texts from this fold on that are not shown. */
+static void write_more_texts(const struct page *p, size_t at)
+{
+	const struct finding *f = &p->f->list[p->folds.list[at].member[0]];
+	size_t n = 0, size = 0;
+	const char **names;
+	char *set;
+
+	for (size_t i = at; i < p->folds.roots; i++)
+		size += p->folds.list[i].count;
+	names = calloc(size + 1, sizeof(*names));
+	if (!names) {
+		*p->err = -ENOMEM;
 		return;
-	t->root = root;
-	t->own = t->own || !strcmp(root->host, f->host);
-}
-
-/* Findings of a port, with those of its host if the host has no row. Without a port: those of the
- * host; without a host: those of the fabric. */
-static struct tally text_tally(const struct page *p, const char *host, const char *port,
-			       bool with_host)
-{
-	struct tally t = {.blocking = 0};
-	size_t end, at = finding_order_host(&p->hosts, p->f, host, &end);
-
-	for (; at < end; at++) {
-		const struct finding *f = &p->f->list[p->hosts.at[at]];
-
-		if (f->port[0] ? !strcmp(f->port, port) : with_host)
-			text_tally_add(p, f, &t);
 	}
-	return t;
-}
+	for (size_t i = at; i < p->folds.roots; i++) {
+		const struct finding_fold *fold = &p->folds.list[i];
+		const struct finding *other = &p->f->list[fold->member[0]];
 
-static enum verdict text_worst_verdict(const struct tally *t)
-{
-	if (t->by[VERDICT_FAIL])
-		return VERDICT_FAIL;
-	if (t->blocking)
-		return VERDICT_INCONCLUSIVE;
-	return t->by[VERDICT_WARN] ? VERDICT_WARN : VERDICT_PASS;
-}
-
-static void write_row(const struct page *p, const char *host, const char *port,
-		      const struct port *read, const struct tally *t)
-{
-	char *h = text_copy(host, TEXT_FIELD), *n = text_copy(port, TEXT_FIELD);
-	char *ibdev = text_copy(read && read->ibdev[0] ? read->ibdev : "-", TEXT_FIELD);
-	enum verdict worst = text_worst_verdict(t);
-	char mtu[16] = "-";
-
-	if (read && read->active_mtu)
-		snprintf(mtu, sizeof(mtu), "%u", read->active_mtu);
-	fprintf(p->out, "%-16s %-15s %-12s %6s %5zu %5zu %5zu %7zu  ", h ? h : "?",
-		n && n[0] ? n : "-", ibdev ? ibdev : "?", mtu, t->by[VERDICT_PASS],
-		t->by[VERDICT_WARN], t->by[VERDICT_FAIL], t->by[VERDICT_INCONCLUSIVE]);
-	write_coloured(p, worst, text_verdict_word(worst));
-	if (worst == VERDICT_FAIL && !t->own && t->root->host[0]) {
-		fputs(", caused by ", p->out);
-		text_print(p->out, t->root->host, TEXT_FIELD);
+		for (size_t k = 0;
+		     text_rule_verdict(other) == text_rule_verdict(f) && k < fold->count; k++)
+			names[n++] = p->f->list[fold->member[k]].host;
 	}
-	fputc('\n', p->out);
-	free(h);
-	free(n);
-	free(ibdev);
+	fprintf(p->out, "%s  %zu more on ", f->rule->id, n);
+	set = text_node_set(p, names, text_unique_names(names, n));
+	text_print(p->out, set && set[0] ? set : "the fabric", TEXT_FIELD);
+	fputs(": -v prints them\n", p->out);
+	free(set);
+	free(names);
 }
 
-static void write_port_row(const struct page *p, const struct run_host *h, const char *name,
-			   bool with_host)
+static void write_root_causes(const struct page *p)
 {
-	const struct port *port = h->has_before && name[0] ? snapshot_port(&h->before, name) : NULL;
-	struct tally t = text_tally(p, h->name, name, with_host);
+	struct texts *texts = text_count_texts(p);
 
-	write_row(p, h->name, name, port, &t);
-}
+	for (size_t i = 0; texts && i < p->folds.roots; i++) {
+		const struct finding_fold *fold = &p->folds.list[i];
+		const struct finding *f = &p->f->list[fold->member[0]];
+		struct texts *t = &texts[text_rule_verdict(f)];
 
-/* A row per port. A host of several ports has a row for the checks that belong to none of them. */
-static void write_host_rows(const struct page *p, const struct run_host *h)
-{
-	unsigned int ports = h->port_count ? h->port_count : h->before.port_count;
-
-	for (unsigned int i = 0; i < ports; i++)
-		write_port_row(p, h, h->port_count ? h->port[i].netdev : h->before.port[i].netdev,
-			       ports == 1);
-	if (ports != 1) {
-		struct tally t = text_tally(p, h->name, "", true);
-
-		write_row(p, h->name, ports ? "(host)" : "", NULL, &t);
-	}
-}
-
-static void write_port_table(const struct page *p)
-{
-	struct tally fabric = text_tally(p, "", "", true);
-
-	fprintf(p->out, "\n%-16s %-15s %-12s %6s %5s %5s %5s %7s  %s\n", "HOST", "PORT", "DEVICE",
-		"IB MTU", "PASS", "WARN", "FAIL", "INCONCL", "VERDICT");
-	for (unsigned int i = 0; i < p->r->run->host_count; i++)
-		write_host_rows(p, &p->r->run->host[i]);
-	for (int v = VERDICT_PASS; v <= VERDICT_FAIL; v++)
-		if (v != VERDICT_SKIP && fabric.by[v]) {
-			write_row(p, "all hosts", "", NULL, &fabric);
-			return;
+		if (!finding_violated(f))
+			continue;
+		if (text_is_shown(p, t)) {
+			write_root_cause(p, fold);
+		} else if (!t->cut) {
+			t->cut = true;
+			fputc('\n', p->out);
+			write_coloured(p, text_verdict(f), text_verdict_word(text_verdict(f)));
+			fputs("  ", p->out);
+			write_more_texts(p, i);
 		}
+	}
+	free(texts);
 }
 
-static bool text_same_finding(const struct finding *a, const struct finding *b)
+/* One line for the folds with equal text from this one on. Returns how many. */
+static size_t write_group(const struct page *p, size_t at)
 {
-	return a->rule == b->rule && a->verdict == b->verdict && a->text && b->text &&
-	       !strcmp(a->text, b->text);
-}
-
-/* One line for adjacent findings with equal text. Returns how many. */
-static size_t write_group(const struct page *p, size_t place)
-{
-	const struct finding *first = &p->f->list[p->order.at[place]];
+	const struct finding_fold *fold = &p->folds.list[at];
+	const struct finding *first = &p->f->list[fold->member[0]];
 	bool blocks = finding_blocks(first, p->r->allow, p->r->allow_count);
-	size_t count = 0;
+	size_t count = 0, more = 0;
 
 	fprintf(p->out, "  %s  ", first->rule->id);
-	while (place + count < p->order.count) {
-		const struct finding *f = &p->f->list[p->order.at[place + count]];
-
-		if (!text_same_finding(first, f))
-			break;
-		if (count < SUBJECTS_SHOWN) {
-			fputs(count ? ", " : "", p->out);
-			write_host_port(p, f);
+	for (; at + count < p->folds.roots && fold[count].group == fold->group; count++) {
+		if (count >= SUBJECTS_SHOWN && !p->r->verbose) {
+			more += fold[count].count;
+			continue;
 		}
-		count++;
+		fputs(count ? ", " : "", p->out);
+		write_place(p, &fold[count]);
 	}
-	if (count > SUBJECTS_SHOWN)
-		fprintf(p->out, " and %zu more", count - SUBJECTS_SHOWN);
+	if (more)
+		fprintf(p->out, " and %zu more", more);
 	fputs(": ", p->out);
 	text_print(p->out, first->text, TEXT_FIELD);
 	if (finding_blocks(first, NULL, 0))
@@ -486,18 +590,34 @@ static size_t write_group(const struct page *p, size_t place)
 	fputc('\n', p->out);
 	if (blocks && first->rule->obtain) {
 		fputs("      next step    ", p->out);
-		write_instruction(p, first, first->rule->obtain);
+		write_instruction(p, fold, first->rule->obtain);
 		fputc('\n', p->out);
 	}
-	return count ? count : 1;
+	return count;
 }
 
 static void write_list(const struct page *p, enum verdict v, const char *title)
 {
+	struct texts *texts = text_count_texts(p);
+
 	if (verdict_count(p->f, v))
 		fprintf(p->out, "\n%s\n", title);
-	for (size_t i = 0; i < p->order.count;)
-		i += p->f->list[p->order.at[i]].verdict == v ? write_group(p, i) : 1;
+	for (size_t i = 0; texts && i < p->folds.roots;) {
+		const struct finding *f = &p->f->list[p->folds.list[i].member[0]];
+		struct texts *t = &texts[text_rule_verdict(f)];
+
+		if (f->verdict == v && text_is_shown(p, t)) {
+			i += write_group(p, i);
+			continue;
+		}
+		if (f->verdict == v && !t->cut) {
+			t->cut = true;
+			fputs("  ", p->out);
+			write_more_texts(p, i);
+		}
+		i++;
+	}
+	free(texts);
 }
 
 /* True when an earlier finding was a SKIP for the same reason (and by the same rule). */
@@ -554,7 +674,7 @@ static void write_passes(const struct page *p)
 
 		if (f->verdict != VERDICT_PASS)
 			continue;
-		write_heading(p, f);
+		write_heading(p, &(struct finding_fold){.member = &p->order.at[i], .count = 1});
 		write_evidence(p, f);
 	}
 }
@@ -564,8 +684,8 @@ static void write_root_cause_count(const struct page *p, enum verdict v, size_t 
 {
 	size_t n = 0;
 
-	for (size_t i = 0; i < p->f->count; i++)
-		n += text_verdict(&p->f->list[i]) == v && p->f->list[i].caused_by < 0;
+	for (size_t i = 0; i < p->folds.roots; i++)
+		n += text_verdict(&p->f->list[p->folds.list[i].member[0]]) == v;
 	if (n && n < findings)
 		fprintf(p->out, " (%zu root cause%s)", n, plural(n));
 }
@@ -643,12 +763,7 @@ static void write_page(const struct page *p)
 	size_t skipped = verdict_count(p->f, VERDICT_SKIP);
 
 	write_verdict(p);
-	for (size_t i = 0; i < p->order.count; i++) {
-		const struct finding *f = &p->f->list[p->order.at[i]];
-
-		if (finding_violated(f) && f->caused_by < 0)
-			write_root_cause(p, i);
-	}
+	write_root_causes(p);
 	if (!p->r->capture)
 		write_port_table(p);
 	write_list(p, VERDICT_INCONCLUSIVE, "Inconclusive (no evidence):");
@@ -748,17 +863,21 @@ static int text_wrap(const char *document, char **wrapped, size_t *size)
 
 int write_text(const struct report *r, FILE *out, struct err *e)
 {
-	struct page page = {.r = r, .f = r->findings};
+	int err = 0;
+	struct page page = {.r = r, .f = r->findings, .err = &err};
 	char *document = NULL, *wrapped = NULL;
 	size_t size = 0;
-	int err = findings_sort(r->findings, &page.order);
 
+	err = findings_sort(r->findings, &page.order);
 	if (!err)
 		err = findings_sort_by_host(r->findings, &page.hosts);
+	if (!err)
+		err = findings_fold(r->findings, &page.order, r->verbose, &page.folds);
 	page.out = err ? NULL : open_memstream(&document, &size);
 	if (page.out) {
 		write_page(&page);
-		err = ferror(page.out) ? -ENOMEM : 0;
+		if (ferror(page.out))
+			err = -ENOMEM;
 		if (fclose(page.out))
 			err = -ENOMEM;
 	}
@@ -772,5 +891,6 @@ int write_text(const struct report *r, FILE *out, struct err *e)
 	free(wrapped);
 	finding_order_clear(&page.order);
 	finding_order_clear(&page.hosts);
+	finding_folds_clear(&page.folds);
 	return err;
 }

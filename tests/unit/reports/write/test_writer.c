@@ -236,9 +236,9 @@ static const char *const text_lines[] = {
 	"\n      -> FAIL RC-PFC-002 h2 roce0: pfc.enabled is [], the profile wants [3] [H]\n"
 	"      -> FAIL RC-PFC-003 h2 roce0: ",
 	"\n      -> FAIL RC-QOS-005 h2 roce0: ",
-	"\n  RC-PFC-004  h1 roce0, h2 roce0: no link partner was heard (LLDP) [allowed by "
+	"\n  RC-PFC-004  h[1-2] roce0: no link partner was heard (LLDP) [allowed by "
 	"--allow-inconclusive]\n",
-	"\n  RC-PFC-010  h1 roce0, h2 roce0: nothing was lost, but no congestion was made",
+	"\n  RC-PFC-010  h[1-2] roce0: nothing was lost, but no congestion was made",
 	" [required]\n      next step    run 'rocecheck validate FABRIC.yaml --maintenance PRIO' "
 	"while no "
 	"job needs the\n                   fabric: it fills the link of each port in turn\n",
