@@ -460,6 +460,65 @@ int fabric_find_host(const struct fabric *f, const char *name)
 	return -ENOENT;
 }
 
+/* target: user@host for ssh. */
+static int fabric_add_host(struct fabric *f, const char *target, struct err *e)
+{
+	const char *at = strrchr(target, '@');
+	const char *name = at ? at + 1 : target;
+	struct fabric_host *grown;
+
+	if (!schema_name_ok(name) || strlen(name) >= FABRIC_NAME_MAX ||
+	    strlen(target) >= sizeof(grown->target) || !fabric_target_ok(target))
+		return err_set(e, -EINVAL, "invalid host name '%.80s'", target);
+	if (fabric_find_host(f, name) >= 0)
+		return err_set(e, -EINVAL, "duplicate host '%s'", name);
+	grown = f->host_count < NODESET_MAX ? realloc(f->host, (f->host_count + 1) * sizeof(*grown))
+					    : NULL;
+	if (!grown)
+		return err_set(e, -E2BIG, "too many hosts (at most %d)", NODESET_MAX);
+	f->host = grown;
+	grown = &f->host[f->host_count++];
+	memset(grown, 0, sizeof(*grown));
+	snprintf(grown->name, sizeof(grown->name), "%.63s", name);
+	snprintf(grown->target, sizeof(grown->target), "%s", target);
+	return 0;
+}
+
+/* Cuts the next item off a list, at a comma outside brackets. NULL after the last. */
+static char *fabric_next_item(char **list)
+{
+	char *item = *list, *c = item;
+
+	for (bool inside = false; c && *c && (inside || *c != ','); c++)
+		inside = *c == '[' || (inside && *c != ']');
+	*list = c && *c ? c + 1 : NULL;
+	if (c)
+		*c = '\0';
+	return item;
+}
+
+int fabric_add_hosts(struct fabric *f, const char *list, struct err *e)
+{
+	char *copy = strdup(list), *next = copy, *item;
+	char name[sizeof(((struct fabric_host *)NULL)->target)];
+	int err = copy ? 0 : err_sys(e, -ENOMEM, "hosts");
+
+	while (!err && (item = fabric_next_item(&next))) {
+		int count = nodeset_count(item, e);
+
+		err = count < 0 ? count : 0;
+		for (int i = 0; !err && i < count; i++) {
+			err = nodeset_name(item, (unsigned int)i, name, sizeof(name));
+			if (err)
+				err_set(e, err, "'%.40s...' is too long", item);
+			else
+				err = fabric_add_host(f, name, e);
+		}
+	}
+	free(copy);
+	return err;
+}
+
 bool fabric_is_inventory(const char *path)
 {
 	const struct yaml_node *schema;

@@ -130,6 +130,11 @@ bool fabric_target_ok(const char *target);
 int fabric_launcher_split(const char *launcher, const char *host, char *buf, size_t size,
 			  const char *argv[FABRIC_LAUNCHER_WORDS], struct err *e);
 
+/* Adds the hosts of a comma-separated list of names, of user@host for ssh and of node sets:
+ * "gpu[01-16,20],root@login1". Their name in reports is the part after '@'. They have no ports.
+ * -EINVAL for an invalid or duplicate name, -E2BIG above NODESET_MAX hosts. */
+int fabric_add_hosts(struct fabric *f, const char *list, struct err *e);
+
 /* Index of a host by name, or -ENOENT. */
 int fabric_find_host(const struct fabric *f, const char *name);
 

@@ -13,60 +13,20 @@
 
 #include "cmd/apply/apply_verify.h"
 #include "cmd/cmd.h"
-#include "profiles/base/nodeset.h"
 #include "profiles/base/signals.h"
 #include "profiles/base/text.h"
 #include "profiles/profile_json.h"
-#include "profiles/yaml/yaml_schema.h"
 
 #define NAMES_MAX	 16
 #define CONFIRM_WITHIN_S 60    /* default, if neither option nor profile sets it */
 #define MARGIN_MS	 20000 /* maximum delay of a dead-man */
 
-/* target: user@host for ssh; reports show only the host. */
-static int add_host(struct fabric *f, const char *target, struct err *e)
+static int hosts_add(struct fabric *f, const char *list, struct err *e)
 {
-	const char *at = strrchr(target, '@');
-	const char *name = at ? at + 1 : target;
-	struct fabric_host *grown;
+	int err = fabric_add_hosts(f, list, e);
 
-	if (!schema_name_ok(name) || strlen(name) >= FABRIC_NAME_MAX ||
-	    strlen(target) >= sizeof(grown->target) || !fabric_target_ok(target))
-		return err_set(e, -EINVAL, "--hosts: invalid host name '%.80s'", target);
-	if (fabric_find_host(f, name) >= 0)
-		return err_set(e, -EINVAL, "--hosts: duplicate host '%s'", name);
-	grown = f->host_count < NODESET_MAX ? realloc(f->host, (f->host_count + 1) * sizeof(*grown))
-					    : NULL;
-	if (!grown)
-		return err_set(e, -E2BIG, "--hosts: too many hosts (at most %d)", NODESET_MAX);
-	f->host = grown;
-	grown = &f->host[f->host_count++];
-	memset(grown, 0, sizeof(*grown));
-	snprintf(grown->name, sizeof(grown->name), "%.63s", name);
-	snprintf(grown->target, sizeof(grown->target), "%s", target);
-	return 0;
-}
-
-/* Each item of the list may be a node set: gpu[01-16]. */
-static int add_hosts(struct fabric *f, const char *list, struct err *e)
-{
-	char *copy = strdup(list), *next = copy, *item;
-	char name[sizeof(((struct fabric_host *)NULL)->target)];
-	int err = copy ? 0 : err_sys(e, -ENOMEM, "--hosts");
-
-	while (!err && (item = strsep(&next, ","))) {
-		int count = nodeset_count(item, e);
-
-		err = count < 0 ? count : 0;
-		for (int i = 0; !err && i < count; i++) {
-			err = nodeset_name(item, (unsigned int)i, name, sizeof(name));
-			if (err)
-				err_set(e, err, "--hosts: '%.40s...' is too long", item);
-			else
-				err = add_host(f, name, e);
-		}
-	}
-	free(copy);
+	if (err)
+		err_prefix(e, "--hosts");
 	return err;
 }
 
@@ -75,7 +35,7 @@ static int keep_hosts(struct fabric *f, const char *list, struct err *e)
 {
 	struct fabric named = {.host = NULL};
 	unsigned int kept = 0;
-	int err = add_hosts(&named, list, e);
+	int err = hosts_add(&named, list, e);
 
 	for (unsigned int i = 0; !err && i < named.host_count; i++)
 		if (fabric_find_host(f, named.host[i].name) < 0)
@@ -106,7 +66,7 @@ static int hosts_load(const struct command *c, const struct hosts_options *o, co
 	if (!code && profile)
 		code = cmd_load_profile(profile, &f->profile);
 	if (!code && o->hosts &&
-	    (o->inventory ? keep_hosts(f, o->hosts, &e) : add_hosts(f, o->hosts, &e)))
+	    (o->inventory ? keep_hosts(f, o->hosts, &e) : hosts_add(f, o->hosts, &e)))
 		code = cmd_fail(EXIT_USAGE, &e);
 	if (code)
 		fabric_clear(f);

@@ -573,6 +573,31 @@ static void test_nodeset_round(void **state)
 	}
 }
 
+/* A comma inside brackets belongs to the node set. */
+static void test_hosts_of_a_list(void **state)
+{
+	static const char *const names[] = {"h1", "h2", "h5", "g1"};
+	static const char *const bad[] = {"",	  ",",	       "h1,",  "h1,h1",	  "h[1-2,2]",
+					  "h[1-", "-oProxy=x", "a b,", "h[1,2],", "h]1,2["};
+	struct fabric f = {.host = NULL};
+	struct err e = {0};
+
+	(void)state;
+	assert_int_equal(fabric_add_hosts(&f, "h[1-2,5],root@g1", &e), 0);
+	assert_int_equal(f.host_count, ARRAY_SIZE(names));
+	for (unsigned int i = 0; i < f.host_count; i++)
+		assert_string_equal(f.host[i].name, names[i]);
+	assert_string_equal(f.host[3].target, "root@g1");
+	fabric_clear(&f);
+	for (unsigned int i = 0; i < ARRAY_SIZE(bad); i++) {
+		assert_int_equal(fabric_add_hosts(&f, bad[i], &e), -EINVAL);
+		assert_true(e.text[0]);
+		fabric_clear(&f);
+	}
+	assert_int_equal(fabric_add_hosts(&f, "h[1-4096],x", &e), -E2BIG);
+	fabric_clear(&f);
+}
+
 static void test_json_schema(void **state)
 {
 	json_t *schema = fabric_schema(), *host, *port;
@@ -627,6 +652,7 @@ int main(void)
 		cmocka_unit_test(test_bad_nodesets),
 		cmocka_unit_test(test_nodeset_fold),
 		cmocka_unit_test(test_nodeset_round),
+		cmocka_unit_test(test_hosts_of_a_list),
 		cmocka_unit_test(test_json_schema),
 		cmocka_unit_test(test_many_hosts),
 	};
