@@ -18,6 +18,7 @@ struct coordinator {
 	const struct folder *dir; /* of the run, NULL = do not store the run */
 	struct folder captures;	  /* below dir; path is NULL until it is created */
 	int (*capture)[64];	  /* handle of each host's port, -1 = none */
+	unsigned int interval_ms; /* survey: between its two readings; 0 = a fabric run */
 	uint64_t fetch_grace_ms;  /* time limit of a recording, plus FETCH_PIECE_MS per piece */
 };
 

@@ -141,13 +141,22 @@ static int fabric_run_load(struct coordinator *c, struct err *e)
 	return err;
 }
 
+/* Waits while the users' own jobs run. */
+static void fabric_wait_interval(struct coordinator *c)
+{
+	session_report(&c->s, "waiting %.0f s between two readings", c->interval_ms / 1e3);
+	session_pause(&c->s, c->interval_ms);
+}
+
 static int fabric_run_phases(struct coordinator *c, struct err *e)
 {
 	int err = 0;
 
 	session_report(&c->s, "collecting configuration");
 	fabric_collect_all(c, false);
-	if (c->f->traffic_s && !session_stopped(&c->s))
+	if (c->interval_ms && !session_stopped(&c->s))
+		fabric_wait_interval(c);
+	else if (c->f->traffic_s && !session_stopped(&c->s))
 		err = fabric_run_load(c, e);
 	if (session_stopped(&c->s))
 		return err;
@@ -191,6 +200,22 @@ static void fabric_mark_stopped(const struct coordinator *c)
 	}
 }
 
+static int fabric_run(struct coordinator *c, struct err *e)
+{
+	int err = fabric_open_coordinator(c, e);
+
+	if (!err)
+		err = fabric_connect_all(c, e);
+	if (!err && !session_stopped(&c->s))
+		err = fabric_run_phases(c, e);
+	fabric_mark_stopped(c);
+	if (!err && session_stopped(&c->s))
+		err = err_set(e, -EINTR, "the run was stopped: the results are incomplete");
+	fabric_close_coordinator(c);
+	c->s.r->ended_unix_ns = unix_ns();
+	return err;
+}
+
 int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_int *stop,
 	       run_progress *progress, void *arg, struct run *r, struct err *e)
 {
@@ -200,16 +225,18 @@ int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_in
 		.dir = dir,
 		.fetch_grace_ms = PHASE_FETCH_GRACE_MS,
 	};
-	int err = fabric_open_coordinator(&c, e);
 
-	if (!err)
-		err = fabric_connect_all(&c, e);
-	if (!err && !session_stopped(&c.s))
-		err = fabric_run_phases(&c, e);
-	fabric_mark_stopped(&c);
-	fabric_close_coordinator(&c);
-	r->ended_unix_ns = unix_ns();
-	if (!err && stop && *stop)
-		err = err_set(e, -EINTR, "the run was stopped: the results are incomplete");
-	return err;
+	return fabric_run(&c, e);
+}
+
+int run_survey(const struct fabric *f, unsigned int interval_ms, const atomic_int *stop,
+	       run_progress *progress, void *arg, struct run *r, struct err *e)
+{
+	struct coordinator c = {
+		.s = {.r = r, .stop = stop, .progress = progress, .arg = arg},
+		.f = f,
+		.interval_ms = interval_ms,
+	};
+
+	return fabric_run(&c, e);
 }

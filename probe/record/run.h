@@ -204,6 +204,11 @@ int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_in
  * path:line:column and what was expected. */
 int run_check_schedule(const struct fabric *f, struct run *r, struct err *e);
 
+/* The same without traffic: reads snapshots of all RDMA ports of the hosts, which need no ports in
+ * f, twice, interval_ms apart, and nothing else. */
+int run_survey(const struct fabric *f, unsigned int interval_ms, const atomic_int *stop,
+	       run_progress *progress, void *arg, struct run *r, struct err *e);
+
 /* Index of a run's ports by host and netdev, sorted once: a document may have millions of pairs,
  * each with two ports to look up. */
 
