@@ -161,6 +161,13 @@ uint64_t qos_unequal(const struct qos *a, const struct qos *b, uint64_t mask)
 	return fields;
 }
 
+void qos_keep_differing_dscps(struct qos *a, struct qos *b)
+{
+	for (unsigned int d = 0; d < QOS_DSCPS; d++)
+		if (a->dscp_prio[d] == b->dscp_prio[d])
+			a->dscp_prio[d] = b->dscp_prio[d] = QOS_UNMAPPED;
+}
+
 unsigned int qos_dscp_count(const struct qos *q)
 {
 	unsigned int count = 0;

@@ -266,6 +266,9 @@ bool qos_field_equal(const struct qos *a, const struct qos *b, enum qos_field_id
 /* Returns the fields of a mask that are not equal: different, or unknown on one side or both. */
 uint64_t qos_unequal(const struct qos *a, const struct qos *b, uint64_t mask);
 
+/* Keeps only the entries in which two DSCP maps differ: a list of 64 would hide them. */
+void qos_keep_differing_dscps(struct qos *a, struct qos *b);
+
 /* Counts the DSCPs that have a priority. */
 unsigned int qos_dscp_count(const struct qos *q);
 

@@ -126,14 +126,6 @@ static enum qos_field_id across_differing_field(const struct member *a, const st
 	return what->show;
 }
 
-/* Keeps the entries in which two DSCP maps differ: a list of 64 would hide them. */
-static void across_keep_differing(struct qos *a, struct qos *b)
-{
-	for (unsigned int d = 0; d < QOS_DSCPS; d++)
-		if (a->dscp_prio[d] == b->dscp_prio[d])
-			a->dscp_prio[d] = b->dscp_prio[d] = QOS_UNMAPPED;
-}
-
 static void across_report_odd(const struct rule *rule, const struct members *m, size_t odd,
 			      size_t good, const struct comparison *what, struct findings *out)
 {
@@ -146,7 +138,7 @@ static void across_report_odd(const struct rule *rule, const struct members *m, 
 	odd_alone = a->s.port->qos;
 	good_alone = b->s.port->qos;
 	if (show == QOS_DSCP_PRIO)
-		across_keep_differing(&odd_alone, &good_alone);
+		qos_keep_differing_dscps(&odd_alone, &good_alone);
 	qos_field_text(&odd_alone, show, odd_value, sizeof(odd_value));
 	qos_field_text(&good_alone, show, good_value, sizeof(good_value));
 	finding_begin(out, rule, a->s.host->name, a->s.name, a->s.prio_set);
