@@ -484,26 +484,13 @@ static int fabric_add_host(struct fabric *f, const char *target, struct err *e)
 	return 0;
 }
 
-/* Cuts the next item off a list, at a comma outside brackets. NULL after the last. */
-static char *fabric_next_item(char **list)
-{
-	char *item = *list, *c = item;
-
-	for (bool inside = false; c && *c && (inside || *c != ','); c++)
-		inside = *c == '[' || (inside && *c != ']');
-	*list = c && *c ? c + 1 : NULL;
-	if (c)
-		*c = '\0';
-	return item;
-}
-
 int fabric_add_hosts(struct fabric *f, const char *list, struct err *e)
 {
 	char *copy = strdup(list), *next = copy, *item;
 	char name[sizeof(((struct fabric_host *)NULL)->target)];
 	int err = copy ? 0 : err_sys(e, -ENOMEM, "hosts");
 
-	while (!err && (item = fabric_next_item(&next))) {
+	while (!err && (item = nodeset_next(&next))) {
 		int count = nodeset_count(item, e);
 
 		err = count < 0 ? count : 0;

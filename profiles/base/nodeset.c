@@ -98,6 +98,18 @@ static int nodeset_parse_brackets(const char *text, struct bracket *brackets, un
 	return 0;
 }
 
+char *nodeset_next(char **list)
+{
+	char *item = *list, *c = item;
+
+	for (bool inside = false; c && *c && (inside || *c != ','); c++)
+		inside = *c == '[' || (inside && *c != ']');
+	*list = c && *c ? c + 1 : NULL;
+	if (c)
+		*c = '\0';
+	return item;
+}
+
 int nodeset_count(const char *text, struct err *e)
 {
 	struct bracket brackets[BRACKETS_MAX];

@@ -17,6 +17,10 @@ int nodeset_count(const char *text, struct err *e);
 /* Writes name number i (from 0, below the count). -ENAMETOOLONG. */
 int nodeset_name(const char *text, unsigned int i, char *name, size_t size);
 
+/* Cuts the next set off a list of sets, at a comma outside brackets. Returns NULL after the last.
+ */
+char *nodeset_next(char **list);
+
 /* Folds names into sets, "gpu[01-16],login": each name once, in any order and number. Names with a
  * bracket or a comma stay as they are. *text is the caller's to free; -ENOMEM. */
 int nodeset_fold(const char *const *names, size_t count, char **text);
