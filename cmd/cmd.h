@@ -45,7 +45,7 @@ extern const struct globals *const globals;
 extern const struct command cmd_show, cmd_lint, cmd_plan, cmd_apply, cmd_confirm, cmd_rollback,
 	cmd_collect, cmd_validate, cmd_rules, cmd_explain, cmd_top, cmd_schema, cmd_completion,
 	cmd_agent, cmd_capture_record, cmd_capture_decode, cmd_capture_stats, cmd_capture_flows,
-	cmd_capture_check, cmd_watch, cmd_doctor, cmd_probe_server, cmd_probe_client;
+	cmd_capture_check, cmd_watch, cmd_doctor, cmd_survey, cmd_probe_server, cmd_probe_client;
 
 /* Row i of the command table, NULL after the last; and the global options. */
 const struct command *cmd_at(size_t i);

@@ -34,6 +34,7 @@ static const struct {
 	{&cmd_rollback, "rocecheck rollback --list"},
 	{&cmd_collect, "rocecheck collect --out gpu01.json"},
 	{&cmd_doctor, "rocecheck doctor profile.yaml"},
+	{&cmd_survey, "rocecheck survey --hosts gpu[001-128] --out draft"},
 	{&cmd_validate, "rocecheck validate fabric.yaml --out run-1"},
 	{&cmd_top, "rocecheck top -i eth2 --prio 3,4"},
 	{&cmd_watch, "rocecheck watch profile.yaml -i eth2 --once"},

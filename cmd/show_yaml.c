@@ -50,24 +50,19 @@ static void yaml_drop_idle_shares(struct qos *q)
 			q->tc_tx_bw[tc] = 0;
 }
 
-static void yaml_make_profile(const struct snapshot *s, struct profile *p)
+/* Makes a profile of the settings that can be set. */
+static void yaml_make_profile(const char *name, const struct qos *q, struct profile *p)
 {
-	const struct port *first = &s->port[0];
-	char *c = p->name;
-
 	memset(p, 0, sizeof(*p));
-	p->qos = first->qos;
-	for (unsigned int i = 1; i < s->port_count; i++)
-		p->qos.has &= s->port[i].qos.has;
+	p->qos = *q;
 	for (int id = 0; id < QOS_FIELD_COUNT; id++)
 		if (!yaml_is_settable(&p->qos, id))
 			p->qos.has &= ~QOS_BIT(id);
 	yaml_drop_idle_shares(&p->qos);
 	p->intent = qos_has(&p->qos, QOS_PFC_ENABLED) && p->qos.pfc_enabled ? INTENT_LOSSLESS
 									    : INTENT_LOSSY;
-	snprintf(p->name, sizeof(p->name), "%.40s-%.*s", s->host[0] ? s->host : "host",
-		 NAME_MAX_LEN - 42, first->netdev);
-	for (; *c; c++)
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	for (char *c = p->name; *c; c++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-",
 			    *c))
 			*c = '-';
@@ -86,15 +81,15 @@ static int yaml_print_diags(const struct profile *p, FILE *out)
 	return err;
 }
 
-static void yaml_print_unknown(const struct snapshot *s, const struct profile *p, FILE *out)
+static void yaml_print_unknown(const struct qos *q, FILE *out)
 {
 	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
 		char text[64];
 
-		if (qos_fields[id].read_only && qos_has(&s->port[0].qos, id)) {
-			qos_field_text(&s->port[0].qos, id, text, sizeof(text));
+		if (qos_fields[id].read_only && qos_has(q, id)) {
+			qos_field_text(q, id, text, sizeof(text));
 			fprintf(out, "# %s (read-only): %s\n", qos_fields[id].key, text);
-		} else if (!qos_fields[id].read_only && !qos_has(&p->qos, id)) {
+		} else if (!qos_fields[id].read_only && !qos_has(q, id)) {
 			fprintf(out, "# %s: unknown (not readable on this port)\n",
 				qos_fields[id].key);
 		}
@@ -145,28 +140,44 @@ static int yaml_print_keys(const struct qos *q, const char *prefix, int depth, u
 	return err;
 }
 
-int show_yaml(const struct snapshot *s, FILE *out, struct err *e)
+int show_yaml_profile(const char *name, const struct qos *q, FILE *out, struct err *e)
 {
 	struct profile p;
 	uint64_t done = 0;
-	int err = yaml_check_equal(s, e);
+	int err;
 
-	if (err)
-		return err;
-	yaml_make_profile(s, &p);
-	fprintf(out, "# Current settings of");
-	for (unsigned int i = 0; i < s->port_count; i++)
-		fprintf(out, "%s %s", i ? "," : "", s->port[i].netdev);
-	fprintf(out, " on %s, driver %s.\n", s->host,
-		s->port[0].driver[0] ? s->port[0].driver : "unknown");
+	yaml_make_profile(name, q, &p);
 	err = yaml_print_diags(&p, out);
 	if (err)
 		return err_sys(e, err, "profile");
 	fprintf(out, "schema: %s\nname: %s\nintent: %s\n", PROFILE_SCHEMA, p.name,
 		profile_intent_word(p.intent));
 	err = yaml_print_keys(&p.qos, "", 0, &done, out);
+	return err ? err_sys(e, err, "profile") : 0;
+}
+
+int show_yaml(const struct snapshot *s, FILE *out, struct err *e)
+{
+	char name[NAME_MAX_LEN + 1];
+	int err = yaml_check_equal(s, e);
+	struct qos q;
+
 	if (err)
-		return err_sys(e, err, "profile");
-	yaml_print_unknown(s, &p, out);
-	return 0;
+		return err;
+	q = s->port[0].qos;
+	for (unsigned int i = 1; i < s->port_count; i++)
+		for (int id = 0; id < QOS_FIELD_COUNT; id++)
+			if (!qos_fields[id].read_only && !qos_has(&s->port[i].qos, id))
+				q.has &= ~QOS_BIT(id);
+	snprintf(name, sizeof(name), "%.40s-%.*s", s->host[0] ? s->host : "host", NAME_MAX_LEN - 42,
+		 s->port[0].netdev);
+	fprintf(out, "# Current settings of");
+	for (unsigned int i = 0; i < s->port_count; i++)
+		fprintf(out, "%s %s", i ? "," : "", s->port[i].netdev);
+	fprintf(out, " on %s, driver %s.\n", s->host,
+		s->port[0].driver[0] ? s->port[0].driver : "unknown");
+	err = show_yaml_profile(name, &q, out, e);
+	if (!err)
+		yaml_print_unknown(&q, out);
+	return err;
 }

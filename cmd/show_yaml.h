@@ -16,4 +16,7 @@
  */
 int show_yaml(const struct snapshot *s, FILE *out, struct err *e);
 
+/* Prints a profile of this name with these settings, without read-only ones. */
+int show_yaml_profile(const char *name, const struct qos *q, FILE *out, struct err *e);
+
 #endif

@@ -25,7 +25,7 @@ commands() {
 @test "--help: usage on stdout, exit 0, every command named" {
 	run --separate-stderr "$rc" --help
 	[ "$status" -eq 0 ]
-	for c in show lint plan apply confirm rollback watch collect doctor validate top "capture decode" "capture stats" rules explain schema; do
+	for c in show lint plan apply confirm rollback watch collect doctor survey validate top "capture decode" "capture stats" rules explain schema; do
 		[[ $output == *"  $c "* ]]
 	done
 }

@@ -46,6 +46,7 @@ static const struct operands {
 	{.command = "rollback", .max = 1},
 	{.command = "collect"},
 	{.command = "doctor", .max = 1},
+	{.command = "survey"},
 	{.command = "validate", .min = 1, .max = 1, .instead = {"from"}},
 	{.command = "top"},
 	{.command = "watch", .max = 1},

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes the drafts. Hosts with the same ports become one entry with a node set for a name; the
+ * rail of a port is its place in the host. Names that agents sent are used only if an inventory
+ * accepts them.
+ */
+#include "cmd/survey_draft.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cmd/show_yaml.h"
+#include "profiles/base/file.h"
+#include "profiles/base/nodeset.h"
+#include "profiles/yaml/yaml_schema.h"
+
+#define DRAFT_NAME "survey"
+
+/* A host with what follows its name in the inventory. */
+struct draft_host {
+	const char *name;
+	char *entry; /* owned */
+};
+
+struct draft {
+	struct draft_host *host; /* owned */
+	unsigned int count;
+};
+
+/* Prints 'text', as YAML. */
+static void draft_print_quoted(FILE *out, const char *text)
+{
+	putc('\'', out);
+	for (const char *c = text; *c; c++) {
+		if (*c == '\'')
+			putc('\'', out);
+		putc(*c, out);
+	}
+	putc('\'', out);
+}
+
+static void draft_print_key(FILE *out, const char *key, const char *text)
+{
+	fprintf(out, "%s: ", key);
+	draft_print_quoted(out, text);
+	putc('\n', out);
+}
+
+/* Prints what follows the name of a host: its target, and its ports by rail. */
+static int draft_print_entry(FILE *out, const struct fabric_host *host, const struct snapshot *s,
+			     unsigned int *printed)
+{
+	int prefix = (int)(strlen(host->target) - strlen(host->name));
+	const struct port **port;
+	unsigned int count;
+	int err = survey_sort_ports(s, &port, &count);
+
+	if (err)
+		return err;
+	if (prefix)
+		fprintf(out, ", target: '%.*s{name}'", prefix, host->target);
+	fputs(", ports: [", out);
+	for (unsigned int rail = 0; rail < count; rail++) {
+		const char *netdev = port[rail]->netdev;
+
+		/* Two ports of one netdev are neighbours by name. */
+		if (!schema_name_ok(netdev) || (rail && !strcmp(netdev, port[rail - 1]->netdev)))
+			continue;
+		fprintf(out, "%s{interface: '%s', rail: %u}", *printed ? ", " : "", netdev, rail);
+		++*printed;
+	}
+	fputs("]", out);
+	free(port);
+	return 0;
+}
+
+static void draft_clear(struct draft *d)
+{
+	for (unsigned int i = 0; i < d->count; i++)
+		free(d->host[i].entry);
+	free(d->host);
+}
+
+static int draft_order(const void *a, const void *b)
+{
+	const struct draft_host *left = a, *right = b;
+	int order = strcmp(left->entry, right->entry);
+
+	return order ? order : strverscmp(left->name, right->name);
+}
+
+/* Makes the entries of all hosts with ports, equal ones beside each other. */
+static int draft_make(const struct fabric *f, const struct run *r, struct draft *d)
+{
+	d->host = calloc(r->host_count + 1, sizeof(*d->host));
+	if (!d->host)
+		return -ENOMEM;
+	for (unsigned int i = 0; i < r->host_count; i++) {
+		const struct snapshot *snap = survey_snapshot(r, i);
+		struct draft_host *h = &d->host[d->count];
+		unsigned int ports = 0;
+		size_t size;
+		int err;
+		FILE *out;
+
+		if (!snap)
+			continue;
+		out = open_memstream(&h->entry, &size);
+		if (!out)
+			return -ENOMEM;
+		h->name = r->host[i].name;
+		d->count++;
+		err = draft_print_entry(out, &f->host[i], snap, &ports);
+		if (fclose(out) || err)
+			return -ENOMEM;
+		if (ports)
+			continue;
+		d->count--;
+		free(h->entry);
+		h->entry = NULL;
+	}
+	qsort(d->host, d->count, sizeof(*d->host), draft_order);
+	return 0;
+}
+
+/* Prints hosts with equal entries. A set whose name is too long for an inventory is halved. */
+static int draft_print_hosts(FILE *out, const struct draft_host *host, unsigned int count)
+{
+	const char **names = calloc(count, sizeof(*names));
+	char *text = NULL, *next, *set;
+	int err = names ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; !err && i < count; i++)
+		names[i] = host[i].name;
+	if (!err)
+		err = nodeset_fold(names, count, &text);
+	free(names);
+	if (!err && count > 1 && strlen(text) >= FABRIC_NAME_MAX) {
+		err = draft_print_hosts(out, host, count / 2);
+		if (!err)
+			err = draft_print_hosts(out, host + count / 2, count - count / 2);
+	} else if (!err) {
+		next = text;
+		while ((set = nodeset_next(&next)))
+			fprintf(out, "  - {name: '%s'%s}\n", set, host->entry);
+	}
+	free(text);
+	return err;
+}
+
+static int draft_print_fabric(const struct fabric *f, const struct draft *d, FILE *out,
+			      struct err *e)
+{
+	int err = 0;
+
+	fputs("# Draft by rocecheck survey: check hosts, ports and rails before you use it.\n",
+	      out);
+	fprintf(out, "schema: %s\nname: " DRAFT_NAME "\nprofile: ./profile.yaml\n", FABRIC_SCHEMA);
+	if (f->launcher[0])
+		draft_print_key(out, "launcher", f->launcher);
+	else
+		draft_print_key(out, "engine", f->engine);
+	draft_print_key(out, "agent", f->agent);
+	fputs("hosts:\n", out);
+	for (unsigned int i = 0, n; !err && i < d->count; i += n) {
+		for (n = 1; i + n < d->count && !strcmp(d->host[i].entry, d->host[i + n].entry);)
+			n++;
+		err = draft_print_hosts(out, &d->host[i], n);
+	}
+	return err ? err_sys(e, err, "draft") : 0;
+}
+
+/* The group of most ports. */
+static const struct survey_group *draft_largest(const struct survey *s)
+{
+	const struct survey_group *best = NULL;
+
+	for (unsigned int i = 0; i < s->group_count; i++) {
+		const struct survey_group *g = &s->group[i];
+
+		if (g->level == SURVEY_SPEED && (!best || g->members.count > best->members.count))
+			best = g;
+	}
+	return best;
+}
+
+/* Notes the settings in which most ports of another group differ: one profile cannot hold both. */
+static void draft_print_difference(const struct survey_group *g, const struct survey_group *other,
+				   FILE *out)
+{
+	uint64_t fields = qos_unequal(&g->norm, &other->norm, g->norm.has & other->norm.has);
+	const char *before = "";
+
+	if (g == other || other->level != SURVEY_SPEED || !fields)
+		return;
+	fprintf(out, "# Differs on most ports of rail %u at %g Gb/s:", other->rail,
+		other->port->speed_mbps / 1e3);
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		if (!(fields & QOS_BIT(id)))
+			continue;
+		fprintf(out, "%s %s", before, qos_fields[id].key);
+		before = ",";
+	}
+	putc('\n', out);
+}
+
+static int draft_print_profile(const struct survey *s, FILE *out, struct err *e)
+{
+	const struct survey_group *g = draft_largest(s);
+
+	fprintf(out,
+		"# Draft by rocecheck survey: the settings that most of %u ports have (rail %u, %g "
+		"Gb/s).\n# It states how the ports are set, not how they should be set.\n",
+		g->members.count, g->rail, g->port->speed_mbps / 1e3);
+	for (unsigned int i = 0; i < s->group_count; i++)
+		draft_print_difference(g, &s->group[i], out);
+	for (unsigned int i = 0; i < s->outlier_count; i++) {
+		const struct survey_outlier *o = &s->outlier[i];
+
+		if (&s->group[o->group] == g && o->tie && qos_field_find(o->item) >= 0)
+			fprintf(out, "# %s: %s on %u of the ports; no value leads\n", o->item,
+				o->value, o->members.count);
+	}
+	return show_yaml_profile(DRAFT_NAME, &g->norm, out, e);
+}
+
+int survey_draft_save(const char *path, const struct fabric *f, const struct run *r,
+		      const struct survey *s, struct err *e)
+{
+	static const char *const names[] = {"fabric.yaml", "profile.yaml"};
+	struct draft d = {.host = NULL};
+	struct folder folder = {.path = NULL};
+	struct file file;
+	int err = draft_make(f, r, &d);
+
+	if (err)
+		err_sys(e, err, "draft");
+	else if (!d.count)
+		err = err_set(e, -ENODATA, "%s: no draft: no host has a RoCE port", path);
+	if (!err)
+		err = folder_make(path, &folder, e);
+	for (unsigned int i = 0; !err && i < ARRAY_SIZE(names); i++) {
+		err = file_open_in(&folder, names[i], 0, &file, e);
+		if (err)
+			break;
+		err = i ? draft_print_profile(s, file.stream, e)
+			: draft_print_fabric(f, &d, file.stream, e);
+		if (err)
+			(void)file_close(&file, false, NULL); /* the first error is reported */
+		else
+			err = file_close(&file, true, e);
+	}
+	folder_close(&folder);
+	draft_clear(&d);
+	return err;
+}
