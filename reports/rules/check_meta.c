@@ -401,8 +401,10 @@ FABRIC_CHECK(check_meta_ports)
 			    c->alone ? "no RoCE port was found on this host"
 				     : "no port of the inventory was found: nothing was checked");
 	else if (c->run->traffic && !c->run->pair_count)
-		finding_set(out, VERDICT_FAIL,
-			    "no two ports form a pair: no traffic was sent, nothing was tested");
+		finding_set(
+			out, VERDICT_FAIL,
+			"no two ports form a pair: traffic was not tested; it needs ports of two "
+			"hosts on one rail");
 	else
 		finding_set(out, VERDICT_PASS, "%u port%s checked", ports, plural(ports));
 }
