@@ -88,15 +88,21 @@ static void ecn_captured_marks(const struct port_ctx *s, uint64_t *ce, uint64_t 
 static bool ecn_count_marks(const struct port_ctx *s, struct findings *out, uint64_t *ce,
 			    uint64_t *cnp)
 {
+	static const enum run_reading first[] = {READ_LOAD_BEFORE, READ_LOAD_AFTER};
 	struct counters delta;
+	bool known = false;
 
-	if (port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL) &&
-	    counters_has(&delta, METRIC_ECN_MARKED_RX, 0) &&
-	    counters_has(&delta, METRIC_CNP_TX, 0)) {
-		*ce = evidence_counter(out, s, &delta, METRIC_ECN_MARKED_RX, 0);
-		*cnp = evidence_counter(out, s, &delta, METRIC_CNP_TX, 0);
-		return true;
+	for (unsigned int i = 0; i < ARRAY_SIZE(first); i++) {
+		if (!port_ctx_delta(s, first[i], &delta, NULL) ||
+		    !counters_has(&delta, METRIC_ECN_MARKED_RX, 0) ||
+		    !counters_has(&delta, METRIC_CNP_TX, 0))
+			continue;
+		known = true;
+		*ce += evidence_counter(out, s, &delta, METRIC_ECN_MARKED_RX, 0);
+		*cnp += evidence_counter(out, s, &delta, METRIC_CNP_TX, 0);
 	}
+	if (known)
+		return true;
 	if (!s->run_port->has_capture || !s->run_port->capture.totals.roce)
 		return false;
 	ecn_captured_marks(s, ce, cnp);

@@ -186,6 +186,44 @@ PORT_CHECK(check_incast_paused)
 	}
 }
 
+/* ECN is meant to slow senders before PFC has to stop them. */
+PORT_CHECK(check_incast_marks)
+{
+	int tos = profile_roce_tos(s->profile);
+	struct incast_port in;
+	struct counters delta;
+	uint64_t paused, marks;
+	bool known;
+
+	incast_gather(s, PHASE_INCAST, &in);
+	finding_prios(out, in.prios);
+	if (!in.received) {
+		finding_set(out, VERDICT_SKIP, "this port received nothing in an incast");
+		return;
+	}
+	if (tos < 0 || !(tos & 3)) {
+		finding_set(out, VERDICT_SKIP, "the profile sends RoCE without ECN");
+		return;
+	}
+	if (!port_ctx_delta(s, READ_LOAD_AFTER, &delta, NULL) ||
+	    !counters_has(&delta, METRIC_ECN_MARKED_RX, 0)) {
+		finding_set(out, VERDICT_INCONCLUSIVE, "this port does not count CE marks");
+		return;
+	}
+	marks = evidence_counter(out, s, &delta, METRIC_ECN_MARKED_RX, 0);
+	paused = incast_sender_pauses(s, PHASE_INCAST, READ_LOAD_AFTER, &known);
+	if (marks)
+		finding_set(out, VERDICT_PASS, "the switch marked packets %llu times in an incast",
+			    (count_t)marks);
+	else if (paused)
+		finding_set(out, VERDICT_FAIL,
+			    "PFC paused the senders %llu times and ECN marked no packet",
+			    (count_t)paused);
+	else
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "the incast neither paused senders nor marked packets");
+}
+
 PORT_CHECK(check_incast_control)
 {
 	uint64_t marks = incast_marks(s, READ_INCAST_AFTER), paused;

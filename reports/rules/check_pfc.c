@@ -180,6 +180,8 @@ static void pfc_sum_prios(const struct port_ctx *s, const struct counters *delta
 
 PORT_CHECK(check_pfc_lossy_pause)
 {
+	static const enum run_reading first[] = {READ_LOAD_BEFORE, READ_LOAD_AFTER,
+						 READ_INCAST_AFTER};
 	uint8_t lossy = (uint8_t)~s->want->pfc_enabled, known = 0, grown = 0;
 	struct counters delta;
 	char set[64];
@@ -188,8 +190,9 @@ PORT_CHECK(check_pfc_lossy_pause)
 		finding_set(out, VERDICT_SKIP, "the profile does not state pfc.enabled");
 		return;
 	}
-	port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL);
-	pfc_sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, lossy, out, &known, &grown);
+	for (unsigned int i = 0; i < ARRAY_SIZE(first); i++)
+		if (port_ctx_delta(s, first[i], &delta, NULL))
+			pfc_sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, lossy, out, &known, &grown);
 	qos_prio_set_text(grown ? grown : known, set, sizeof(set));
 	finding_prios(out, grown ? grown : known);
 	if (!known && delta.has[METRIC_PFC_RX_FRAMES]) {

@@ -338,8 +338,8 @@ FABRIC_CHECK(check_cap_marked)
 		    "%u of %u flow%s with more than %u %% of packets marked, the highest %.1f %%",
 		    over, judged, plural(judged), MARKED_PERCENT, most);
 	evidence_flow_frames(worst, flow, sizeof(flow));
-	finding_evidence(out, EVIDENCE_CAPTURE, "highest share: %s: CE on %llu of %llu packets", flow,
-			 (count_t)worst->ecn[3], (count_t)worst->packets);
+	finding_evidence(out, EVIDENCE_CAPTURE, "highest share: %s: CE on %llu of %llu packets",
+			 flow, (count_t)worst->ecn[3], (count_t)worst->packets);
 }
 
 FABRIC_CHECK(check_cap_mirror)

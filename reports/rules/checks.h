@@ -44,6 +44,7 @@ PORT_CHECK(check_pfc_storm);
 
 /* check_incast.c */
 PORT_CHECK(check_incast_paused);
+PORT_CHECK(check_incast_marks);
 PORT_CHECK(check_incast_control);
 PORT_CHECK(check_incast_canary);
 PORT_CHECK(check_incast_breaker);

@@ -131,6 +131,31 @@ static void canary_failed(struct fabric_run *f)
 	snprintf(f->pair[7].error, sizeof(f->pair[7].error), "h1: the agent ended");
 }
 
+static void marked(struct fabric_run *f)
+{
+	incast(f);
+	after_load(f, 1, READ_INCAST_AFTER, METRIC_ECN_MARKED_RX, 0, 70);
+	after_load(f, 1, READ_INCAST_AFTER, METRIC_CNP_TX, 0, 5);
+}
+
+static void unanswered(struct fabric_run *f)
+{
+	incast(f);
+	after_load(f, 1, READ_INCAST_AFTER, METRIC_ECN_MARKED_RX, 0, 70);
+}
+
+static void marks_uncounted(struct fabric_run *f)
+{
+	incast(f);
+	lose_metric(f, METRIC_ECN_MARKED_RX);
+}
+
+static void without_ecn(struct fabric_run *f)
+{
+	incast(f);
+	f->fabric.profile.qos.cm_tos = 104;
+}
+
 static void breaker(struct fabric_run *f)
 {
 	incast(f);
@@ -139,6 +164,15 @@ static void breaker(struct fabric_run *f)
 
 /* clang-format off */
 static const struct rule_case cases[] = {
+	{ "RC-ECN-005", NULL, "h2", VERDICT_SKIP, "received nothing" },
+	{ "RC-ECN-005", without_ecn, "h2", VERDICT_SKIP, "without ECN" },
+	{ "RC-ECN-005", marked, "h2", VERDICT_PASS, "70 times" },
+	{ "RC-ECN-005", incast, "h2", VERDICT_WARN, "paused the senders 500 times and ECN marked no" },
+	{ "RC-ECN-005", unpaused, "h2", VERDICT_INCONCLUSIVE, "neither paused senders nor marked" },
+	{ "RC-ECN-005", marks_uncounted, "h2", VERDICT_INCONCLUSIVE, "does not count CE" },
+	{ "RC-ECN-006", marked, "h2", VERDICT_PASS, "70 CE packets were answered with 5 CNPs" },
+	{ "RC-ECN-006", unanswered, "h2", VERDICT_FAIL, "no CNP was sent" },
+	{ "RC-PFC-012", control_paused, "h1", VERDICT_FAIL, "priority 0, which is lossy" },
 	{ "RC-PFC-010", incast, "h2", VERDICT_PASS, "priority 3 is lossless" },
 	{ "RC-PFC-010", unpaused, "h2", VERDICT_INCONCLUSIVE, "no sender was paused" },
 	{ "RC-PFC-010", ecn_alone, "h2", VERDICT_INCONCLUSIVE, "ECN (70 marks)" },
@@ -196,8 +230,8 @@ static void test_load_alone(void **state)
 
 static void test_coverage(void **state)
 {
-	static const char *const groups[] = {"RC-PFC-010", "RC-PFC-011", "RC-PFC-015", "RC-PFC-016",
-					     NULL};
+	static const char *const groups[] = {"RC-ECN-005", "RC-PFC-010", "RC-PFC-011",
+					     "RC-PFC-015", "RC-PFC-016", NULL};
 
 	(void)state;
 	check_coverage(cases, ARRAY_SIZE(cases), groups, NULL);

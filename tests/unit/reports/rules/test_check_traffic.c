@@ -542,8 +542,9 @@ static void test_cases(void **state)
 static void test_coverage(void **state)
 {
 	static const char *const groups[] = {"RC-QOS-006", "RC-QOS-007", "RC-QOS-008", "RC-QOS-011",
-					     "RC-ECN",	   "RC-TRN",	 "RC-PFC-010", "RC-PFC-012",
-					     "RC-PFC-013", "RC-MTU-003", "RC-NET-009", NULL};
+					     "RC-ECN-004", "RC-ECN-006", "RC-TRN",     "RC-PFC-010",
+					     "RC-PFC-012", "RC-PFC-013", "RC-MTU-003", "RC-NET-009",
+					     NULL};
 
 	(void)state;
 	check_coverage(cases, ARRAY_SIZE(cases), groups, NULL);
