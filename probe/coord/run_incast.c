@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The phases that fill links: an incast on each priority of --maintenance,
- * unpaced and without retransmission, so that each loss is an event of one
- * pair; a canary on another priority between two of its senders; and as
- * negative control the same incast on a lossy priority, which shows that the
- * load was congestion.
+ * The phases that fill links: an incast on each priority of --maintenance, unpaced and without
+ * retransmission, so that each loss is an event of one pair; a canary on another priority between
+ * two of its senders; as negative control the same incast on a lossy priority, which shows that the
+ * load was congestion; and the incast with TCP beside it, which shows how classes share a link.
  */
 #include <errno.h>
 #include <limits.h>
@@ -15,11 +14,14 @@
 #include "probe/coord/breaker.h"
 #include "probe/coord/phase_priv.h"
 #include "probe/coord/schedule.h"
+#include "probe/record/run_tcp.h"
 #include "probe/traffic/histogram.h"
 
 #define INCAST_SENDERS 4u /* to one port, where there are as many */
 #define INCAST_QPS     4u /* of a NIC: one queue pair does not fill its link */
+#define SHARE_STREAMS  4u /* of TCP, from each sender */
 #define CANARY_BYTES   64u
+#define NO_READING     READ_COUNT
 
 /* One round: all groups at once. */
 struct incast_round {
@@ -74,6 +76,22 @@ static struct run_pair *incast_pair(struct coordinator *c, const struct incast_r
 	return &c->s.r->pair[r->pair[flow]];
 }
 
+/* The priority of another class: a lossy one or, for a canary, rather a
+ * lossless one that the incast leaves alone. -1 without one. */
+static int incast_other_prio(const struct fabric *f, bool canary)
+{
+	const struct profile *p = &f->profile;
+	uint8_t lossless = p->qos.pfc_enabled, others = (uint8_t)(lossless & ~f->maintenance);
+
+	for (unsigned int prio = 0; canary && prio < QOS_PRIOS; prio++)
+		if (others & 1u << prio && profile_prio_tos(p, prio) >= 0)
+			return (int)prio;
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (!(lossless & 1u << prio) && profile_prio_tos(p, prio) >= 0)
+			return (int)prio;
+	return -1;
+}
+
 /* What the phase changes of a load's spec: class, length, and no pace. */
 static void incast_set_spec(const struct coordinator *c, const struct run_pair *p,
 			    struct traffic_spec *spec, uint8_t tos, bool soft)
@@ -81,6 +99,16 @@ static void incast_set_spec(const struct coordinator *c, const struct run_pair *
 	struct traffic_class *k = &spec->class[0];
 
 	spec->tcp_count = 0;
+	if (p->phase == PHASE_SHARES) {
+		int lossy = incast_other_prio(c->f, false);
+
+		spec->tcp_count = 1;
+		spec->tcp[0] = (struct traffic_tcp){
+			.tos = (uint8_t)(profile_prio_tos(&c->f->profile, (unsigned int)lossy) &
+					 ~3),
+			.streams = SHARE_STREAMS,
+		};
+	}
 	spec->duration_ms = c->f->traffic_s * 1000;
 	k->tos = tos;
 	k->sl = p->prio;
@@ -91,7 +119,7 @@ static void incast_set_spec(const struct coordinator *c, const struct run_pair *
 		k->message_bytes = CANARY_BYTES;
 		return;
 	}
-	spec->mode = TRAFFIC_STRICT;
+	spec->mode = p->phase == PHASE_SHARES ? TRAFFIC_OBSERVE : TRAFFIC_STRICT;
 	k->qps = soft ? 1 : INCAST_QPS;
 }
 
@@ -116,6 +144,13 @@ static void incast_prepare(struct coordinator *c, struct incast_round *r, unsign
 	}
 	if (f->failed)
 		return;
+	if (run_tcp_alloc(p, r->spec->tcp, r->spec->tcp_count)) {
+		struct err e;
+
+		err_sys(&e, -ENOMEM, "incast");
+		load_fail(f, SIDE_CLIENT, &e);
+		return;
+	}
 	/* Both ends have the same number of queue pairs. */
 	for (unsigned int i = 0; i < SIDES; i++) {
 		if (port[!i]->soft)
@@ -278,26 +313,15 @@ static void incast_run_rounds(struct coordinator *c, struct incast_round *r,
 	schedule_rewind(s);
 }
 
-/* The priority of another class: a lossy one or, for a canary, rather a
- * lossless one that the incast leaves alone. -1 without one. */
-static int incast_other_prio(const struct fabric *f, bool canary)
-{
-	const struct profile *p = &f->profile;
-	uint8_t lossless = p->qos.pfc_enabled, others = (uint8_t)(lossless & ~f->maintenance);
-
-	for (unsigned int prio = 0; canary && prio < QOS_PRIOS; prio++)
-		if (others & 1u << prio && profile_prio_tos(p, prio) >= 0)
-			return (int)prio;
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-		if (!(lossless & 1u << prio) && profile_prio_tos(p, prio) >= 0)
-			return (int)prio;
-	return -1;
-}
-
 /* Runs one phase on a rail: each of these priorities in turn. */
 static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_phase phase,
 			   uint8_t prios, struct err *e)
 {
+	static const char *const titles[] = {
+		[PHASE_INCAST] = "incast",
+		[PHASE_CONTROL] = "negative control",
+		[PHASE_SHARES] = "incast with TCP beside it",
+	};
 	int canary = phase == PHASE_INCAST ? incast_other_prio(c->f, true) : -1;
 	struct phase_ports ports = {0};
 	struct incast_round r = {0};
@@ -320,8 +344,7 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 		if (!(prios & 1u << prio))
 			continue;
 		session_report(&c->s, "rail %u: %s on priority %u, %u ports, links are filled",
-			       number, phase == PHASE_INCAST ? "incast" : "negative control", prio,
-			       ports.count);
+			       number, titles[phase], prio, ports.count);
 		incast_run_rounds(c, &r, &ports, &s, phase, prio, canary);
 	}
 	schedule_close(&s);
@@ -339,6 +362,8 @@ static int incast_run_rails(struct coordinator *c, enum run_phase phase, uint8_t
 	     at = phase_next_rail(c->s.r, at))
 		err = incast_run_rail(c, (unsigned int)at, phase, prios, e);
 	c->s.broken = false; /* what follows is no load */
+	if (after == NO_READING)
+		return err;
 	session_pause(&c->s, session_settle_ms(&c->s));
 	session_ask_counters(&c->s, false);
 	session_read_counters(&c->s, after);
@@ -365,5 +390,8 @@ int phase_incast(struct coordinator *c, struct err *e)
 		session_report(&c->s, "no negative control: the profile has no lossy priority");
 		return 0;
 	}
-	return incast_run_rails(c, PHASE_CONTROL, (uint8_t)(1u << lossy), READ_CONTROL_AFTER, e);
+	err = incast_run_rails(c, PHASE_CONTROL, (uint8_t)(1u << lossy), READ_CONTROL_AFTER, e);
+	if (err || session_stopped(&c->s) || incast_was_broken(c->s.r))
+		return err;
+	return incast_run_rails(c, PHASE_SHARES, c->f->maintenance, NO_READING, e);
 }

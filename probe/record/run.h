@@ -47,9 +47,10 @@ enum run_phase {
 	PHASE_CONTROL,	     /* the same on a lossy priority: it has to lose, or to be marked */
 	PHASE_CANARY,	     /* latency of a flow on another priority than the incast's, alone */
 	PHASE_CANARY_BESIDE, /* the same beside the incast */
+	PHASE_SHARES,	     /* an incast as the first, with TCP on a lossy priority beside it */
 };
 
-/* "load", "incast", "control", "canary", "canary_beside" */
+/* "load", "incast", "control", "canary", "canary_beside", "shares" */
 extern const struct qos_word run_phase_words[];
 
 #define RUN_USERS_MAX 4

@@ -33,6 +33,7 @@ const struct qos_word run_phase_words[] = {
 	{"control", PHASE_CONTROL},
 	{"canary", PHASE_CANARY},
 	{"canary_beside", PHASE_CANARY_BESIDE},
+	{"shares", PHASE_SHARES},
 	{NULL, 0},
 };
 

@@ -8,11 +8,14 @@
 #include <stdio.h>
 
 #include "profiles/base/text.h"
+#include "reports/engine/tcp_share.h"
 #include "reports/rules/checks.h"
 
 /* A canary that waits so much longer beside the incast was held up, not queued. */
 #define CANARY_TIMES  20u
 #define CANARY_MIN_NS UINT64_C(20000000)
+/* Headers, ACKs and start differ between RDMA and TCP. */
+#define SHARE_POINTS 15
 
 void incast_gather(const struct port_ctx *s, enum run_phase phase, struct incast_port *in)
 {
@@ -261,6 +264,113 @@ PORT_CHECK(check_incast_control)
 			    "lossy priority %s lost nothing and was not marked in an incast of %u "
 			    "hosts: the load does not fill this link",
 			    prios, in.received);
+}
+
+/* Bytes per second that arrived at this port in a phase: RDMA, and TCP beside it. */
+struct incast_rates {
+	double rdma, tcp;
+	uint64_t retransmits;
+	uint8_t prios, tcp_prios;
+	const struct run_pair *failed;
+};
+
+static void incast_read_rates(const struct port_ctx *s, enum run_phase phase,
+			      struct incast_rates *r)
+{
+	const struct run_pair *pair;
+	unsigned int i = 0;
+
+	*r = (struct incast_rates){0};
+	while ((pair = port_ctx_phase_pair(s, phase, &i))) {
+		const struct run_tcp *tcp = pair->tcp_count ? &pair->tcp[0] : NULL;
+
+		if (!port_ctx_is_server(s, pair))
+			continue;
+		r->prios |= (uint8_t)(1u << pair->prio);
+		if (!pair->ran) {
+			r->failed = pair;
+			continue;
+		}
+		if (pair->server.duration_ns)
+			r->rdma += (double)pair->server.bytes * 1e9 /
+				   (double)pair->server.duration_ns;
+		if (tcp && tcp->server.duration_ns)
+			r->tcp += (double)tcp->server.arrived_bytes * 1e9 /
+				  (double)tcp->server.duration_ns;
+		r->retransmits += tcp ? tcp->client.retransmits : 0;
+		r->tcp_prios |= tcp ? tcp_share_prios(s->want, &tcp->asked) : 0;
+	}
+}
+
+/* Percent of a link that the profile gives these priorities of RDMA beside those of TCP; -1 when
+ * ETS does not decide it. */
+static int incast_wanted_share(const struct qos *q, uint8_t prios, uint8_t tcp_prios)
+{
+	unsigned int share[2] = {0, 0};
+
+	if (!qos_has(q, QOS_PRIO_TC) || !qos_has(q, QOS_TC_TSA) || !qos_has(q, QOS_TC_TX_BW))
+		return -1;
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		unsigned int tc = q->prio_tc[prio] % QOS_TCS;
+
+		if (!((prios | tcp_prios) & 1u << prio))
+			continue;
+		if (q->tc_tsa[tc] != QOS_TSA_ETS)
+			return -1;
+		share[prios >> prio & 1] += q->tc_tx_bw[tc];
+	}
+	return share[0] && share[1] ? (int)(100 * share[1] / (share[0] + share[1])) : -1;
+}
+
+PORT_CHECK(check_incast_shares)
+{
+	struct incast_rates r, alone;
+	double all;
+	int want, have;
+
+	incast_read_rates(s, PHASE_INCAST, &alone);
+	incast_read_rates(s, PHASE_SHARES, &r);
+	finding_prios(out, r.prios);
+	finding_expected_by(out, s->profile, QOS_TC_TX_BW);
+	want = incast_wanted_share(s->want, r.prios, r.tcp_prios);
+	all = r.rdma + r.tcp;
+	have = all > 0 ? (int)(100 * r.rdma / all) : 0;
+	if (!r.prios) {
+		finding_set(out, VERDICT_SKIP, "no incast with TCP beside it in this run");
+		return;
+	}
+	if (want < 0 && !r.failed) {
+		finding_set(out, VERDICT_SKIP, "the profile gives these classes no ETS shares");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_TRAFFIC,
+			 "RDMA %.2f MB/s, TCP %.2f MB/s with %llu retransmissions; RDMA alone "
+			 "%.2f MB/s",
+			 r.rdma / 1e6, r.tcp / 1e6, (count_t)r.retransmits, alone.rdma / 1e6);
+	if (r.failed)
+		finding_set(out, VERDICT_INCONCLUSIVE, "the incast with TCP did not run: %s",
+			    r.failed->error);
+	else if (!r.retransmits)
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "TCP lost nothing beside the incast: the link was not full");
+	else if (have > want + SHARE_POINTS)
+		finding_set(out, VERDICT_FAIL,
+			    "RDMA took %d %% of the full link and TCP had to wait, the profile "
+			    "gives RDMA %d %%",
+			    have, want);
+	else if (have >= want - SHARE_POINTS)
+		finding_set(out, VERDICT_PASS,
+			    "RDMA took %d %% of the full link, the profile gives it %d %%", have,
+			    want);
+	else if (alone.rdma * 100 < all * want)
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "RDMA took %d %% of the link, but alone it reaches no more: its share "
+			    "was not put to the test",
+			    have);
+	else
+		finding_set(out, VERDICT_FAIL,
+			    "RDMA took %d %% of the full link, the profile gives it %d %%", have,
+			    want);
 }
 
 PORT_CHECK(check_incast_breaker)

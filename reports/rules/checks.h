@@ -48,6 +48,7 @@ PORT_CHECK(check_incast_marks);
 PORT_CHECK(check_incast_control);
 PORT_CHECK(check_incast_canary);
 PORT_CHECK(check_incast_breaker);
+PORT_CHECK(check_incast_shares);
 
 /* check_across.c: compares one setting of all hosts, chosen by the rule id */
 FABRIC_CHECK(check_across);

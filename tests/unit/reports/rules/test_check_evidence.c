@@ -316,9 +316,9 @@ static void test_coverage(void **state)
 static void test_good_run(void **state)
 {
 	static const char *const allow[] = {"RC-PFC-004", "RC-PFC-010"};
-	static const char *const not_passing[] = {"RC-ECN-005", "RC-ECN-006", "RC-PFC-004",
-						  "RC-PFC-010", "RC-PFC-011", "RC-PFC-015",
-						  "RC-PFC-016", "RC-PFC-018", NULL};
+	static const char *const not_passing[] = {
+		"RC-ECN-005", "RC-ECN-006", "RC-ETS-007", "RC-PFC-004", "RC-PFC-010",
+		"RC-PFC-011", "RC-PFC-015", "RC-PFC-016", "RC-PFC-018", NULL};
 	static struct fabric_run f;
 	struct findings all;
 

@@ -156,6 +156,64 @@ static void without_ecn(struct fabric_run *f)
 	f->fabric.profile.qos.cm_tos = 104;
 }
 
+/* RDMA and TCP to h2 at these rates in MB/s, of a link on which RDMA alone reaches 4. */
+static void shares_of(struct fabric_run *f, uint64_t rdma, uint64_t tcp, uint64_t retransmits)
+{
+	struct run_pair *p;
+
+	incast(f);
+	f->pair[2].server.bytes = 4000000;
+	f->pair[2].server.duration_ns = 1000000000;
+	add_pair(f, 0, PHASE_SHARES, 3);
+	p = &f->pair[f->run.pair_count - 1];
+	p->server.bytes = rdma * 1000000;
+	p->server.duration_ns = 1000000000;
+	f->tcp[0] = (struct run_tcp){.asked = {.streams = 4}};
+	f->tcp[0].server.arrived_bytes = tcp * 1000000;
+	f->tcp[0].server.duration_ns = 1000000000;
+	f->tcp[0].client.retransmits = retransmits;
+	p->tcp = f->tcp;
+	p->tcp_count = 1;
+}
+
+static void shares(struct fabric_run *f)
+{
+	shares_of(f, 2, 2, 9);
+}
+
+static void shares_rdma_short(struct fabric_run *f)
+{
+	shares_of(f, 1, 3, 9);
+}
+
+static void shares_tcp_short(struct fabric_run *f)
+{
+	shares_of(f, 4, 1, 9);
+}
+
+static void shares_not_full(struct fabric_run *f)
+{
+	shares_of(f, 1, 3, 0);
+}
+
+static void shares_rdma_slow(struct fabric_run *f)
+{
+	shares_of(f, 1, 9, 9);
+}
+
+static void shares_strict(struct fabric_run *f)
+{
+	shares(f);
+	f->fabric.profile.qos.tc_tsa[3] = QOS_TSA_STRICT;
+}
+
+static void shares_failed(struct fabric_run *f)
+{
+	shares(f);
+	f->pair[6].ran = false;
+	snprintf(f->pair[6].error, sizeof(f->pair[6].error), "h1: the agent ended");
+}
+
 static void breaker(struct fabric_run *f)
 {
 	incast(f);
@@ -173,6 +231,14 @@ static const struct rule_case cases[] = {
 	{ "RC-ECN-006", marked, "h2", VERDICT_PASS, "70 CE packets were answered with 5 CNPs" },
 	{ "RC-ECN-006", unanswered, "h2", VERDICT_FAIL, "no CNP was sent" },
 	{ "RC-PFC-012", control_paused, "h1", VERDICT_FAIL, "priority 0, which is lossy" },
+	{ "RC-ETS-007", incast, "h2", VERDICT_SKIP, "no incast with TCP" },
+	{ "RC-ETS-007", shares_strict, "h2", VERDICT_SKIP, "no ETS shares" },
+	{ "RC-ETS-007", shares, "h2", VERDICT_PASS, "RDMA took 50 %" },
+	{ "RC-ETS-007", shares_rdma_short, "h2", VERDICT_WARN, "RDMA took 25 % of the full link, the" },
+	{ "RC-ETS-007", shares_tcp_short, "h2", VERDICT_WARN, "TCP had to wait" },
+	{ "RC-ETS-007", shares_not_full, "h2", VERDICT_INCONCLUSIVE, "the link was not full" },
+	{ "RC-ETS-007", shares_rdma_slow, "h2", VERDICT_INCONCLUSIVE, "alone it reaches no more" },
+	{ "RC-ETS-007", shares_failed, "h2", VERDICT_INCONCLUSIVE, "did not run: h1" },
 	{ "RC-PFC-010", incast, "h2", VERDICT_PASS, "priority 3 is lossless" },
 	{ "RC-PFC-010", unpaused, "h2", VERDICT_INCONCLUSIVE, "no sender was paused" },
 	{ "RC-PFC-010", ecn_alone, "h2", VERDICT_INCONCLUSIVE, "ECN (70 marks)" },
@@ -230,7 +296,7 @@ static void test_load_alone(void **state)
 
 static void test_coverage(void **state)
 {
-	static const char *const groups[] = {"RC-ECN-005", "RC-PFC-010", "RC-PFC-011",
+	static const char *const groups[] = {"RC-ECN-005", "RC-ETS-007", "RC-PFC-010", "RC-PFC-011",
 					     "RC-PFC-015", "RC-PFC-016", NULL};
 
 	(void)state;

@@ -325,7 +325,8 @@ static void test_cases(void **state)
 static void test_coverage(void **state)
 {
 	static const char *const groups[] = {"RC-QOS-001", "RC-QOS-003", "RC-QOS-004", "RC-QOS-005",
-					     "RC-QOS-013", "RC-ETS",	 "RC-MTU-001", "RC-MTU-002",
+					     "RC-QOS-013", "RC-ETS-001", "RC-ETS-002", "RC-ETS-003",
+					     "RC-ETS-004", "RC-ETS-005", "RC-MTU-001", "RC-MTU-002",
 					     "RC-GID",	   "RC-PFC-00",	 NULL};
 	static const char *const never_open[] = {"RC-GID-004", NULL};
 
