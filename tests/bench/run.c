@@ -7,7 +7,9 @@
  * compared. One line a figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is short.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -281,11 +283,42 @@ static void make_inventory(void)
 	fclose(f);
 }
 
-static bool bench_gather(void)
+static atomic_int stop;
+
+/* The run is over when it begins to collect for the second time. */
+static void stop_when_gathered(const char *line, void *arg)
 {
-	char inventory[64], out[64], cat[64], nodes[32], fanout[16];
-	const char *const ours[] = {PROGRAM, "validate", "-q",	    "--no-traffic",
-				    "--out", out,	 inventory, NULL};
+	(void)arg;
+	if (strstr(line, "again"))
+		stop = 1;
+}
+
+/* Gathers a snapshot of each host, as the first phases of validate do. */
+static int gather(const char *inventory)
+{
+	struct fabric fabric;
+	struct run run;
+	struct err e = {0};
+	struct diags d;
+
+	diags_init(&d);
+	if (fabric_load(inventory, &fabric, &d, &e))
+		die(d.count ? d.list[0].text : e.text);
+	diags_clear(&d);
+	fabric.traffic_s = 0;
+	if (run_init(&run, &fabric) ||
+	    run_fabric(&fabric, NULL, &stop, stop_when_gathered, NULL, &run, &e) != -EINTR)
+		die(e.text);
+	for (unsigned int i = 0; i < run.host_count; i++)
+		if (!run.host[i].has_before || run.host[i].before.port_count != PORTS)
+			die(run.host[i].name);
+	return 0;
+}
+
+static bool bench_gather(const char *self)
+{
+	char inventory[64], cat[64], nodes[32], fanout[16];
+	const char *const ours[] = {self, "gather", inventory, NULL};
 	const char *const theirs[] = {"clush", "-q", "-R",  "exec", "-f",
 				      fanout,  "-w", nodes, cat,    NULL};
 	double gathered[ROUNDS], clush[ROUNDS];
@@ -296,7 +329,6 @@ static bool bench_gather(void)
 	}
 	make_inventory();
 	snprintf(inventory, sizeof(inventory), "%s/fabric.yaml", dir);
-	snprintf(out, sizeof(out), "%s/out", dir);
 	snprintf(cat, sizeof(cat), "cat %s/gathered/%%h.json", dir);
 	snprintf(nodes, sizeof(nodes), "gpu[0000-%04u]", GATHERED - 1);
 	snprintf(fanout, sizeof(fanout), "%u", GATHERED);
@@ -315,6 +347,8 @@ int main(int argc, char **argv)
 	char remove[64];
 	bool ok;
 
+	if (argc == 3 && !strcmp(argv[1], "gather"))
+		return gather(argv[2]);
 	if (argc == 3)
 		return parse_folder(argv[2], !strcmp(argv[1], "hold"));
 	if (!mkdtemp(dir))
@@ -324,7 +358,7 @@ int main(int argc, char **argv)
 	save_hosts("gathered", 0, GATHERED, JSON_COMPACT);
 	ok = bench_judge(argv[0]);
 	ok &= bench_link();
-	ok &= bench_gather();
+	ok &= bench_gather(argv[0]);
 	snprintf(remove, sizeof(remove), "rm -r %s", dir);
 	return system(remove) || !ok;
 }
