@@ -3,8 +3,9 @@
  * Cost of a fabric run. Snapshots of 2,000 hosts of eight ports are judged offline, compared with
  * jansson alone parsing and holding the same files, and with 200 of the hosts; causes are linked at
  * 10 violations a host and at 1; 300 snapshots are gathered from replaying agents, compared with
- * clush and cat. Both sides are played in turn, each in a process of its own, and the medians are
- * compared. One line a figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is short.
+ * clush and cat; rounds of pairs of 64 replaying agents are compared with one request to all. Both
+ * sides are played in turn, each in a process of its own, and the medians are compared. One line a
+ * figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is short.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -16,19 +17,23 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "probe/coord/load.h"
 #include "profiles/base/base.h"
 #include "reports/engine/causes.h"
 #include "reports/engine/rule.h"
 #include "tests/bench/full_host.h"
 
-#define ROUNDS	   5
-#define FLEET	   2000
-#define FEW	   200
-#define GATHERED   300
-#define LINK_HOSTS 1000
-#define FINDINGS   100 /* of a host, violated or not */
-#define VIOLATIONS 10
-#define PROGRAM	   "build/rocecheck"
+#define ROUNDS		5
+#define FLEET		2000
+#define FEW		200
+#define GATHERED	300
+#define LINK_HOSTS	1000
+#define FINDINGS	100 /* of a host, violated or not */
+#define VIOLATIONS	10
+#define AGENTS		64
+#define TRAFFIC_MS	100 /* of a round of pairs */
+#define ROUNDS_OF_PAIRS 31
+#define PROGRAM		"build/rocecheck"
 
 static char dir[] = "/tmp/bench-run-XXXXXX";
 
@@ -342,11 +347,120 @@ static bool bench_gather(const char *self)
 			 1.5);
 }
 
+/* Rounds of pairs. */
+
+/* An agent that replays: it opens and connects at once, and its traffic takes TRAFFIC_MS. Answers
+ * say how long they took. */
+static int play_agent(void)
+{
+	struct traffic_endpoint *peer = calloc(1, sizeof(*peer));
+	char line[65536], *text;
+
+	if (!peer)
+		return 1;
+	peer->mtu = 4096;
+	text = json_dumps(traffic_endpoint_to_json(peer), JSON_COMPACT);
+	printf("{\"hello\":\"rocecheck.agent/1\",\"build\":\"%s\"}\n", ROCECHECK_VERSION);
+	for (fflush(stdout); text && fgets(line, sizeof(line), stdin); fflush(stdout)) {
+		const char *at = strstr(line, "\"id\":");
+		long id = at ? strtol(at + strlen("\"id\":"), NULL, 10) : 0;
+		uint64_t begin = monotonic_ns();
+
+		if (strstr(line, "traffic_run"))
+			usleep(TRAFFIC_MS * 1000);
+		if (strstr(line, "traffic_open"))
+			printf("{\"id\":%ld,\"handle\":1,\"peer\":%s}\n", id, text);
+		else if (id)
+			printf("{\"id\":%ld,\"took_ns\":%llu}\n", id,
+			       (unsigned long long)(monotonic_ns() - begin));
+	}
+	return 0;
+}
+
+/* Seconds of one request to all agents at once and all their answers. */
+static double pass_barrier(struct session *s)
+{
+	uint64_t begin = monotonic_ns();
+
+	for (unsigned int i = 0; i < AGENTS; i++)
+		agent_conn_ask(&s->conn[i], "ping", json_pack("{s:i}", "lease_ms", 3000), 10000);
+	session_wait(s);
+	for (unsigned int i = 0; i < AGENTS; i++)
+		if (!s->conn[i].call.reply)
+			die(s->conn[i].call.err.text);
+	return (double)(monotonic_ns() - begin) / 1e9;
+}
+
+/* Seconds of a round of pairs of all agents, without the time of its longest traffic. */
+static double play_round(struct session *s, struct load_flow *flow)
+{
+	struct load l = {.loop = s->loop, .flow = flow, .count = AGENTS / SIDES};
+	uint64_t begin = monotonic_ns(), traffic_ns = 0;
+
+	memset(flow, 0, l.count * sizeof(*flow));
+	for (unsigned int i = 0; i < AGENTS; i++) {
+		struct load_end *end = &flow[i / SIDES].end[i % SIDES];
+
+		end->s = s;
+		end->host = i;
+		end->spec = json_object();
+		flow[i / SIDES].duration_ms = TRAFFIC_MS;
+	}
+	load_open(&l, "traffic_open");
+	load_connect(&l);
+	load_run(&l);
+	for (unsigned int i = 0; i < AGENTS; i++) {
+		struct err e = {0};
+		const json_t *reply = load_reply(&flow[i / SIDES], i % SIDES, &e);
+		uint64_t ns = (uint64_t)json_integer_value(json_object_get(reply, "took_ns"));
+
+		traffic_ns = ns > traffic_ns ? ns : traffic_ns;
+	}
+	load_close(&l);
+	for (unsigned int i = 0; i < l.count; i++)
+		if (flow[i].failed)
+			die(flow[i].e.text);
+	return (double)(monotonic_ns() - begin - traffic_ns) / 1e9;
+}
+
+static bool bench_round(const char *self)
+{
+	const char *const argv[] = {self, "agent", "-", NULL};
+	struct load_flow *flow = calloc(AGENTS, sizeof(*flow));
+	struct run run = {.host = calloc(AGENTS, sizeof(*run.host)), .host_count = AGENTS};
+	struct session s = {.r = &run};
+	double round[ROUNDS_OF_PAIRS], barrier[ROUNDS_OF_PAIRS];
+	struct err e = {0};
+
+	if (!flow || !run.host || session_open(&s, &e))
+		die("a session");
+	for (unsigned int i = 0; i < AGENTS; i++) {
+		snprintf(run.host[i].name, sizeof(run.host[i].name), "gpu%04u", i);
+		agent_conn_open(&s.conn[i], s.loop, run.host[i].name, argv, 20000);
+	}
+	session_wait(&s);
+	for (unsigned int i = 0; i < ROUNDS_OF_PAIRS; i++) {
+		barrier[i] = pass_barrier(&s);
+		round[i] = play_round(&s, flow);
+	}
+	session_close(&s);
+	free(run.host);
+	free(flow);
+	/* The quickest of each: other work of the machine delays one of 64 processes easily. */
+	qsort(round, ROUNDS_OF_PAIRS, sizeof(round[0]), by_value);
+	qsort(barrier, ROUNDS_OF_PAIRS, sizeof(barrier[0]), by_value);
+	fprintf(stderr, "run.round: %u agents: %.2f ms, a barrier %.2f ms\n", AGENTS,
+		round[0] * 1e3, barrier[0] * 1e3);
+	return print_row("round_vs_barrier", round[0] / barrier[0], 5);
+}
+
 int main(int argc, char **argv)
 {
 	char remove[64];
 	bool ok;
 
+	if (argc == 3 && !strcmp(argv[1], "agent"))
+		return play_agent();
 	if (argc == 3 && !strcmp(argv[1], "gather"))
 		return gather(argv[2]);
 	if (argc == 3)
@@ -359,6 +473,7 @@ int main(int argc, char **argv)
 	ok = bench_judge(argv[0]);
 	ok &= bench_link();
 	ok &= bench_gather(argv[0]);
+	ok &= bench_round(argv[0]);
 	snprintf(remove, sizeof(remove), "rm -r %s", dir);
 	return system(remove) || !ok;
 }
