@@ -57,8 +57,51 @@ const struct port *phase_port(const struct coordinator *c, unsigned int host, un
 	return h->has_before ? snapshot_port(&h->before, h->port[p].netdev) : NULL;
 }
 
+/* One collection of all hosts. */
+struct fabric_collection {
+	struct coordinator *c;
+	bool after; /* the load */
+};
+
+/* Stores the snapshot that a host sent, or why it sent none. */
+static void fabric_store_snapshot(struct coordinator *c, unsigned int host, bool after)
+{
+	struct run_host *h = &c->s.r->host[host];
+	const json_t *json = json_object_get(c->s.conn[host].call.reply, "snapshot");
+	struct err e = c->s.conn[host].call.err;
+
+	if (json && !snapshot_from_json(json, after ? &h->after : &h->before, &e)) {
+		h->has_after = h->has_after || after;
+		h->has_before = h->has_before || !after;
+		for (unsigned int p = 0; p < h->port_count; p++)
+			run_port_set_device(&h->port[p], phase_port(c, host, p));
+	} else if (!h->error[0]) {
+		snprintf(h->error, sizeof(h->error), "%s%.240s", json ? "snapshot: " : "", e.text);
+		session_report(&c->s, "%s: %s", h->name, h->error);
+	}
+}
+
+/* Stores each snapshot as it comes: JSON takes several times the memory of the struct. */
+static bool fabric_collected(void *arg)
+{
+	const struct fabric_collection *w = arg;
+	struct session *s = &w->c->s;
+	bool busy = false;
+
+	for (unsigned int i = 0; i < s->r->host_count; i++) {
+		if (s->conn[i].call.reply) {
+			fabric_store_snapshot(w->c, i, w->after);
+			agent_call_clear(&s->conn[i].call);
+		}
+		busy = busy || agent_conn_busy(&s->conn[i]);
+	}
+	return !busy || session_stopped(s);
+}
+
 static void fabric_collect_all(struct coordinator *c, bool after)
 {
+	struct fabric_collection w = {c, after};
+
 	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
 		const struct run_host *h = &c->s.r->host[i];
 		json_t *ports = json_array();
@@ -68,24 +111,13 @@ static void fabric_collect_all(struct coordinator *c, bool after)
 		agent_conn_ask(&c->s.conn[i], "collect", json_pack("{s:o}", "ports", ports),
 			       SESSION_ANSWER_MS);
 	}
-	session_wait(&c->s);
+	loop_run_until(c->s.loop, fabric_collected, &w);
+	session_mark_lost(&c->s);
 	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
-		struct run_host *h = &c->s.r->host[i];
-		const json_t *json = json_object_get(c->s.conn[i].call.reply, "snapshot");
-		struct err e = c->s.conn[i].call.err;
+		const struct run_host *h = &c->s.r->host[i];
 
-		if (!session_ready(&c->s, i))
-			continue;
-		if (json && !snapshot_from_json(json, after ? &h->after : &h->before, &e)) {
-			h->has_after = h->has_after || after;
-			h->has_before = h->has_before || !after;
-			for (unsigned int p = 0; p < h->port_count; p++)
-				run_port_set_device(&h->port[p], phase_port(c, i, p));
-		} else if (!h->error[0]) {
-			snprintf(h->error, sizeof(h->error), "%s%.240s", json ? "snapshot: " : "",
-				 e.text);
-			session_report(&c->s, "%s: %s", h->name, h->error);
-		}
+		if (session_ready(&c->s, i) && !(after ? h->has_after : h->has_before))
+			fabric_store_snapshot(c, i, after);
 	}
 }
 
