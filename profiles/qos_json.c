@@ -276,13 +276,13 @@ static bool json_to_list(const struct qos_field *f, const json_t *json, void *me
 /* Reads a key that is a number below count, without sign, space or leading zero. */
 static int json_key_to_number(const char *key, int count)
 {
-	char canonical[12];
-	int number = atoi(key);
+	int number = 0;
 
-	if (number < 0 || number >= count)
+	if (!key[0] || (key[0] == '0' && key[1]))
 		return -EINVAL;
-	snprintf(canonical, sizeof(canonical), "%d", number);
-	return strcmp(canonical, key) ? -EINVAL : number;
+	for (; *key >= '0' && *key <= '9' && number < count; key++)
+		number = 10 * number + *key - '0';
+	return *key || number >= count ? -EINVAL : number;
 }
 
 static bool json_to_map(const struct qos_field *f, const json_t *json, void *member)
@@ -411,7 +411,12 @@ static const json_t *qos_object_get_path(const json_t *object, const char *path)
 	const char *dot;
 
 	while ((dot = strchr(path, '.'))) {
-		snprintf(part, sizeof(part), "%.*s", (int)(dot - path), path);
+		size_t length = (size_t)(dot - path);
+
+		if (length >= sizeof(part))
+			return NULL;
+		memcpy(part, path, length);
+		part[length] = '\0';
 		object = json_object_get(object, part);
 		path = dot + 1;
 	}
