@@ -262,6 +262,66 @@ static int fabric_read_rate(struct schema_load *l, const struct schema_row *row,
 	return err;
 }
 
+/* The id of a rule by its form: which rules exist is known to the reports. */
+static int fabric_read_rule(struct schema_load *l, const struct schema_row *row,
+			    const struct yaml_node *node, void *target)
+{
+	const char *text = node->kind == YAML_TEXT ? node->text : "";
+	size_t group = strncmp(text, "RC-", 3) ? 0 : strspn(text + 3, "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "the id of a rule");
+	if (!group || text[3 + group] != '-' || strspn(text + 4 + group, "0123456789") != 3 ||
+	    text[7 + group] || strlen(text) >= row->size) {
+		err_set(&e, -EINVAL, "invalid rule '%.40s'", text);
+		err_hint(&e, "expected an id such as RC-PFC-004; 'rocecheck rules' lists them");
+		return schema_refuse(l, node, &e);
+	}
+	strcpy(target, text);
+	return 0;
+}
+
+/* A day of the calendar as YYYY-MM-DD. */
+static int fabric_read_date(struct schema_load *l, const struct schema_row *row,
+			    const struct yaml_node *node, void *target)
+{
+	static const int days[] = {31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
+	int year = 0, month = 0, day = 0, end = 0;
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a date");
+	if (strlen(node->text) + 1 == row->size && strspn(node->text, "0123456789-") == 10 &&
+	    node->text[4] == '-' && node->text[7] == '-' &&
+	    sscanf(node->text, "%4d-%2d-%2d%n", &year, &month, &day, &end) == 3 && end == 10 &&
+	    month >= 1 && month <= 12 && day >= 1 && day <= days[month - 1] &&
+	    (month != 2 || day < 29 || (!(year % 4) && (year % 100 || !(year % 400))))) {
+		strcpy(target, node->text);
+		return 0;
+	}
+	err_set(&e, -EINVAL, "invalid date '%.40s'", node->text);
+	err_hint(&e, "expected a day such as 2026-12-31");
+	return schema_refuse(l, node, &e);
+}
+
+/* Checks the form: fabric_check_allow() looks for the hosts after sets are expanded. */
+static int fabric_read_hosts(struct schema_load *l, const struct schema_row *row,
+			     const struct yaml_node *node, void *target)
+{
+	struct err e;
+
+	if (node->kind != YAML_TEXT)
+		return schema_expect(l, node, "a set of hosts");
+	if (nodeset_count(node->text, &e) < 0)
+		return schema_refuse(l, node, &e);
+	if (!node->text[0] || strlen(node->text) >= row->size)
+		return fabric_report_name(l, node, "set of hosts",
+					  "expected a set of at most 255 characters: gpu[01-16]");
+	strcpy(target, node->text);
+	return 0;
+}
+
 /* Checks the type only: fabric_load_profile() loads the profile after the other keys. */
 static int fabric_read_profile(struct schema_load *l, const struct schema_row *row,
 			       const struct yaml_node *node, void *target)
@@ -279,6 +339,11 @@ static void fabric_begin_port(void *item, const struct yaml_node *node)
 static void fabric_begin_host(void *item, const struct yaml_node *node)
 {
 	((struct fabric_host *)item)->line = node->line;
+}
+
+static void fabric_begin_allow(void *item, const struct yaml_node *node)
+{
+	((struct fabric_allow *)item)->line = node->line;
 }
 
 static void fabric_begin_tcp(void *item, const struct yaml_node *node)
@@ -359,6 +424,30 @@ static const struct schema tcp_keys = {
 	.begin = fabric_begin_tcp,
 };
 
+static const struct schema_row allow_rows[] = {
+	{.path = "rule", .kind = SCHEMA_OWN, .required = true, TEXT_AT(fabric_allow, rule),
+	 .read = fabric_read_rule,
+	 .shape = "{\"type\":\"string\",\"pattern\":\"^RC-[A-Z]+-[0-9]{3}$\"}",
+	 .help = "id of the rule: RC-PFC-004"},
+	{.path = "hosts", .kind = SCHEMA_OWN, TEXT_AT(fabric_allow, hosts), .read = fabric_read_hosts,
+	 .shape = TEXT_SHAPE,
+	 .help = "a set of hosts of this inventory: gpu[01-16] (default: all, and findings without host)"},
+	{.path = "reason", .kind = SCHEMA_TEXT, .required = true, TEXT_AT(fabric_allow, reason),
+	 .help = "why the finding is accepted; printed with it"},
+	{.path = "until", .kind = SCHEMA_OWN, .required = true, TEXT_AT(fabric_allow, until),
+	 .read = fabric_read_date,
+	 .shape = "{\"type\":\"string\",\"pattern\":\"^[0-9]{4}-[0-9]{2}-[0-9]{2}$\"}",
+	 .help = "last day (UTC) on which a run may start with this exception"},
+	{.path = NULL},
+};
+
+static const struct schema allow_keys = {
+	.title = "exception",
+	.rows = allow_rows,
+	.size = sizeof(struct fabric_allow),
+	.begin = fabric_begin_allow,
+};
+
 static const struct schema_row rows[] = {
 	{.path = "schema", .kind = SCHEMA_OWN, .required = true, .read = fabric_read_schema,
 	 .shape = "{\"const\":\"" FABRIC_SCHEMA "\"}", .help = "schema: " FABRIC_SCHEMA},
@@ -388,6 +477,9 @@ static const struct schema_row rows[] = {
 	{.path = "hosts", .kind = SCHEMA_MAPS, .required = true, AT(fabric, host),
 	 .count_offset = offsetof(struct fabric, host_count), .item = &host_keys,
 	 .help = "the hosts of the fabric"},
+	{.path = "allow", .kind = SCHEMA_MAPS, .max = FABRIC_ALLOW_MAX, AT(fabric, allow),
+	 .count_offset = offsetof(struct fabric, allow_count), .item = &allow_keys,
+	 .help = "findings that validate shows but does not count (default none)"},
 	{.path = "thresholds.connect_timeout", .kind = SCHEMA_SECONDS, .min = 1, .max = 600,
 	 AT(fabric, connect_timeout_s), .help = "timeout for the first answer of an agent (default 10s)"},
 	{.path = "thresholds.quiet", .kind = SCHEMA_SECONDS, .min = 1, .max = 3600,
@@ -450,6 +542,9 @@ void fabric_clear(struct fabric *f)
 	free(f->tcp);
 	f->tcp = NULL;
 	f->tcp_count = 0;
+	free(f->allow);
+	f->allow = NULL;
+	f->allow_count = 0;
 }
 
 int fabric_find_host(const struct fabric *f, const char *name)
@@ -726,6 +821,39 @@ static int fabric_expand_hosts(struct load *l)
 	return 0;
 }
 
+/* Every host of an exception is in the inventory: a wrong name would allow nothing, silently.
+ * Counts the hosts of the set first, which is faster than looking for each name. */
+static int fabric_check_allow(struct load *l, const struct yaml_node *node,
+			      const struct fabric_allow *allow)
+{
+	unsigned int count = allow->hosts[0] ? (unsigned int)nodeset_count(allow->hosts, NULL) : 0;
+	unsigned int found = 0;
+	char text[96], name[FABRIC_NAME_MAX];
+
+	for (unsigned int i = 0; i < l->f->host_count && count; i++)
+		found += nodeset_has(allow->hosts, l->f->host[i].name);
+	for (unsigned int i = 0; i < count && found < count; i++) {
+		if (!nodeset_name(allow->hosts, i, name, sizeof(name)) &&
+		    fabric_find_host(l->f, name) >= 0)
+			continue;
+		snprintf(text, sizeof(text), "unknown host '%s'", name);
+		return fabric_report(l, yaml_get(node, "hosts"), "RC-INP-017",
+				     "expected hosts of this inventory", text);
+	}
+	return 0;
+}
+
+static int fabric_check_exceptions(struct load *l)
+{
+	const struct yaml_node *list = yaml_find(&l->file, "allow");
+	int bad = 0;
+
+	for (unsigned int i = 0; i < l->f->allow_count; i++)
+		if (schema_stop(fabric_check_allow(l, yaml_item(list, i), &l->f->allow[i]), &bad))
+			break;
+	return bad;
+}
+
 /* Paths in the inventory are relative to its folder. */
 static int fabric_resolve_ssh_config(struct load *l, const char *path)
 {
@@ -748,6 +876,8 @@ static int fabric_load_tree(struct load *l, const char *path, size_t errors)
 
 	if (!err && l->diags->errors == errors)
 		err = fabric_expand_hosts(l);
+	if (!err && l->diags->errors == errors)
+		err = fabric_check_exceptions(l);
 	if (!err)
 		err = fabric_resolve_ssh_config(l, path);
 	if (!err || err == -EINVAL)

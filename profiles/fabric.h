@@ -75,6 +75,17 @@ struct fabric_tcp {
 	enum fabric_tcp_direction direction;
 };
 
+#define FABRIC_ALLOW_MAX 256u
+
+/* An exception: findings of a rule that a site accepts for a time. */
+struct fabric_allow {
+	char rule[16];	  /* "RC-PFC-004"; the reports know which rules exist */
+	char hosts[256];  /* a set of hosts of the inventory; empty = all, and the fabric */
+	char reason[200]; /* printed with the findings */
+	char until[11];	  /* the last day, UTC: "2026-12-31" */
+	int line;	  /* in the inventory */
+};
+
 struct fabric {
 	char name[FABRIC_NAME_MAX];
 	char path[256];
@@ -102,6 +113,8 @@ struct fabric {
 					   default 1 */
 	struct fabric_tcp *tcp;		/* owned; NULL without TCP */
 	unsigned int tcp_count;		/* at most FABRIC_TCP_MAX */
+	struct fabric_allow *allow;	/* owned; NULL without exceptions */
+	unsigned int allow_count;	/* at most FABRIC_ALLOW_MAX */
 };
 
 /* "quick", "standard", "maintenance" */

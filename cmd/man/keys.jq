@@ -13,6 +13,7 @@ def key_range: {"^[0-7]$": "0..7", "^([0-9]|1[0-5])$": "0..15", "^[0-9]{1,5}$": 
 # Text by its pattern.
 def text_form: {"^[0-9]+(ms|s|m|h)$": "duration like 500ms, 10s, 2m or 1h", "^[0-9]+[kMGT]$": "rate like 10G",
 	"^[0-9]+([kMG]B|[KMG]iB)$": "size like 64KiB", "^[0-7](-[0-7])?$": "range like 3-4",
+	"^[0-9]{4}-[0-9]{2}-[0-9]{2}$": "date like 2026-12-31", "^RC-[A-Z]+-[0-9]{3}$": "rule",
 	"^[A-Za-z0-9_][A-Za-z0-9._-]*$": "name"}[.] // .;
 
 # What a value may be, in words.

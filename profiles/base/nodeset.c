@@ -346,3 +346,48 @@ int nodeset_fold(const char *const *names, size_t count, char **text)
 	free(items);
 	return err;
 }
+
+/* True when a bracket prints exactly these digits for one of its elements. */
+static bool nodeset_bracket_has(const struct bracket *bracket, const char *digits, int length)
+{
+	unsigned int number = strtoul(digits, NULL, 10);
+	const char *at = bracket->open + 1;
+	struct range range;
+
+	while (at < bracket->close && !nodeset_parse_range(&at, &range))
+		if (number >= range.first && number <= range.last &&
+		    snprintf(NULL, 0, "%0*u", range.width, number) == length)
+			return true;
+	return false;
+}
+
+/* Compares the text from a place on, which precedes these brackets. Digits may follow a bracket, so
+ * each length of its number is tried. */
+static bool nodeset_rest_has(const char *text, const struct bracket *bracket, unsigned int number,
+			     const char *name)
+{
+	size_t literal = number ? (size_t)(bracket->open - text) : strlen(text);
+	char digits[DIGITS_MAX + 1];
+
+	if (!number || strncmp(text, name, literal))
+		return !number && !strcmp(text, name);
+	name += literal;
+	for (int length = 1; length <= DIGITS_MAX; length++) {
+		if (name[length - 1] < '0' || name[length - 1] > '9')
+			return false;
+		snprintf(digits, sizeof(digits), "%.*s", length, name);
+		if (nodeset_bracket_has(bracket, digits, length) &&
+		    nodeset_rest_has(bracket->close + 1, bracket + 1, number - 1, name + length))
+			return true;
+	}
+	return false;
+}
+
+bool nodeset_has(const char *text, const char *name)
+{
+	struct bracket brackets[BRACKETS_MAX];
+	unsigned int number, count;
+
+	return !nodeset_parse_brackets(text, brackets, &number, &count) &&
+	       nodeset_rest_has(text, brackets, number, name);
+}

@@ -25,4 +25,7 @@ char *nodeset_next(char **list);
  * bracket or a comma stay as they are. *text is the caller's to free; -ENOMEM. */
 int nodeset_fold(const char *const *names, size_t count, char **text);
 
+/* True when the set has the name. */
+bool nodeset_has(const char *text, const char *name);
+
 #endif

@@ -300,8 +300,7 @@ static void diags_print_total(const struct diags *d, FILE *out)
 	if (d->errors)
 		fprintf(out, "%zu error%s", d->errors, plural(d->errors));
 	if (warnings)
-		fprintf(out, "%s%zu warning%s", d->errors ? ", " : "", warnings,
-			plural(warnings));
+		fprintf(out, "%s%zu warning%s", d->errors ? ", " : "", warnings, plural(warnings));
 	if (files == 1)
 		fprintf(out, " in %s\n", d->list[0].path);
 	else
@@ -485,6 +484,12 @@ const struct diag_rule diag_rules[] = {
 		.explain = "The key is known and its value is checked, but the key has no "
 			   "effect: it is reserved, or only the device reports its value. "
 			   "rocecheck applies and checks nothing because of it.",
+	},
+	{
+		.id = "RC-INP-017",
+		.title = "unknown host",
+		.explain = "An exception of the inventory (key 'allow') names a host that the "
+			   "inventory does not have. It would allow nothing.",
 	},
 	{
 		.id = "RC-INP-020",

@@ -161,6 +161,99 @@ static void test_defaults(void **state)
 	diags_clear(&d);
 }
 
+static void test_exceptions(void **state)
+{
+	struct fabric f;
+	struct diags d;
+
+	(void)state;
+	assert_int_equal(load(HEAD "allow:\n"
+				   "  - {rule: RC-PFC-004, hosts: 'h[1-2]', reason: no DCBX yet, "
+				   "until: 2028-02-29}\n"
+				   "  - {rule: RC-XXX-999, reason: 'x', until: 2026-12-31}\n"
+				   "hosts: [{name: 'h[1-3]', " PORT "}]\n",
+			      &f, &d),
+			 0);
+	assert_int_equal(d.count, 0);
+	assert_int_equal(f.allow_count, 2);
+	assert_string_equal(f.allow[0].rule, "RC-PFC-004");
+	assert_string_equal(f.allow[0].hosts, "h[1-2]");
+	assert_string_equal(f.allow[0].reason, "no DCBX yet");
+	assert_string_equal(f.allow[0].until, "2028-02-29");
+	assert_int_equal(f.allow[0].line, 5);
+	assert_string_equal(f.allow[1].rule, "RC-XXX-999"); /* only reports know the rules */
+	assert_string_equal(f.allow[1].hosts, "");
+	fabric_clear(&f);
+	diags_clear(&d);
+}
+
+/* Each mistake stands at its key. */
+static void test_bad_exceptions(void **state)
+{
+	static const struct {
+		const char *in, *rule, *text;
+		int column;
+	} cases[] = {
+		{"{rule: PFC-004, reason: x, until: 2026-12-31}", "RC-INP-004",
+		 "rule: invalid rule 'PFC-004'", 12},
+		{"{rule: RC-PFC-04, reason: x, until: 2026-12-31}", "RC-INP-004", "RC-PFC-04", 12},
+		{"{rule: RC-PFC-0044, reason: x, until: 2026-12-31}", "RC-INP-004", "0044", 12},
+		{"{rule: RC--004, reason: x, until: 2026-12-31}", "RC-INP-004", "RC--004", 12},
+		{"{rule: RC-PFC, reason: x, until: 2026-12-31}", "RC-INP-004", "'RC-PFC'", 12},
+		{"{rule: RC-PFCPFCPFCPFC-004, reason: x, until: 2026-12-31}", "RC-INP-004",
+		 "PFCPFC", 12},
+		{"{rule: [], reason: x, until: 2026-12-31}", "RC-INP-004", "the id of a rule", 12},
+		{"{rule: RC-PFC-004, until: 2026-12-31}", "RC-INP-006", "key 'reason' is missing",
+		 5},
+		{"{rule: RC-PFC-004, reason: '', until: 2026-12-31}", "RC-INP-005", "reason", 32},
+		{"{rule: RC-PFC-004, reason: \"\\e[2J\", until: 2026-12-31}", "RC-INP-004",
+		 "control character", 32},
+		{"{rule: RC-PFC-004, reason: x}", "RC-INP-006", "key 'until' is missing", 5},
+		{"{reason: x, until: 2026-12-31}", "RC-INP-006", "key 'rule' is missing", 5},
+		{"{rule: RC-PFC-004, reason: x, until: 2026-02-29}", "RC-INP-004",
+		 "until: invalid date '2026-02-29'", 42},
+		{"{rule: RC-PFC-004, reason: x, until: 1900-02-29}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, reason: x, until: 2026-04-31}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, reason: x, until: 2026-13-01}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, reason: x, until: 2026-00-01}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, reason: x, until: 2026-1-1}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, reason: x, until: 2026--1-01}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, reason: x, until: 31.12.2026}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, reason: x, until: 2026-12-311}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, reason: x, until: never}", "RC-INP-004", "date", 42},
+		{"{rule: RC-PFC-004, hosts: h4, reason: x, until: 2026-12-31}", "RC-INP-017",
+		 "unknown host 'h4'", 31},
+		{"{rule: RC-PFC-004, hosts: 'h[2-5]', reason: x, until: 2026-12-31}", "RC-INP-017",
+		 "unknown host 'h4'", 31},
+		{"{rule: RC-PFC-004, hosts: 'h[2', reason: x, until: 2026-12-31}", "RC-INP-004",
+		 "invalid set of names", 31},
+		{"{rule: RC-PFC-004, hosts: '', reason: x, until: 2026-12-31}", "RC-INP-013",
+		 "invalid set of hosts", 31},
+		{"{rule: RC-PFC-004, hosts: [h1], reason: x, until: 2026-12-31}", "RC-INP-004",
+		 "expected a set of hosts", 31},
+		{"{rule: RC-PFC-004, host: h1, reason: x, until: 2026-12-31}", "RC-INP-002",
+		 "unknown key 'host'", 24},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct fabric f = {.name = "untouched"};
+		struct diags d;
+		char text[512];
+
+		snprintf(text, sizeof(text),
+			 HEAD "hosts: [{name: 'h[1-3]', " PORT "}]\nallow:\n  - %s\n", cases[i].in);
+		if (load(text, &f, &d) != -EINVAL)
+			fail_msg("accepted: %s", cases[i].in);
+		if (d.count != 1 || strcmp(d.list[0].rule, cases[i].rule) || d.list[0].line != 6 ||
+		    d.list[0].column != cases[i].column || !strstr(d.list[0].text, cases[i].text))
+			fail_msg("%s: %zu findings, line %d:%d %s %s", cases[i].in, d.count,
+				 d.list[0].line, d.list[0].column, d.list[0].rule, d.list[0].text);
+		assert_string_equal(f.name, "untouched");
+		diags_clear(&d);
+	}
+}
+
 static void test_sets_of_hosts(void **state)
 {
 	struct fabric f;
@@ -467,6 +560,10 @@ static void test_nodeset(void **state)
 		assert_int_equal(nodeset_name(cases[i].in, cases[i].count - 1, name, sizeof(name)),
 				 0);
 		assert_string_equal(name, cases[i].last);
+		for (int k = 0; k < cases[i].count; k++) {
+			nodeset_name(cases[i].in, (unsigned int)k, name, sizeof(name));
+			assert_true(nodeset_has(cases[i].in, name));
+		}
 	}
 	assert_int_equal(nodeset_name("r[1-2]n[01-04]", 3, name, sizeof(name)), 0);
 	assert_string_equal(name, "r1n04");
@@ -474,6 +571,46 @@ static void test_nodeset(void **state)
 	assert_string_equal(name, "r2n01");
 	for (size_t size = 0; size < strlen("gpu08") + 1; size++)
 		assert_int_equal(nodeset_name("gpu[08-11]", 0, name, size), -ENAMETOOLONG);
+}
+
+static void test_nodeset_has(void **state)
+{
+	static const struct {
+		const char *set, *name;
+		bool want;
+	} cases[] = {
+		{"h1", "h1", true},
+		{"h1", "h", false},
+		{"h1", "h11", false},
+		{"h[1-3]", "h", false},
+		{"h[1-3]", "h4", false},
+		{"h[1-3]", "h01", false},
+		{"h[01-11]", "h1", false},
+		{"h[01-11]", "h011", false},
+		{"h[8-11]", "h10", true},
+		{"h[8-11]", "h110", false},
+		{"h[1-2]0", "h10", true},
+		{"h[1-2]0", "h20", true},
+		{"h[1-2]0", "h100", false},
+		{"h[1-20]0", "h100", true},
+		{"[1-2][3-40]", "1", false},
+		{"[1-2][3-40]", "140", true},
+		{"h[1-2]x", "h1", false},
+		{"h[1-2]x", "h1x", true},
+		{"h[1-2", "h1", false},
+		{"h[1-9]", "", false},
+		{"h[1-3]", "hx", false},
+		{"h[1-3]", "h9999999", false},
+		{"r[1-2]n[01-04]", "r2n04", true},
+		{"r[1-2]n[01-04]", "r2n4", false},
+		{"", "", true},
+		{"", "h1", false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++)
+		if (nodeset_has(cases[i].set, cases[i].name) != cases[i].want)
+			fail_msg("%s has %s: want %d", cases[i].set, cases[i].name, cases[i].want);
 }
 
 static void test_bad_nodesets(void **state)
@@ -649,10 +786,13 @@ int main(void)
 		cmocka_unit_test(test_profile_of_the_inventory),
 		cmocka_unit_test(test_kind_of_file),
 		cmocka_unit_test(test_nodeset),
+		cmocka_unit_test(test_nodeset_has),
 		cmocka_unit_test(test_bad_nodesets),
 		cmocka_unit_test(test_nodeset_fold),
 		cmocka_unit_test(test_nodeset_round),
 		cmocka_unit_test(test_hosts_of_a_list),
+		cmocka_unit_test(test_exceptions),
+		cmocka_unit_test(test_bad_exceptions),
 		cmocka_unit_test(test_json_schema),
 		cmocka_unit_test(test_many_hosts),
 	};
