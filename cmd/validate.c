@@ -16,6 +16,7 @@
 #include "profiles/base/signals.h"
 #include "profiles/base/text.h"
 #include "profiles/fabric.h"
+#include "reports/engine/allow.h"
 #include "reports/write/writer.h"
 
 static struct verdict_options options = VERDICT_DEFAULTS;
@@ -134,6 +135,14 @@ static int validate_set_level(struct fabric *f)
 				 "--maintenance %s: the lossless priorities of profile '%s' are %s",
 				 maintenance, f->profile.name, text);
 	return EXIT_OK;
+}
+
+/* Lint cannot: only the reports know which rules exist. */
+static int validate_check_allow(const struct fabric *f)
+{
+	struct err e = {0};
+
+	return allow_check(f, &e) ? cmd_fail(EXIT_USAGE, &e) : EXIT_OK;
 }
 
 static void validate_print_progress(const char *line, void *arg)
@@ -272,6 +281,8 @@ static int validate_online(const char *path, const struct validate_formats *c)
 	if (profile_name)
 		code = cmd_load_profile(profile_name, &f.profile);
 	if (!code)
+		code = validate_check_allow(&f);
+	if (!code)
 		code = validate_set_level(&f);
 	if (no_traffic)
 		f.traffic_s = 0;
@@ -301,6 +312,8 @@ static int validate_load_offline(const char *path, struct fabric *f, struct run 
 	struct err e = {0};
 	int code = path ? cmd_load_inventory(path, f) : EXIT_OK;
 
+	if (!code)
+		code = validate_check_allow(f);
 	if (!code && profile_name)
 		code = cmd_load_profile(profile_name, path ? &f->profile : &profile);
 	if (!code && run_load(from, path ? f : NULL, r, &e))

@@ -20,10 +20,10 @@ void claim_make(const struct run *run, const struct findings *f, struct claim *c
 
 		if (one->rule->level < LEVEL_MAINTENANCE || one->rule->severity < SEVERITY_ERROR)
 			continue;
-		if (one->verdict == VERDICT_FAIL)
-			claim->failed |= prios;
-		else if (one->verdict == VERDICT_INCONCLUSIVE)
+		if (one->allowed || one->verdict == VERDICT_INCONCLUSIVE)
 			open |= prios;
+		else if (one->verdict == VERDICT_FAIL)
+			claim->failed |= prios;
 		else if (one->verdict == VERDICT_PASS && one->rule->needs & NEED_LOSSLESS)
 			passed |= prios;
 	}

@@ -12,7 +12,7 @@
 #include "reports/engine/rule.h"
 
 struct key {
-	int group;    /* violations, INCONCLUSIVE, SKIP, PASS */
+	int group;    /* violations, INCONCLUSIVE, SKIP and allowed, PASS */
 	int mildness; /* of the root cause: errors first */
 	int meta;     /* the root cause is of RC-META */
 	size_t few;   /* smaller with more consequences */
@@ -25,6 +25,11 @@ static const int group_of[] = {
 	[VERDICT_FAIL] = 0, [VERDICT_WARN] = 0, [VERDICT_INCONCLUSIVE] = 1,
 	[VERDICT_SKIP] = 2, [VERDICT_PASS] = 3,
 };
+
+static int sort_group(const struct finding *f)
+{
+	return group_of[f->allowed ? VERDICT_SKIP : f->verdict];
+}
 
 static int sort_sign(size_t a, size_t b)
 {
@@ -67,7 +72,7 @@ static void sort_fill_keys(const struct findings *f, struct key *keys)
 	for (size_t i = 0; i < f->count; i++) {
 		const struct finding *root = &f->list[finding_root(f, i)];
 
-		keys[i].group = group_of[f->list[i].verdict];
+		keys[i].group = sort_group(&f->list[i]);
 		keys[i].root = finding_root(f, i);
 		keys[i].follows = keys[i].root != i;
 		if (keys[i].group)
@@ -110,7 +115,7 @@ int findings_sort(const struct findings *f, struct finding_order *o)
 	/* All others keep their order within their group. */
 	for (int group = 1; group <= group_of[VERDICT_PASS]; group++)
 		for (size_t i = 0; i < f->count; i++)
-			if (group_of[f->list[i].verdict] == group)
+			if (sort_group(&f->list[i]) == group)
 				o->at[n++] = i;
 	for (size_t i = 0; i < n; i++)
 		o->place[o->at[i]] = i;

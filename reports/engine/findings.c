@@ -202,7 +202,7 @@ void findings_clear(struct findings *f)
 
 bool finding_violated(const struct finding *f)
 {
-	return f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN;
+	return !f->allowed && (f->verdict == VERDICT_FAIL || f->verdict == VERDICT_WARN);
 }
 
 enum severity finding_severity(const struct finding *f)
@@ -222,7 +222,7 @@ static bool finding_id_listed(const char *id, const char *const *list, unsigned 
 
 bool finding_blocks(const struct finding *f, const char *const *allow, unsigned int allow_count)
 {
-	if (f->verdict != VERDICT_INCONCLUSIVE || f->rule->severity < SEVERITY_ERROR)
+	if (f->allowed || f->verdict != VERDICT_INCONCLUSIVE || f->rule->severity < SEVERITY_ERROR)
 		return false;
 	return !finding_id_listed(f->rule->id, allow, allow_count);
 }
@@ -231,7 +231,8 @@ bool finding_is_incomplete(const struct finding *f)
 {
 	static const char *const ids[] = {"RC-META-007", "RC-META-010", "RC-CAP-002"};
 
-	return f->verdict == VERDICT_FAIL && finding_id_listed(f->rule->id, ids, ARRAY_SIZE(ids));
+	return !f->allowed && f->verdict == VERDICT_FAIL &&
+	       finding_id_listed(f->rule->id, ids, ARRAY_SIZE(ids));
 }
 
 int findings_exit(const struct findings *f, enum severity fail_on, const char *const *allow,
@@ -255,7 +256,7 @@ size_t verdict_count(const struct findings *f, enum verdict v)
 	size_t count = 0;
 
 	for (size_t i = 0; i < f->count; i++)
-		count += f->list[i].verdict == v;
+		count += f->list[i].verdict == v && !f->list[i].allowed;
 	return count;
 }
 

@@ -12,6 +12,7 @@
 #include "profiles/base/base.h"
 #include "profiles/qos.h"
 
+struct fabric_allow; /* profiles/fabric.h */
 struct profile;
 struct rule; /* reports/engine/rule.h */
 
@@ -64,6 +65,9 @@ struct finding {
 	const char *expected_path; /* borrowed: file that states the expected value, or empty */
 	int expected_line;
 	int caused_by; /* index of the root cause, -1 = none */
+	/* Exception of the inventory that covers the finding; borrowed from the fabric. NULL: none.
+	 */
+	const struct fabric_allow *allowed;
 };
 
 struct findings {
@@ -97,7 +101,7 @@ void finding_prios(struct findings *out, uint8_t prio_set);
 /* Returns the verdict of the finding begun last; INCONCLUSIVE without one. */
 enum verdict finding_verdict(const struct findings *out);
 
-/* FAIL or WARN. */
+/* FAIL or WARN, and not allowed. */
 bool finding_violated(const struct finding *f);
 
 /* Severity of the finding: error for FAIL; for WARN that of the rule, at most warn. */
@@ -107,7 +111,8 @@ enum severity finding_severity(const struct finding *f);
  * RC-CAP-002): the run is incomplete, exit code 4. */
 bool finding_is_incomplete(const struct finding *f);
 
-/* True when this INCONCLUSIVE makes the run incomplete: severity error and not in allow. */
+/* True when this INCONCLUSIVE makes the run incomplete: severity error, and neither allowed by the
+ * inventory nor in allow. */
 bool finding_blocks(const struct finding *f, const char *const *allow, unsigned int allow_count);
 
 /* Exit code of `validate`: 1 with violations, else 4 when incomplete, else 0. fail_on: WARN
@@ -118,7 +123,7 @@ int findings_exit(const struct findings *f, enum severity fail_on, const char *c
 const char *verdict_word(enum verdict v);   /* "FAIL" */
 const char *severity_word(enum severity s); /* "error" */
 
-/* Number of findings with this verdict, and of root causes. */
+/* Number of findings with this verdict that are not allowed, and of root causes. */
 size_t verdict_count(const struct findings *f, enum verdict v);
 size_t leading_count(const struct findings *f);
 

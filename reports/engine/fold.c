@@ -143,8 +143,8 @@ static int fold_add(struct fold_work *w, size_t place)
 
 	if (w->verbose && finding_violated(f))
 		snprintf(number, sizeof(number), "%zu", index);
-	if (asprintf(&key, "%s %s %d %x %s:%d %zu %s", number, f->rule->id, (int)f->verdict,
-		     f->prio_set, f->expected_path, f->expected_line,
+	if (asprintf(&key, "%s %s %d %p %x %s:%d %zu %s", number, f->rule->id, (int)f->verdict,
+		     (const void *)f->allowed, f->prio_set, f->expected_path, f->expected_line,
 		     f->caused_by < 0 ? 0 : w->root[f->caused_by], f->text ? f->text : "") < 0)
 		return -ENOMEM;
 	w->row[w->count++] =

@@ -25,7 +25,7 @@ struct fold_row {
  * the time is that of a sort. -ENOMEM. */
 int fold_rows(struct fold_row *rows, size_t count);
 
-/* Findings of one rule with equal verdict, priorities, text and cause. */
+/* Findings of one rule with equal verdict, exception, priorities, text and cause. */
 struct finding_fold {
 	const size_t *member; /* indices in the list of findings, in the order of the report */
 	size_t count;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Runs the rule table over a run. META rules come first: weak evidence of a port turns the PASS of
- * rules that depend on it into INCONCLUSIVE; a FAIL stays a FAIL. Then causes are linked.
+ * rules that depend on it into INCONCLUSIVE; a FAIL stays a FAIL. Then exceptions are applied and
+ * causes are linked: an allowed finding explains nothing, so its consequences stand by themselves.
  */
 #include "reports/engine/rule.h"
 
@@ -10,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "reports/engine/allow.h"
 #include "reports/engine/causes.h"
 #include "reports/engine/port_ctx.h"
 
@@ -333,6 +335,8 @@ static int rules_run_all(struct rule_context *c, struct findings *out)
 	rules_run_group(true, c, ports, count, out);
 	rules_run_group(false, c, ports, count, out);
 	free(ports);
+	if (!out->err)
+		findings_allow(out, c->fabric, c->run);
 	findings_set_causes(out, c->run);
 	return out->err;
 }

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "probe/record/run_tcp.h"
+#include "reports/engine/allow.h"
 #include "reports/engine/tcp_share.h"
 #include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
@@ -407,4 +408,20 @@ FABRIC_CHECK(check_meta_ports)
 			"hosts on one rail");
 	else
 		finding_set(out, VERDICT_PASS, "%u port%s checked", ports, plural(ports));
+}
+
+FABRIC_CHECK(check_meta_allow)
+{
+	for (unsigned int i = 0; i < c->fabric->allow_count; i++) {
+		const struct fabric_allow *a = &c->fabric->allow[i];
+		bool expired = allow_expired(a, c->run);
+
+		finding_begin(out, rule, "", "", 0);
+		finding_set(out, expired ? VERDICT_FAIL : VERDICT_PASS,
+			    expired ? "the exception for %s on %s has expired: it ended on %s"
+				    : "%s on %s is allowed until %s",
+			    a->rule, a->hosts[0] ? a->hosts : "all hosts", a->until);
+		finding_evidence(out, EVIDENCE_HOST, "%s, line %d: %s", c->fabric->path, a->line,
+				 a->reason);
+	}
 }

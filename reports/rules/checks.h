@@ -27,6 +27,7 @@ PORT_CHECK(check_meta_foreign);
 FABRIC_CHECK(check_meta_hosts);
 PORT_CHECK(check_meta_changed);
 FABRIC_CHECK(check_meta_ports);
+FABRIC_CHECK(check_meta_allow);
 
 /* check_pfc.c */
 PORT_CHECK(check_pfc_none);

@@ -25,7 +25,7 @@ struct page {
 void write_coloured(const struct page *p, enum verdict v, const char *word);
 
 /* The verdict as printed: a missing host or port is a FAIL of its rule, and makes the report
- * INCOMPLETE. */
+ * INCOMPLETE. An allowed finding has a list of its own. */
 enum verdict text_verdict(const struct finding *f);
 const char *text_verdict_word(enum verdict v);
 

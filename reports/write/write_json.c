@@ -9,6 +9,7 @@
 
 #include "profiles/base/json.h"
 #include "profiles/base/text.h"
+#include "reports/engine/allow.h"
 #include "reports/engine/finding_sort.h"
 #include "reports/rules/app_env.h"
 #include "reports/write/writer.h"
@@ -44,30 +45,59 @@ static json_t *expected_json(const struct finding *f)
 			 f->expected_line);
 }
 
+/* The exceptions of the inventory. */
+static json_t *exceptions_json(const struct report *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < r->fabric->allow_count; i++) {
+		const struct fabric_allow *a = &r->fabric->allow[i];
+
+		list = json_list_add(list, json_pack("{s:s, s:o, s:o, s:s, s:i, s:b, s:I}", "rule",
+						     a->rule, "hosts", text_to_json(a->hosts),
+						     "reason", text_to_json(a->reason), "until",
+						     a->until, "line", a->line, "expired",
+						     allow_expired(a, r->run), "findings",
+						     (json_int_t)allow_count(r->findings, a)));
+	}
+	return list;
+}
+
 static json_t *finding_json(const struct report *r, const struct finding_order *o,
 			    const struct finding *f)
 {
 	json_t *caused = f->caused_by < 0 ? json_null()
 					  : json_integer((json_int_t)o->place[f->caused_by]);
 
-	return json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:b}",
-			 "rule", f->rule->id, "severity", severity_word(f->rule->severity),
-			 "verdict", verdict_word(f->verdict), "host", text_to_json(f->host), "port",
-			 text_to_json(f->port), "prio", prios_json(f->prio_set), "title",
-			 f->rule->title, "text", text_to_json(f->text), "advice", f->rule->advice,
-			 "evidence", evidence_json(f), "wish", expected_json(f), "caused_by",
-			 caused, "blocks", finding_blocks(f, r->allow, r->allow_count));
+	json_t *json =
+		json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:b}",
+			  "rule", f->rule->id, "severity", severity_word(f->rule->severity),
+			  "verdict", verdict_word(f->verdict), "host", text_to_json(f->host),
+			  "port", text_to_json(f->port), "prio", prios_json(f->prio_set), "title",
+			  f->rule->title, "text", text_to_json(f->text), "advice", f->rule->advice,
+			  "evidence", evidence_json(f), "wish", expected_json(f), "caused_by",
+			  caused, "blocks", finding_blocks(f, r->allow, r->allow_count));
+
+	if (json && f->allowed &&
+	    json_object_set_new(json, "allowed",
+				json_pack("{s:o, s:s, s:i}", "reason",
+					  text_to_json(f->allowed->reason), "until",
+					  f->allowed->until, "line", f->allowed->line))) {
+		json_decref(json);
+		json = NULL;
+	}
+	return json;
 }
 
 static json_t *counts_json(const struct findings *f)
 {
-	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "fail",
+	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "fail",
 			 (json_int_t)verdict_count(f, VERDICT_FAIL), "warn",
 			 (json_int_t)verdict_count(f, VERDICT_WARN), "inconclusive",
 			 (json_int_t)verdict_count(f, VERDICT_INCONCLUSIVE), "skip",
 			 (json_int_t)verdict_count(f, VERDICT_SKIP), "pass",
 			 (json_int_t)verdict_count(f, VERDICT_PASS), "leading",
-			 (json_int_t)leading_count(f));
+			 (json_int_t)leading_count(f), "allowed", (json_int_t)allow_count(f, NULL));
 }
 
 static json_t *hosts_json(const struct run *run)
@@ -126,16 +156,16 @@ static json_t *report_json(const struct report *r, const struct finding_order *o
 		findings = json_list_add(findings,
 					 finding_json(r, o, &r->findings->list[o->at[i]]));
 	return json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:o, s:s, s:i, "
-			 "s:o, s:o, s:o, s:o, s:o}",
+			 "s:o, s:o, s:o, s:o, s:o, s:o}",
 			 "schema", "rocecheck.report/1", "tool", "name", "rocecheck", "version",
 			 ROCECHECK_VERSION, "run", "id", text_to_json(r->run->id), "fabric",
 			 text_to_json(r->fabric->name), "started_unix_ns",
 			 (json_int_t)r->run->started_unix_ns, "ended_unix_ns",
 			 (json_int_t)r->run->ended_unix_ns, "traffic", r->run->traffic, "profile",
 			 profile_json(r), "verdict", report_verdict(r), "exit_code", r->exit_code,
-			 "claim", claim_json(r), "allow_inconclusive", allowed, "counts",
-			 counts_json(r->findings), "hosts", hosts_json(r->run), "findings",
-			 findings);
+			 "claim", claim_json(r), "allow_inconclusive", allowed, "allow",
+			 exceptions_json(r), "counts", counts_json(r->findings), "hosts",
+			 hosts_json(r->run), "findings", findings);
 }
 
 int write_json(const struct report *r, FILE *out, struct err *e)

@@ -2,7 +2,8 @@
 /*
  * Writes JUnit XML for GitLab and Jenkins: a suite per host (and the fabric) and rule group, a case
  * per finding. Case names are unique, because both count only the first of equal names.
- * INCONCLUSIVE is an error where it makes the run incomplete, and skipped elsewhere.
+ * INCONCLUSIVE is an error where it makes the run incomplete, and skipped elsewhere; what the
+ * inventory allows is skipped.
  */
 #include <errno.h>
 #include <libxml/xmlwriter.h>
@@ -113,6 +114,8 @@ static void junit_end_element(struct junit *s)
 /* Returns the element of the outcome; NULL for a pass. */
 static const char *junit_outcome(const struct junit *s, const struct finding *f)
 {
+	if (f->allowed)
+		return "skipped";
 	if (f->verdict == VERDICT_FAIL)
 		return "failure";
 	if (finding_blocks(f, s->r->allow, s->r->allow_count))
@@ -178,8 +181,11 @@ static void junit_write_case(struct junit *s, size_t i)
 {
 	const struct finding *f = s->sorted[i];
 	const char *word = junit_outcome(s, f);
-	char group[GROUP_MAX], class[128];
+	char group[GROUP_MAX], class[128], allowed[256];
 
+	if (f->allowed)
+		snprintf(allowed, sizeof(allowed), "allowed until %s: %s", f->allowed->until,
+			 f->allowed->reason);
 	junit_group(f, group);
 	snprintf(class, sizeof(class), "rocecheck.%s.%s", group, f->host[0] ? f->host : "fabric");
 	junit_start_element(s, "testcase");
@@ -190,7 +196,9 @@ static void junit_write_case(struct junit *s, size_t i)
 		junit_write_attribute(s, "type", f->rule->id);
 	if (word)
 		junit_write_attribute(s, "message",
-				      f->verdict == VERDICT_FAIL ? f->rule->advice : f->text);
+				      f->allowed		   ? allowed
+				      : f->verdict == VERDICT_FAIL ? f->rule->advice
+								   : f->text);
 	junit_write_body(s, f);
 	junit_end_element(s);
 	junit_end_element(s);

@@ -11,6 +11,7 @@
 #include "probe/record/run_tcp.h"
 #include "profiles/base/nodeset.h"
 #include "profiles/base/text.h"
+#include "reports/engine/allow.h"
 #include "reports/engine/finding_sort.h"
 #include "reports/engine/findings.h"
 #include "reports/engine/fold.h"
@@ -168,7 +169,7 @@ static void write_untested(const struct page *p)
 
 		while (k > 0 && p->f->list[p->order.at[k - 1]].rule != f->rule)
 			k--;
-		if (f->verdict != VERDICT_INCONCLUSIVE || k > 0 ||
+		if (f->verdict != VERDICT_INCONCLUSIVE || f->allowed || k > 0 ||
 		    (p->r->exit_code && !finding_blocks(f, p->r->allow, p->r->allow_count)))
 			continue;
 		fprintf(p->out, "%s%s", separator, f->rule->id);
@@ -180,6 +181,7 @@ static void write_untested(const struct page *p)
 /* The level of the run and what it claims of losses under congestion. */
 static void write_claim(const struct page *p)
 {
+	size_t allowed = allow_count(p->f, NULL);
 	struct claim claim;
 	char text[160], step[400];
 
@@ -190,6 +192,9 @@ static void write_claim(const struct page *p)
 	if (p->r->run->traffic)
 		fprintf(p->out, "level %s; ", fabric_level_words[p->r->run->level].word);
 	fprintf(p->out, "%s\n", text);
+	if (allowed)
+		fprintf(p->out, "      %zu finding%s allowed by the inventory, listed below\n",
+			allowed, allowed == 1 ? " is" : "s are");
 	if (!p->r->require_lossless || claim_is_lossless(&claim))
 		return;
 	claim_next_step(&claim, p->r->fabric, step, sizeof(step));
@@ -286,6 +291,8 @@ static void write_evidence(const struct page *p, const struct finding *f)
 
 enum verdict text_verdict(const struct finding *f)
 {
+	if (f->allowed)
+		return VERDICT_SKIP;
 	return finding_is_incomplete(f) ? VERDICT_INCONCLUSIVE : f->verdict;
 }
 
@@ -606,11 +613,11 @@ static void write_list(const struct page *p, enum verdict v, const char *title)
 		const struct finding *f = &p->f->list[p->folds.list[i].member[0]];
 		struct texts *t = &texts[text_rule_verdict(f)];
 
-		if (f->verdict == v && text_is_shown(p, t)) {
+		if (f->verdict == v && !f->allowed && text_is_shown(p, t)) {
 			i += write_group(p, i);
 			continue;
 		}
-		if (f->verdict == v && !t->cut) {
+		if (f->verdict == v && !f->allowed && !t->cut) {
 			t->cut = true;
 			fputs("  ", p->out);
 			write_more_texts(p, i);
@@ -692,7 +699,7 @@ static void write_root_cause_count(const struct page *p, enum verdict v, size_t 
 
 static void write_totals(const struct page *p)
 {
-	size_t by[VERDICT_FAIL + 1] = {0};
+	size_t by[VERDICT_FAIL + 1] = {0}, allowed = allow_count(p->f, NULL);
 	long start;
 
 	for (size_t i = 0; i < p->f->count; i++)
@@ -704,8 +711,10 @@ static void write_totals(const struct page *p)
 	write_root_cause_count(p, VERDICT_FAIL, by[VERDICT_FAIL]);
 	fprintf(p->out, ", %zu warning%s", by[VERDICT_WARN], plural(by[VERDICT_WARN]));
 	write_root_cause_count(p, VERDICT_WARN, by[VERDICT_WARN]);
-	fprintf(p->out, ", %zu inconclusive, %zu skipped.", by[VERDICT_INCONCLUSIVE],
-		by[VERDICT_SKIP]);
+	fprintf(p->out, ", %zu inconclusive", by[VERDICT_INCONCLUSIVE]);
+	if (allowed)
+		fprintf(p->out, ", %zu allowed", allowed);
+	fprintf(p->out, ", %zu skipped.", by[VERDICT_SKIP] - allowed);
 	/* Scripts look for the exit code: it is never wrapped. */
 	fprintf(p->out, "%cExit code %d.\n",
 		ftell(p->out) - start > COLUMNS_MAX - (long)strlen(" Exit code 0.") ? '\n' : ' ',
@@ -748,6 +757,47 @@ static void write_legend(const struct page *p)
 		      p->out);
 }
 
+/* The findings that one exception covers. */
+static void write_exception(const struct page *p, const struct fabric_allow *a)
+{
+	size_t n = 0;
+
+	fprintf(p->out, "  %s  until %s, ", a->rule, a->until);
+	text_print(p->out, p->r->fabric->path, TEXT_FIELD);
+	fprintf(p->out, ", line %d: ", a->line);
+	text_print(p->out, a->reason, TEXT_FIELD);
+	fputc('\n', p->out);
+	for (size_t i = 0; i < p->folds.roots; i++) {
+		const struct finding_fold *fold = &p->folds.list[i];
+		const struct finding *f = &p->f->list[fold->member[0]];
+
+		if (f->allowed != a || n++ >= SUBJECTS_SHOWN)
+			continue;
+		fprintf(p->out, "      %s ", verdict_word(f->verdict));
+		write_place(p, fold);
+		fputs(": ", p->out);
+		text_print(p->out, f->text, TEXT_FIELD);
+		fputc('\n', p->out);
+	}
+	if (n > SUBJECTS_SHOWN)
+		fprintf(p->out, "      and %zu more\n", n - SUBJECTS_SHOWN);
+	if (!n)
+		fputs("      nothing to allow: no such finding\n", p->out);
+}
+
+static void write_exceptions(const struct page *p)
+{
+	const char *title = "\nAllowed by the inventory (not counted):\n";
+
+	for (unsigned int i = 0; i < p->r->fabric->allow_count; i++) {
+		if (allow_expired(&p->r->fabric->allow[i], p->r->run))
+			continue;
+		fputs(title, p->out);
+		write_exception(p, &p->r->fabric->allow[i]);
+		title = "";
+	}
+}
+
 /* True when a check was skipped because the run does not claim what its rule needs. */
 static bool text_skips_by_level(const struct page *p)
 {
@@ -767,6 +817,7 @@ static void write_page(const struct page *p)
 	if (!p->r->capture)
 		write_port_table(p);
 	write_list(p, VERDICT_INCONCLUSIVE, "Inconclusive (no evidence):");
+	write_exceptions(p);
 	if (p->r->verbose && p->r->alone)
 		write_skips(p);
 	else if (p->r->verbose)

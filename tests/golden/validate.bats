@@ -172,6 +172,56 @@ healthy()
 	refused "fast" --from "$dir/run" --profile lab --require fast
 }
 
+# inventory ENTRY...: of the recorded run, with these exceptions.
+inventory()
+{
+	printf 'schema: rocecheck.fabric/1\nname: lab\nprofile: lab\nhosts: [{name: "h[1-2]", ports: [{interface: roce0}]}]\n'
+	[ $# -eq 0 ] || printf 'allow:\n'
+	[ $# -eq 0 ] || printf '  - {%s}\n' "$@"
+}
+
+@test "what the inventory allows is shown with its reason and not counted, until its day is over" {
+	local judge=(validate --from "$dir/run" "$dir/allow.yaml") why='reason: switches get DCBX in spring'
+
+	healthy .
+	inventory >"$dir/allow.yaml"
+	run -4 --separate-stderr "$rocecheck" "${judge[@]}"
+	inventory "rule: RC-PFC-004, $why, until: 2026-11-20" >"$dir/allow.yaml" # the day of the run
+	run -0 --separate-stderr "$rocecheck" "${judge[@]}" --fail-on warn --format json="$dir/j.json" --format junit="$dir/j.xml"
+	echo "$output"
+	grep -qx '      2 findings are allowed by the inventory, listed below' <<<"$output"
+	grep -A2 -F "  RC-PFC-004  until 2026-11-20, $dir/allow.yaml, line 6: switches get" <<<"$output" | tr -s ' \n' ' ' |
+		grep -qF 'INCONCLUSIVE h1 roce0: no link partner was heard (LLDP)' ||
+		grep -qF '      INCONCLUSIVE h1 roce0: no link partner was heard (LLDP)' <<<"$output"
+	grep -q ' 2 allowed, .* skipped. Exit code 0.' <(tr '\n' ' ' <<<"$output")
+	jq -e '[.findings[] | select(.allowed) | [.rule, .verdict, .host, .blocks, .allowed.line]] ==
+		[["RC-PFC-004", "INCONCLUSIVE", "h1", false, 6], ["RC-PFC-004", "INCONCLUSIVE", "h2", false, 6]] and .counts.allowed == 2' "$dir/j.json"
+	[ "$(grep -c '<skipped message="allowed until 2026-11-20: switches get DCBX in spring">' "$dir/j.xml")" -eq 2 ]
+	inventory "rule: RC-PFC-004, hosts: h2, $why, until: 2026-12-31" >"$dir/allow.yaml"
+	run -4 --separate-stderr "$rocecheck" "${judge[@]}"
+	inventory "rule: RC-PFC-004, $why, until: 2026-11-19" >"$dir/allow.yaml"
+	run -4 --separate-stderr "$rocecheck" "${judge[@]}"
+	grep -qF 'WARN  RC-META-011  fabric: the exception for RC-PFC-004 on all hosts has expired: it ended on' <<<"$output"
+	run ! grep -q 'allowed by the inventory' <<<"$output"
+	# A fault that is accepted, and one of another rule.
+	inventory "rule: RC-MTU-002, hosts: h2, $why, until: 2026-12-31" "rule: RC-PFC-004, $why, until: 2026-12-31" >"$dir/allow.yaml"
+	cp tests/golden/report/mtu/run.json "$dir/run/run.json"
+	run -1 --separate-stderr "$rocecheck" "${judge[@]}" --json
+	jq -e '[.findings[] | select(.verdict == "FAIL" and (.allowed | not)) | [.rule, .caused_by]] == [["RC-MTU-001", null]]' <<<"$output"
+}
+
+@test "an exception for a rule that does not exist is named with its line, before any host is asked" {
+	inventory 'rule: RC-PFC-999, reason: x, until: 2026-12-31' >"$dir/allow.yaml"
+	refused "$dir/allow.yaml, line 6: allow: unknown rule 'RC-PFC-999'" "$dir/allow.yaml" --out "$dir/out"
+	healthy .
+	refused "$dir/allow.yaml, line 6: allow: unknown rule 'RC-PFC-999'" --from "$dir/run" "$dir/allow.yaml"
+	[ ! -e "$dir/out" ]
+	inventory 'rule: RC-META-010, reason: x, until: 2026-12-31' >"$dir/allow.yaml"
+	refused 'RC-META-010 cannot be allowed' --from "$dir/run" "$dir/allow.yaml"
+	inventory 'rule: RC-PFC-004, hosts: h3, reason: x, until: 2026-12-31' >"$dir/allow.yaml"
+	refused "unknown host 'h3'" --from "$dir/run" "$dir/allow.yaml"
+}
+
 @test "broken snapshots are named" {
 	echo '{"schema":' >"$dir/snaps/x.json"
 	refused 'x.json:' --from "$dir/snaps" --profile lab

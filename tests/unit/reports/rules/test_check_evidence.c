@@ -227,6 +227,16 @@ static void down(struct fabric_run *f)
 	f->before[1].up = false;
 }
 
+static void excepted(struct fabric_run *f)
+{
+	add_exception(f, "RC-PFC-004", "h[1-2]", "2026-11-26");
+}
+
+static void expired(struct fabric_run *f)
+{
+	add_exception(f, "RC-PFC-004", "", "2026-11-25");
+}
+
 /* clang-format off */
 static const struct rule_case cases[] = {
 	{ "RC-META-001", NULL, "h2", VERDICT_PASS, NULL },
@@ -267,6 +277,8 @@ static const struct rule_case cases[] = {
 	{ "RC-META-010", nobody, "", VERDICT_FAIL, "nothing was checked" },
 	{ "RC-META-010", no_pairs, "", VERDICT_FAIL, "no two ports form a pair" },
 	{ "RC-META-010", no_load, "", VERDICT_PASS, "2 ports" },
+	{ "RC-META-011", excepted, "", VERDICT_PASS, "RC-PFC-004 on h[1-2] is allowed until 2026-11-26" },
+	{ "RC-META-011", expired, "", VERDICT_WARN, "RC-PFC-004 on all hosts has expired: it ended on 2026-11-25" },
 	{ "RC-ENV-001", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-ENV-001", guest, "h2", VERDICT_WARN, "guest" },
 	{ "RC-ENV-001", vf, "h2", VERDICT_WARN, "virtual function" },
@@ -304,8 +316,8 @@ static void test_cases(void **state)
 static void test_coverage(void **state)
 {
 	static const char *const groups[] = {"RC-META", "RC-ENV", "RC-HST", "RC-LNK", NULL};
-	static const char *const never_open[] = {"RC-META-007", "RC-META-010", "RC-ENV",
-						 "RC-HST",	"RC-LNK",      NULL};
+	static const char *const never_open[] = {
+		"RC-META-007", "RC-META-010", "RC-META-011", "RC-ENV", "RC-HST", "RC-LNK", NULL};
 
 	(void)state;
 	check_coverage(cases, ARRAY_SIZE(cases), groups, never_open);
@@ -325,6 +337,8 @@ static void test_good_run(void **state)
 	(void)state;
 	good_run(&f);
 	add_marking(&f, MARKING_KINDS);
+	excepted(&f);
+	strcpy(f.allow[0].rule, "RC-PFC-013"); /* which passes */
 	assert_int_equal(rules_run(&f.fabric, &f.run, &all), 0);
 	for (size_t i = 0; i < all.count; i++) {
 		bool expected = !listed(not_passing, all.list[i].rule->id);

@@ -172,6 +172,79 @@ static size_t failing(const struct sample *s)
 	return count;
 }
 
+static const char *const allowed_lines[] = {
+	"\n      1 finding is allowed by the inventory, listed below\n",
+	"\nAllowed by the inventory (not counted):\n"
+	"  RC-PFC-001  until 2026-12-31, fabric.yaml, line 40: ticket 12 <&>\n"
+	"      FAIL h2 roce0: PFC is off on every priority: nothing is lossless\n"
+	"  RC-PFC-007  until 2026-12-31, fabric.yaml, line 41: ticket 12 <&>\n"
+	"      nothing to allow: no such finding\n\n",
+	"WARN  RC-META-011  fabric: the exception for RC-PFC-008 on all hosts has expired: it "
+	"ended on",
+	" inconclusive, 1 allowed, ",
+};
+
+/* An exception is told in each format, and takes its findings out of the counts. */
+static void test_allowed(void **state)
+{
+	static struct sample s;
+	const json_t *findings, *one, *allow;
+	size_t i, allowed = 0;
+	char *document;
+	xmlDocPtr doc;
+	json_t *json;
+
+	(void)state;
+	sample_make(&s, false);
+	findings_clear(&s.findings);
+	add_exception(&s.f, "RC-PFC-001", "h2", "2026-12-31");
+	add_exception(&s.f, "RC-PFC-007", "", "2026-12-31");
+	add_exception(&s.f, "RC-PFC-008", "", "2026-01-31");
+	assert_int_equal(rules_run(&s.f.fabric, &s.f.run, &s.findings), 0);
+	json = json_of(&s.report);
+	findings = json_object_get(json, "findings");
+	json_array_foreach (findings, i, one) {
+		const json_t *why = json_object_get(one, "allowed");
+
+		if (!why)
+			continue;
+		allowed++;
+		assert_string_equal(json_string_value(json_object_get(one, "rule")), "RC-PFC-001");
+		assert_string_equal(json_string_value(json_object_get(one, "verdict")), "FAIL");
+		assert_string_equal(json_string_value(json_object_get(why, "reason")),
+				    "ticket 12 <&>");
+		assert_int_equal(json_integer_value(json_object_get(why, "line")), 40);
+	}
+	assert_int_equal(allowed, 1);
+	one = json_object_get(json, "counts");
+	assert_int_equal(json_integer_value(json_object_get(one, "allowed")), 1);
+	allow = json_object_get(json, "allow");
+	assert_int_equal(json_array_size(allow), 3);
+	one = json_array_get(allow, 0);
+	assert_int_equal(json_integer_value(json_object_get(one, "findings")), 1);
+	assert_true(json_is_false(json_object_get(one, "expired")));
+	assert_true(json_is_true(json_object_get(json_array_get(allow, 2), "expired")));
+	json_decref(json);
+	document = document_of(&s.report, "text");
+	for (i = 0; i < ARRAY_SIZE(allowed_lines); i++)
+		if (!strstr(document, allowed_lines[i]))
+			fail_msg("missing: %s\nin\n%s", allowed_lines[i], document);
+	assert_null(strstr(document, "FAIL  RC-PFC-001"));
+	free(document);
+	document = document_of(&s.report, "junit");
+	doc = xmlReadMemory(document, (int)strlen(document), "junit.xml", NULL,
+			    XML_PARSE_NONET | XML_PARSE_NOERROR);
+	assert_non_null(doc);
+	assert_int_equal(xpath_count(doc,
+				     "//testcase[@name = 'RC-PFC-001 h2 roce0']/skipped[@message "
+				     "= 'allowed until 2026-12-31: ticket 12 <&>']"),
+			 1);
+	assert_int_equal(xpath_count(doc, "//failure"), failing(&s) - 1);
+	xmlFreeDoc(doc);
+	free(document);
+	findings_clear(&s.findings);
+}
+
 static void test_junit(void **state)
 {
 	static struct sample s;
@@ -242,7 +315,7 @@ static const char *const text_lines[] = {
 	" [required]\n      next step    run 'rocecheck validate FABRIC.yaml --maintenance PRIO' "
 	"while no "
 	"job needs the\n                   fabric: it fills the link of each port in turn\n",
-	" 0 warnings, 4 inconclusive, 12 skipped. Exit code 1.\n",
+	" 0 warnings, 4 inconclusive, 16 skipped. Exit code 1.\n",
 	"\nEvidence: [H] host settings, ",
 	"\n[], {}: no entry.\n",
 	"->: consequence of the root cause above.\nINCONCL: ",
@@ -413,11 +486,12 @@ static void test_save(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_json),	  cmocka_unit_test(test_json_hostile),
-		cmocka_unit_test(test_junit),	  cmocka_unit_test(test_junit_twins),
-		cmocka_unit_test(test_text),	  cmocka_unit_test(test_text_hostile),
-		cmocka_unit_test(test_full_disk), cmocka_unit_test(test_save),
-		cmocka_unit_test(test_text_tcp),  cmocka_unit_test(test_growth),
+		cmocka_unit_test(test_json),	     cmocka_unit_test(test_json_hostile),
+		cmocka_unit_test(test_junit),	     cmocka_unit_test(test_allowed),
+		cmocka_unit_test(test_junit_twins),  cmocka_unit_test(test_text),
+		cmocka_unit_test(test_text_hostile), cmocka_unit_test(test_full_disk),
+		cmocka_unit_test(test_save),	     cmocka_unit_test(test_text_tcp),
+		cmocka_unit_test(test_growth),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
