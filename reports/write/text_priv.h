@@ -18,7 +18,8 @@ struct page {
 	struct finding_order order, hosts;
 	struct finding_folds folds;
 	FILE *out;
-	int *err; /* first -ENOMEM */
+	int *err;   /* first -ENOMEM */
+	bool *sets; /* a node set was printed: the legend explains it */
 };
 
 /* Writes a word, in the colour of the verdict when the report has colours. */

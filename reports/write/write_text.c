@@ -78,6 +78,7 @@ char *text_node_set(const struct page *p, const char *const *names, size_t count
 			break;
 		free(set);
 	}
+	*p->sets |= shown > 1 && strchr(set, '[');
 	if (shown == count)
 		return set;
 	if (asprintf(&more, "%s and %zu more", set, count - shown) < 0) {
@@ -447,7 +448,7 @@ static bool text_same_evidence(const struct finding *a, const struct finding *b)
 	return true;
 }
 
-/* The evidence of the first finding, and whether the others have other evidence. */
+/* The evidence of the first finding, and a note when that of others differs. */
 static void write_fold_evidence(const struct page *p, const struct finding_fold *fold)
 {
 	const struct finding *first = &p->f->list[fold->member[0]];
@@ -460,7 +461,8 @@ static void write_fold_evidence(const struct page *p, const struct finding_fold 
 		return;
 	fputs("      (evidence of ", p->out);
 	write_place(p, &(struct finding_fold){.member = fold->member, .count = 1});
-	fprintf(p->out, " and %zu more: -v prints all)\n", fold->count - 1);
+	fprintf(p->out, " only; -v prints that of the %zu other%s)\n", fold->count - 1,
+		plural(fold->count - 1));
 }
 
 static void write_root_cause(const struct page *p, const struct finding_fold *fold)
@@ -748,6 +750,7 @@ static void write_legend(const struct page *p)
 	}
 	fputs(separator[0] == ',' ? ".\n" : "", p->out);
 	fputs(empty ? "[], {}: no entry.\n" : "", p->out);
+	fputs(*p->sets ? "h[1-3]: h1, h2 and h3.\n" : "", p->out);
 	fputs(consequence ? "->: consequence of the root cause above.\n" : "", p->out);
 	if (!p->r->capture && verdict_count(p->f, VERDICT_INCONCLUSIVE))
 		fputs("INCONCL: inconclusive checks, their evidence is missing.\n", p->out);
@@ -856,10 +859,11 @@ static size_t text_wrap_indent(const char *line, size_t size)
 	return lead + 4;
 }
 
-/* Bytes of the line that fit into so many columns, up to a space where there is one. */
+/* Bytes of the line that fit into so many columns, up to a space where there is one, else behind a
+ * comma. */
 static size_t text_wrap_length(const char *line, size_t size, size_t columns)
 {
-	size_t space = 0, at = 0;
+	size_t space = 0, comma = 0, at = 0;
 
 	for (size_t column = 0; at < size;) {
 		size_t style = text_style_length(line + at, size - at);
@@ -871,8 +875,10 @@ static size_t text_wrap_length(const char *line, size_t size, size_t columns)
 		}
 		if (line[at] == ' ' && at)
 			space = at;
-		if (++column > columns && space)
-			return space;
+		if (++column > columns && (space || comma))
+			return space ? space : comma;
+		if (line[at] == ',')
+			comma = at + 1;
 		at += character && character <= size - at ? character : 1;
 	}
 	return size;
@@ -885,8 +891,10 @@ static void text_wrap_line(const char *line, size_t size, FILE *out)
 
 	fwrite(line, 1, fits, out);
 	while (fits < size) {
-		line += fits + 1;
-		size -= fits + 1;
+		size_t skip = fits + (line[fits] == ' ');
+
+		line += skip;
+		size -= skip;
 		fits = text_wrap_length(line, size, COLUMNS_MAX - indent);
 		fprintf(out, "\n%*s", (int)indent, "");
 		fwrite(line, 1, fits, out);
@@ -914,8 +922,9 @@ static int text_wrap(const char *document, char **wrapped, size_t *size)
 
 int write_text(const struct report *r, FILE *out, struct err *e)
 {
+	bool sets = false;
 	int err = 0;
-	struct page page = {.r = r, .f = r->findings, .err = &err};
+	struct page page = {.r = r, .f = r->findings, .err = &err, .sets = &sets};
 	char *document = NULL, *wrapped = NULL;
 	size_t size = 0;
 

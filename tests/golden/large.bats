@@ -41,8 +41,9 @@ validate() {
 	[ "$(wc -l <<<"$output")" -lt 40 ]
 	grep -q '^h\[1-2000\]  *roce\[0-7\]  *mlx5_\[0-7\]  *4096 .* PASS$' <<<"$output"
 	grep -q '^h\[1-2000\]  *(host) .* PASS$' <<<"$output"
-	[ "$(grep -c '^h' <<<"$output")" -eq 2 ]
+	[ "$(grep -cE '^h.* (PASS|FAIL|INCOMPLETE)$' <<<"$output")" -eq 2 ]
 	grep -q '^  RC-PFC-004  h\[1-2000\] roce\[0-7\]: ' <<<"$output"
+	grep -qx 'h\[1-3\]: h1, h2 and h3.' <<<"$output"
 }
 
 @test "200 hosts with one wrong PFC mask: one finding; JSON and -v have 200" {
@@ -69,16 +70,27 @@ validate() {
 	[ "$status" -eq 1 ]
 	grep -q '^FAIL  RC-MTU-001  h\[1-40\] roce0 prio 3: the MTU differs' <<<"$output"
 	grep -q '^      \[X\] mtu.netdev is 1500 on h1 roce0$' <<<"$output"
-	grep -q '^      (evidence of h1 roce0 and 39 more: -v prints all)$' <<<"$output"
+	grep -q '^      (evidence of h1 roce0 only; -v prints that of the 39 others)$' <<<"$output"
 	rm "$dir"/snapshots/*
 	snapshots 100 1 'if $h <= 40 then .qos.mtu.netdev = 1000 + $h else . end'
 	validate
 	[ "$(grep -c '^FAIL  RC-MTU-001  h[123] ' <<<"$output")" -eq 3 ]
 	grep -q '^FAIL  RC-MTU-001  37 more on h\[4-40\]: -v prints them$' <<<"$output"
-	[ "$(wc -l <<<"$output")" -lt 40 ]
+	[ "$(wc -l <<<"$output")" -lt 50 ]
 	validate -v
 	[ "$(grep -c '^FAIL  RC-MTU-001  h[0-9]* roce0 ' <<<"$output")" -eq 40 ]
 	run ! grep -q -e '-v prints' <<<"$output"
+}
+
+@test "a node set of many ranges is wrapped, and cut except with -v" {
+	snapshots 300 1 'if $h % 3 == 0 then .qos.pfc.enabled = [4] else . end'
+	validate
+	[ "$(grep -c '^FAIL  RC-' <<<"$output")" -eq 1 ]
+	[ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' <<<"$output")" -le 100 ]
+	grep -q "237\] and 50 more roce0 " <<<"$output"
+	validate -v
+	[ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' <<<"$output")" -le 100 ]
+	run ! grep -q 'and [0-9]* more roce0' <<<"$output"
 }
 
 @test "ports of another name on each of many hosts: 24 rows, and the number and hosts of the others" {
