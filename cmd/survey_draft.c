@@ -213,6 +213,9 @@ static int draft_print_profile(const struct survey *s, FILE *out, struct err *e)
 		"# Draft by rocecheck survey: the settings that most of %u ports have (rail %u, %g "
 		"Gb/s).\n# It states how the ports are set, not how they should be set.\n",
 		g->members.count, g->rail, g->port->speed_mbps / 1e3);
+	if (!qos_has(&g->norm, QOS_PFC_ENABLED))
+		fputs("# intent is a guess: pfc.enabled could not be read, or no value leads.\n",
+		      out);
 	for (unsigned int i = 0; i < s->group_count; i++)
 		draft_print_difference(g, &s->group[i], out);
 	for (unsigned int i = 0; i < s->outlier_count; i++) {

@@ -203,7 +203,7 @@ static void survey_print_outlier(const struct survey_view *v, unsigned int i, FI
 
 	fputs(survey_item_text(o->item), out);
 	if (o->prio >= 0)
-		fprintf(out, " of priority %d", o->prio);
+		fprintf(out, ", priority %d", o->prio);
 	fprintf(out, ": %s", o->value);
 	if (o->counter)
 		fprintf(out, " in %g s", v->interval_ms / 1e3);
@@ -336,7 +336,7 @@ static void survey_print_common(const struct survey_view *v)
 		       metric_table[c->metric].name);
 		titled = true;
 		if (c->prio >= 0)
-			printf(" of priority %d", c->prio);
+			printf(", priority %d", c->prio);
 		printf(": %.3g %s/s\n", median, metric_table[c->metric].unit);
 	}
 }
@@ -417,7 +417,7 @@ static int survey_print_headline(const struct survey_view *v)
 	       : s->lost      ? "INCOMPLETE, NO OUTLIERS"
 			      : "NO OUTLIERS");
 	survey_print_hosts(stdout, set);
-	printf("%s: %u of %u host%s answered, %u RoCE port%s, read twice in %g s\n",
+	printf("%s: %u of %u host%s answered, %u RoCE port%s, readings %g s apart\n",
 	       *colour ? TEXT_RESET : "", s->answered, v->r->host_count, plural(v->r->host_count),
 	       s->port_count, plural(s->port_count), v->interval_ms / 1e3);
 	free(set);

@@ -16,6 +16,7 @@
 #define CAMPS_MAX    16	    /* different values of one item; the last holds all others */
 #define IDLE_BYTES   100000 /* per second: less has no main priority */
 #define IDLE_PACKETS 100
+#define SIDE_PERCENT 10	     /* of the bytes of a port */
 #define BUSY_BYTES   1000000 /* per second: from this median on, volumes are compared */
 #define VALUE_TEXT   512
 
@@ -238,7 +239,8 @@ static enum survey_reading survey_read_rx_prio(const struct survey_subject *s, c
 	return survey_read_prio(s, false, text, size);
 }
 
-/* What is compared besides the settings of struct qos. The first rows are the worst. */
+/* What is compared besides the settings of struct qos. The first rows are the worst. Rows of
+ * SURVEY_LEVELS are names for survey_compare_side(). */
 static const struct survey_item {
 	const char *name, *text;
 	enum survey_level level;
@@ -249,6 +251,8 @@ static const struct survey_item {
 	{"link_speed", "link speed", SURVEY_DRIVER, survey_read_speed},
 	{"tx_prio", "main priority sent", SURVEY_SPEED, survey_read_tx_prio},
 	{"rx_prio", "main priority received", SURVEY_SPEED, survey_read_rx_prio},
+	{"tx_side", "bytes sent beside the main priority", SURVEY_LEVELS, NULL},
+	{"rx_side", "bytes received beside the main priority", SURVEY_LEVELS, NULL},
 	{"firmware", "firmware", SURVEY_SPEED, survey_read_firmware},
 	{"driver_version", "driver version", SURVEY_SPEED, survey_read_driver},
 	{"gid_index", "GID index of RoCE v2", SURVEY_SPEED, survey_read_gid_index},
@@ -552,6 +556,61 @@ static bool survey_is_repeated(const struct survey_work *w, enum metric m)
 	       (m == METRIC_PFC_TX_PAUSE_US && has[METRIC_PFC_TX_FRAMES]);
 }
 
+/* Percent of a port's bytes that are of this priority; -1 for an idle port. */
+static double survey_share(const struct survey_subject *s, bool sent, unsigned int prio)
+{
+	enum metric m = survey_traffic(&s->delta, sent);
+	char text[VALUE_TEXT];
+	double sum = 0;
+
+	if (survey_read_prio(s, sent, text, sizeof(text)) != SURVEY_KNOWN)
+		return -1;
+	for (unsigned int i = 0; i < QOS_PRIOS; i++)
+		sum += (double)s->delta.value[m][i];
+	return (double)s->delta.value[m][prio] * 100 / sum;
+}
+
+/* A part of the bytes, such as those of one job, can be of a priority that most do not use. Reports
+ * ports for which it is not the main one. */
+static int survey_compare_side(struct survey_work *w, bool sent, unsigned int prio)
+{
+	unsigned int users = 0, busy = 0;
+	struct survey_members odd = {.list = NULL};
+	double low = 100, high = 0;
+	struct survey_outlier *o;
+	char value[32], norm[32];
+	int err = 0;
+
+	for (unsigned int i = 0; i < w->count && !err; i++) {
+		double share = survey_share(&w->subject[i], sent, prio);
+
+		busy += share >= 0;
+		users += share >= SIDE_PERCENT;
+		if (share < SIDE_PERCENT || survey_main_prio(&w->subject[i].delta, sent) == prio)
+			continue;
+		low = share < low ? share : low;
+		high = share > high ? share : high;
+		err = survey_add(&odd, w->subject[i].at);
+	}
+	if (err || !odd.count || 2 * users >= busy) {
+		free(odd.list);
+		return err;
+	}
+	snprintf(value, sizeof(value), "%.0f to %.0f %%", low, high);
+	if (odd.count == 1)
+		snprintf(value, sizeof(value), "%.0f %%", low);
+	snprintf(norm, sizeof(norm), "less than %d %%", SIDE_PERCENT);
+	o = survey_add_outlier(w, sent ? "tx_side" : "rx_side", value, norm);
+	if (!o) {
+		free(odd.list);
+		return -ENOMEM;
+	}
+	o->members = odd;
+	o->prio = (int)prio;
+	o->norm_count = busy - users;
+	return 0;
+}
+
 /* Counters that mean the same for a reader: unknown when none of them can be read. */
 static const struct survey_subject_of_counters {
 	const char *name;
@@ -576,6 +635,8 @@ static int survey_compare_counters(struct survey_work *w)
 {
 	int err = 0;
 
+	for (unsigned int prio = 0; prio < 2 * QOS_PRIOS && !err; prio++)
+		err = survey_compare_side(w, prio < QOS_PRIOS, prio % QOS_PRIOS);
 	for (unsigned int m = 0; m < METRIC_COUNT && !err; m++)
 		for (unsigned int prio = 0; !err && prio < (metric_table[m].by_prio ? 8u : 1u);
 		     prio++)

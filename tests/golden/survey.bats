@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # survey of hosts that are replayed by survey/start: outliers, unknown values, lost and hostile hosts, drafts.
 # GOLDEN_UPDATE=1 writes survey/six.out anew; read the diff before you commit it.
+# shellcheck disable=SC2016,SC2154 # jq and bash inside quotes; stderr is of run
 bats_require_minimum_version 1.5.0
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
-	rc=$PWD/build/rocecheck
+	rc=${ROCECHECK:-$PWD/build/rocecheck}
 	umask 022 # a folder that the group may write to is refused
 	export SURVEY_DIR=$BATS_TEST_TMPDIR
 	SURVEY_BUILD=$("$rc" --version | cut -d ' ' -f 2)
@@ -43,7 +44,7 @@ dscp_0='.ports[].counters |= (.prio_tx_bytes[0] += 1000000000 | .prio_tx_bytes[3
 @test "equal hosts: exit 0, nothing but snapshots is asked, lint accepts the drafts" {
 	run -0 --separate-stderr survey 'h[1-4]' --out "$SURVEY_DIR/draft"
 	echo "$output"
-	[[ $output == "NO OUTLIERS: 4 of 4 hosts answered, 4 RoCE ports, read twice in 1 s"* ]]
+	[[ $output == "NO OUTLIERS: 4 of 4 hosts answered, 4 RoCE ports, readings 1 s apart"* ]]
 	[[ $output != *"Outliers"* ]]
 	[[ $output == *"rail 0 (eth2): 4 ports on h[1-4]; PFC on 3; most bytes leave on priority 3"* ]]
 	[ "$(cut -d ' ' -f 2 "$SURVEY_DIR/log" | sort | uniq -c | tr -s ' \n' ' ')" = " 8 collect 4 quit " ]
@@ -103,6 +104,26 @@ dscp_0='.ports[].counters |= (.prio_tx_bytes[0] += 1000000000 | .prio_tx_bytes[3
 	run -0 --separate-stderr survey 'h[1-4]' --json
 	jq -e '.outliers == [] and any(.unknown[]; .hosts == "h[2-3]" and (.items | contains(["pfc.enabled", "ets.prio_tc", "cnps"])))' \
 		<<<"$output"
+}
+
+@test "drafts of settings that cannot be read, and of settings that a profile must not have" {
+	for h in 1 2; do
+		echo '.privileged = false | .ports[].qos |= {mtu: .mtu}' >"$SURVEY_DIR/h$h.jq"
+	done
+	run -0 --separate-stderr survey 'h[1-2]' --out "$SURVEY_DIR/draft"
+	run -0 "$rc" lint --strict "$SURVEY_DIR/draft/fabric.yaml"
+	grep -q '^# intent is a guess: pfc.enabled could not be read' "$SURVEY_DIR/draft/profile.yaml"
+	for h in 1 2; do
+		echo '.ports[].qos.ets.tc_tx_bw = [10, 0, 0, 10, 0, 0, 0, 0]' >"$SURVEY_DIR/h$h.jq"
+	done
+	run -0 --separate-stderr survey 'h[1-2]' --out "$SURVEY_DIR/draft"
+	[[ $stderr == *"the drafts need changes: run 'rocecheck lint $SURVEY_DIR/draft/fabric.yaml'"* ]]
+	grep -q '^# RC-INP-023: ' "$SURVEY_DIR/draft/profile.yaml"
+	run ! grep -q 'intent is a guess' "$SURVEY_DIR/draft/profile.yaml"
+	# A folder that cannot be written costs the drafts, and not the report.
+	touch "$SURVEY_DIR/file"
+	run -3 --separate-stderr survey 'h[1-2]' --out "$SURVEY_DIR/file"
+	[[ $output == "NO OUTLIERS: "* ]]
 }
 
 @test "a tie names both camps, and the draft leaves the setting out" {

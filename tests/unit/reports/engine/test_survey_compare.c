@@ -179,6 +179,20 @@ static void test_priority_of_the_job(void **state)
 	assert_int_equal(survey.unknown_count, 1); /* driver_version */
 }
 
+/* One job of several sends DSCP 0. TCP of each host is nobody's fault, and so is a little of it. */
+static void test_side_traffic(void **state)
+{
+	(void)state;
+	grows(1, METRIC_PRIO_TX_BYTES, 0, BYTES / 4);
+	grows(2, METRIC_PRIO_RX_BYTES, 0, BYTES / 4);
+	grows(3, METRIC_PRIO_RX_BYTES, 0, BYTES / 3);
+	grows(4, METRIC_PRIO_TX_BYTES, 1, BYTES / 20);
+	for (unsigned int h = 0; h < HOSTS; h++)
+		grows(h, METRIC_PRIO_TX_BYTES, 5, BYTES / 5);
+	assert_string_equal(outliers(), "tx_side 0=17 %@h2 (less than 10 % x 4); "
+					"rx_side 0=20 to 25 %@h3,h4 (less than 10 % x 3)");
+}
+
 static void test_counters(void **state)
 {
 	(void)state;
@@ -336,21 +350,14 @@ static void test_order_of_ports(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(test_equal_hosts),
-		TEST(test_settings),
-		TEST(test_tie),
-		TEST(test_two_largest_camps_after_a_small_one),
-		TEST(test_many_values),
-		TEST(test_priority_of_the_job),
-		TEST(test_counters),
-		TEST(test_volume),
-		TEST(test_unknown),
-		TEST(test_reset),
-		TEST(test_links),
-		TEST(test_rails),
-		TEST(test_lost),
-		TEST(test_nobody),
-		TEST(test_order_of_ports),
+		TEST(test_equal_hosts),	 TEST(test_settings),
+		TEST(test_tie),		 TEST(test_two_largest_camps_after_a_small_one),
+		TEST(test_many_values),	 TEST(test_priority_of_the_job),
+		TEST(test_side_traffic), TEST(test_counters),
+		TEST(test_volume),	 TEST(test_unknown),
+		TEST(test_reset),	 TEST(test_links),
+		TEST(test_rails),	 TEST(test_lost),
+		TEST(test_nobody),	 TEST(test_order_of_ports),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
