@@ -822,21 +822,25 @@ static int fabric_expand_hosts(struct load *l)
 }
 
 /* Every host of an exception is in the inventory: a wrong name would allow nothing, silently.
- * Counts the hosts of the set first, which is faster than looking for each name. */
+ * Counts the hosts of the set first, which is faster than looking for each name. A set that has a
+ * name twice needs the search too, which begins behind the host found last. */
 static int fabric_check_allow(struct load *l, const struct yaml_node *node,
 			      const struct fabric_allow *allow)
 {
 	unsigned int count = allow->hosts[0] ? (unsigned int)nodeset_count(allow->hosts, NULL) : 0;
-	unsigned int found = 0;
-	char text[96], name[FABRIC_NAME_MAX];
+	unsigned int found = 0, at = 0, n = l->f->host_count, k;
+	char text[96], name[sizeof(allow->hosts) + 32]; /* a set is longer than its names */
 
-	for (unsigned int i = 0; i < l->f->host_count && count; i++)
+	for (unsigned int i = 0; i < n && count; i++)
 		found += nodeset_has(allow->hosts, l->f->host[i].name);
 	for (unsigned int i = 0; i < count && found < count; i++) {
-		if (!nodeset_name(allow->hosts, i, name, sizeof(name)) &&
-		    fabric_find_host(l->f, name) >= 0)
+		(void)nodeset_name(allow->hosts, i, name, sizeof(name));
+		for (k = 0; k < n && strcmp(l->f->host[(at + k) % n].name, name);)
+			k++;
+		at = (at + k + 1) % n;
+		if (k < n)
 			continue;
-		snprintf(text, sizeof(text), "unknown host '%s'", name);
+		snprintf(text, sizeof(text), "unknown host '%.64s'", name);
 		return fabric_report(l, yaml_get(node, "hosts"), "RC-INP-017",
 				     "expected hosts of this inventory", text);
 	}
