@@ -77,6 +77,6 @@ static int run_rules(int argc, char **argv)
 const struct command cmd_rules = {
 	.name = "rules",
 	.args = "",
-	.help = "list the rules of validate, doctor and capture check",
+	.help = "list the rules of validate, doctor, capture check and probe",
 	.run = run_rules,
 };

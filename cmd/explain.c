@@ -59,10 +59,9 @@ static void explain_evidence(const char *letters)
 static const char *explain_command(const struct rule *rule)
 {
 	static const char *const commands[] = {
-		[SCOPE_FABRIC] = "validate",
-		[SCOPE_HOST] = "doctor",
-		[SCOPE_BOTH] = "doctor, validate",
-		[SCOPE_CAPTURE] = "capture check",
+		[SCOPE_FABRIC] = "validate",	   [SCOPE_HOST] = "doctor",
+		[SCOPE_BOTH] = "doctor, validate", [SCOPE_CAPTURE] = "capture check",
+		[SCOPE_PROBE] = "probe client",
 	};
 
 	return commands[rule->scope];
@@ -104,6 +103,7 @@ static void explain_caused_by(const struct rule *rule)
 		{"can be caused on the path or under load (check: rocecheck validate):\n",
 		 1U << SCOPE_FABRIC},
 		{"can be caused by (check: rocecheck capture check):\n", 1U << SCOPE_CAPTURE},
+		{"can be caused by (check: rocecheck probe client):\n", 1U << SCOPE_PROBE},
 	};
 
 	for (unsigned int n = 0; n < ARRAY_SIZE(steps); n++) {

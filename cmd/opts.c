@@ -14,6 +14,9 @@
 
 #define OPTS_MAX 64
 
+const char *const opt_formats[] = {"text", "json", "junit", NULL};
+const char *const opt_severities[] = {"error", "warn", NULL};
+
 static const struct opt *opts_find_long(const struct opt *opts, const char *word, size_t len)
 {
 	for (const struct opt *o = opts; o->name; o++) {

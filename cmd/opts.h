@@ -39,6 +39,9 @@ struct opt {
 		*words; /* accepted words of an OPT_STRING; NULL-terminated; may be NULL */
 };
 
+/* Words of --format and --fail-on, for .words. */
+extern const char *const opt_formats[], *const opt_severities[];
+
 /* Parses argv[1..] (argv[0] is the name of the command). Afterwards *argc and argv contain only the
  * operands. stop_at_operand: parses only up to the first operand. -EINVAL with the word and the
  * nearest accepted option in e. */

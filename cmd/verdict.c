@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Options and reports shared by doctor, validate and capture check.
+ * Options and reports shared by doctor, validate, capture check and probe client.
  */
 #include "cmd/verdict.h"
 
 #include <string.h>
 
 #include "cmd/cmd.h"
-
-const char *const verdict_formats[] = {"text", "json", "junit", NULL};
-const char *const verdict_severities[] = {"error", "warn", NULL};
 
 int verdict_check(const struct command *c, const struct verdict_options *o)
 {
@@ -25,19 +22,23 @@ const struct writer *verdict_writer(const struct verdict_options *o)
 	return writer_find(globals->json ? "json" : o->format);
 }
 
+int verdict_exit(const struct verdict_options *o, const struct findings *f, int at_least)
+{
+	enum severity gate = strcmp(o->fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN;
+
+	return cmd_worse(findings_exit(f, gate, o->allowed.item, o->allowed.count), at_least);
+}
+
 int verdict_print(const struct verdict_options *o, const struct writer *w, int at_least,
 		  struct report *report)
 {
-	enum severity gate = strcmp(o->fail_on, "warn") ? SEVERITY_ERROR : SEVERITY_WARN;
 	struct err e = {0};
 
 	report->colour = globals->colour_out;
 	report->verbose = globals->verbose;
 	report->allow = o->allowed.item;
 	report->allow_count = o->allowed.count;
-	report->exit_code =
-		cmd_worse(findings_exit(report->findings, gate, report->allow, report->allow_count),
-			  at_least);
+	report->exit_code = verdict_exit(o, report->findings, at_least);
 	if (!w->write(report, stdout, &e))
 		return report->exit_code;
 	return cmd_worse(report->exit_code,

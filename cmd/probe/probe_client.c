@@ -19,6 +19,7 @@
 #include "cmd/probe/probe_options.h"
 #include "cmd/probe/probe_progress.h"
 #include "cmd/probe/probe_text.h"
+#include "cmd/verdict.h"
 #include "dcb/kernel/dcb.h"
 #include "probe/coord/incast.h"
 #include "probe/io/token.h"
@@ -66,156 +67,30 @@ static int client_ask_token(const char *host, struct token_list *tokens, struct 
 	return err;
 }
 
-static int client_exit_for(enum verdict v)
-{
-	static const int codes[] = {
-		[VERDICT_PASS] = EXIT_OK,
-		[VERDICT_WARN] = EXIT_OK,
-		[VERDICT_FAIL] = EXIT_FINDINGS,
-		[VERDICT_INCONCLUSIVE] = EXIT_INCOMPLETE,
-	};
-
-	return (unsigned int)v < ARRAY_SIZE(codes) ? codes[v] : EXIT_INCOMPLETE;
-}
-
-/* Adds verdict and exit code to doc. Steals both references; both may be NULL. Returns NULL if out
- * of memory. */
-static json_t *client_finish_document(json_t *doc, json_t *verdict, int code)
-{
-	if (!json_object_set_new(doc, "verdict", verdict) &&
-	    !json_object_set_new(doc, "exit", json_integer(code)))
-		return doc;
-	json_decref(doc);
-	return NULL;
-}
-
-/* Reports the path of the --out record, or the error err: the result is printed in any case.
- * Returns the exit code. */
-static int client_report_record(const struct folder *f, int code, int err, const struct err *e)
-{
-	if (err)
-		return cmd_worse(code, cmd_fail(EXIT_ENVIRONMENT, e));
-	if (!globals->quiet)
-		fprintf(stderr, "rocecheck probe: record: %s\n", f->path);
-	return code;
-}
-
-/* Result of a run, with a verdict if traffic was started. */
+/* Result of a probe or an incast, with a verdict if its traffic was started. */
 struct outcome {
-	const struct pair *t;
-	struct probe_verdict *verdict; /* NULL: no traffic, or a sweep of sizes */
+	const struct pair *t;	       /* NULL: an incast */
+	const struct incast *in;       /* NULL: one probe */
+	struct probe_verdict *verdict; /* NULL: no verdict, or a sweep of sizes */
 	struct size_verdicts *sizes;   /* verdicts of a sweep, else NULL */
 	const struct folder *record;   /* --out; path is NULL without it */
 	int code;
 };
 
-static int client_judge_traffic(struct outcome *o, struct err *e)
-{
-	o->verdict = calloc(1, sizeof(*o->verdict));
-	if (!o->verdict)
-		return err_sys(e, -ENOMEM, "verdict");
-	if (pair_judge(o->t, 0, o->verdict, e)) {
-		free(o->verdict);
-		o->verdict = NULL;
-		return e->code;
-	}
-	o->code = cmd_worse(o->code, client_exit_for(o->verdict->v.verdict));
-	return 0;
-}
-
-static int client_judge_sizes(struct outcome *o, struct err *e)
-{
-	int err = size_verdicts_make(o->t, &o->sizes, e);
-
-	if (!err)
-		o->code = cmd_worse(o->code, client_exit_for(o->sizes->verdict));
-	return err;
-}
-
-static void client_judge(struct outcome *o, int err, const struct err *why)
-{
-	struct err e = {0};
-
-	if (err)
-		o->code = o->t->partial || err == -EINTR || err == -EPIPE
-				  ? EXIT_INCOMPLETE
-				  : cmd_exit_for(why, EXIT_ENVIRONMENT);
-	if (o->t->ran && (o->t->sweep ? client_judge_sizes(o, &e) : client_judge_traffic(o, &e)))
-		o->code = cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
-}
-
-static json_t *client_verdict_to_json(const struct outcome *o, json_t *doc)
+static const struct findings *client_findings(const struct outcome *o)
 {
 	if (o->sizes)
-		return size_verdicts_to_json(o->sizes, json_object_get(doc, "sizes"));
-	return o->verdict ? traffic_verdict_to_json(&o->verdict->v, &o->verdict->in) : json_null();
+		return &o->sizes->all;
+	return o->verdict ? &o->verdict->v.findings : NULL;
 }
 
-static json_t *client_document(const struct outcome *o)
+static void client_outcome_clear(struct outcome *o)
 {
-	json_t *doc = pair_to_json(o->t);
-
-	return client_finish_document(doc, client_verdict_to_json(o, doc), o->code);
+	if (o->verdict)
+		probe_verdict_clear(o->verdict);
+	free(o->verdict);
+	size_verdicts_free(o->sizes);
 }
-
-static int client_save(const struct outcome *o)
-{
-	struct err e = {0};
-	int err;
-
-	if (!o->record->path)
-		return o->code;
-	err = run_save(&o->t->run, o->record, &e);
-	if (!err)
-		err = json_file_save_in(client_document(o), o->record, "probe.json", &e);
-	return client_report_record(o->record, o->code, err, &e);
-}
-
-/* Prints the result first: a record that cannot be saved must not hide it. */
-static int client_report(const struct pair *t, const struct folder *record, int err,
-			 const struct err *e)
-{
-	struct outcome o = {.t = t, .record = record};
-	int code;
-
-	client_judge(&o, err, e);
-	if (err)
-		cmd_fail(o.code, e);
-	if (globals->json) {
-		o.code = cmd_worse(o.code, cmd_print_json(client_document(&o)));
-	} else {
-		probe_print(t, stdout);
-		if (t->sweep)
-			probe_print_sizes(t, o.sizes, stdout);
-		if (o.verdict)
-			probe_print_verdict(&o.verdict->v, stdout);
-	}
-	code = client_save(&o);
-	free(o.verdict);
-	size_verdicts_free(o.sizes);
-	return code;
-}
-
-static int client_run_probe(const struct pair_request *w, const struct folder *record,
-			    struct probe_progress *progress)
-{
-	struct pair *t = calloc(1, sizeof(*t));
-	struct err e = {0};
-	int err, code;
-
-	if (!t) {
-		err_sys(&e, -ENOMEM, "probe");
-		return cmd_fail(EXIT_ENVIRONMENT, &e);
-	}
-	err = pair_run(w, t, &e);
-	probe_progress_clear(progress);
-	code = client_report(t, record, err, &e);
-	pair_clear(t);
-	free(t);
-	return code;
-}
-
-/* Incast: several servers send to this host with a common start; one verdict. */
 
 /* Counts the servers whose traffic was started. */
 static unsigned int client_count_ran(const struct incast *in)
@@ -227,50 +102,56 @@ static unsigned int client_count_ran(const struct incast *in)
 	return n;
 }
 
-/* Returns NULL if a server never started traffic, or on error. */
-static struct probe_verdict *client_incast_judge(const struct incast *in, int *code)
+static int client_judge_load(struct outcome *o, struct err *e)
 {
-	struct probe_verdict *v;
-	struct err e = {0};
-
-	if (!in->count || client_count_ran(in) < in->count)
-		return NULL;
-	v = calloc(1, sizeof(*v));
-	if (!v)
-		err_sys(&e, -ENOMEM, "verdict");
-	else
-		(void)incast_judge(in, v, &e);
-	if (!e.code) {
-		*code = cmd_worse(*code, client_exit_for(v->v.verdict));
-		return v;
+	o->verdict = calloc(1, sizeof(*o->verdict));
+	if (!o->verdict)
+		return err_sys(e, -ENOMEM, "verdict");
+	if (o->in ? incast_judge(o->in, o->verdict, e) : pair_judge(o->t, 0, o->verdict, e)) {
+		free(o->verdict);
+		o->verdict = NULL;
+		return e->code;
 	}
-	free(v);
-	*code = cmd_worse(*code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	return 0;
+}
+
+/* There is no verdict if the traffic of one server never started. */
+static void client_judge(struct outcome *o)
+{
+	bool ran = o->in ? o->in->count && client_count_ran(o->in) == o->in->count : o->t->ran;
+	struct err e = {0};
+	int err;
+
+	if (!ran)
+		return;
+	err = o->t && o->t->sweep ? size_verdicts_make(o->t, &o->sizes, &e)
+				  : client_judge_load(o, &e);
+	if (err)
+		o->code = cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	else
+		o->code = verdict_exit(&probe_options.report, client_findings(o), o->code);
+}
+
+static json_t *client_verdict_to_json(const struct outcome *o, json_t *doc)
+{
+	if (o->sizes)
+		return size_verdicts_to_json(o->sizes, json_object_get(doc, "sizes"));
+	return o->verdict ? traffic_verdict_to_json(&o->verdict->v) : json_null();
+}
+
+/* Returns NULL if out of memory. */
+static json_t *client_document(const struct outcome *o)
+{
+	json_t *doc = o->in ? incast_to_json(o->in) : pair_to_json(o->t);
+
+	if (!json_object_set_new(doc, "verdict", client_verdict_to_json(o, doc)) &&
+	    !json_object_set_new(doc, "exit", json_integer(o->code)))
+		return doc;
+	json_decref(doc);
 	return NULL;
 }
 
-static json_t *client_incast_document(const struct incast *in, const struct probe_verdict *v,
-				      int code)
-{
-	return client_finish_document(
-		incast_to_json(in), v ? traffic_verdict_to_json(&v->v, &v->in) : json_null(), code);
-}
-
-/* Prints the error of each server that failed; if none has one, prints first. */
-static int client_incast_fail_each(const struct incast *in, int code, const struct err *first)
-{
-	bool any = false;
-
-	for (unsigned int i = 0; i < in->count; i++) {
-		if (!incast_failed(&in->one[i]))
-			continue;
-		cmd_fail(code, &in->one[i].e);
-		any = true;
-	}
-	return any ? code : cmd_fail(code, first);
-}
-
-static void client_incast_print(const struct incast *in, const struct probe_verdict *v, FILE *out)
+static void client_print_incast(const struct incast *in, FILE *out)
 {
 	for (unsigned int i = 0; i < in->count; i++) {
 		const struct pair *t = &in->one[i].t;
@@ -285,15 +166,53 @@ static void client_incast_print(const struct incast *in, const struct probe_verd
 				t->start.late_ns[SIDE_CLIENT] / 1000,
 				t->start.late_ns[SIDE_SERVER] / 1000,
 				t->start.round_trip_ns / 2000);
-		fputc('\n', out);
+		if (i + 1 < in->count)
+			fputc('\n', out);
 	}
-	if (v)
-		probe_print_verdict(&v->v, out);
+}
+
+static void client_print_figures(const struct outcome *o, FILE *out)
+{
+	if (o->in) {
+		client_print_incast(o->in, out);
+	} else {
+		probe_print(o->t, out);
+		if (o->t->sweep)
+			probe_print_sizes(o->t, o->sizes, out);
+	}
+	if (client_findings(o))
+		fputc('\n', out);
+}
+
+/* Prints the document, or the report of the findings, in text after the figures. Without a verdict
+ * JUnit has no case. */
+static int client_print(const struct outcome *o)
+{
+	const struct writer *w = verdict_writer(&probe_options.report);
+	static const struct fabric fabric = {.name = "probe"};
+	static const struct findings nothing;
+	const struct findings *found = client_findings(o);
+	struct report report = {
+		.fabric = &fabric,
+		.run = o->verdict ? &o->verdict->run
+		       : o->t	  ? &o->t->run
+				  : &o->in->one[0].t.run,
+		.findings = found ? found : &nothing,
+		.load = o->in ? "incast" : "probe",
+	};
+
+	if (w->write == write_json)
+		return cmd_worse(o->code, cmd_print_json(client_document(o)));
+	if (w->write == write_text)
+		client_print_figures(o, stdout);
+	return found || w->write != write_text
+		       ? verdict_print(&probe_options.report, w, o->code, &report)
+		       : o->code;
 }
 
 /* Saves DIR/N-SERVER/ of a server that was reached. */
-static int client_incast_save_run(const struct run *r, unsigned int number,
-				  const struct folder *record, struct err *e)
+static int client_save_server(const struct run *r, unsigned int number, const struct folder *record,
+			      struct err *e)
 {
 	char name[FABRIC_NAME_MAX + 16];
 	struct folder folder;
@@ -310,33 +229,80 @@ static int client_incast_save_run(const struct run *r, unsigned int number,
 	return err;
 }
 
-static int client_incast_save(const struct incast *in, const struct probe_verdict *v,
-			      const struct folder *record, int code)
+/* Saves the record of --out, and reports its path. Returns the exit code. */
+static int client_save(const struct outcome *o)
 {
 	struct err e = {0};
 	int err = 0;
 
-	if (!record->path)
-		return code;
-	for (unsigned int i = 0; i < in->count && !err; i++)
-		err = client_incast_save_run(&in->one[i].t.run, i + 1, record, &e);
+	if (!o->record->path)
+		return o->code;
+	for (unsigned int i = 0; o->in && i < o->in->count && !err; i++)
+		err = client_save_server(&o->in->one[i].t.run, i + 1, o->record, &e);
+	if (!o->in)
+		err = run_save(&o->t->run, o->record, &e);
 	if (!err)
-		err = json_file_save_in(client_incast_document(in, v, code), record, "incast.json",
-					&e);
-	return client_report_record(record, code, err, &e);
+		err = json_file_save_in(client_document(o), o->record,
+					o->in ? "incast.json" : "probe.json", &e);
+	if (err)
+		return cmd_worse(o->code, cmd_fail(EXIT_ENVIRONMENT, &e));
+	if (!globals->quiet)
+		fprintf(stderr, "rocecheck probe: record: %s\n", o->record->path);
+	return o->code;
 }
 
-static int client_incast_report(const struct incast *in, const struct folder *record, int code)
+/* Prints the result first: a record that cannot be saved must not hide it. */
+static int client_report(struct outcome *o)
 {
-	struct probe_verdict *v = client_incast_judge(in, &code);
+	int code;
 
-	if (globals->json)
-		code = cmd_worse(code, cmd_print_json(client_incast_document(in, v, code)));
-	else
-		client_incast_print(in, v, stdout);
-	code = client_incast_save(in, v, record, code);
-	free(v);
+	o->code = client_print(o);
+	code = client_save(o);
+	client_outcome_clear(o);
 	return code;
+}
+
+static int client_run_probe(const struct pair_request *w, const struct folder *record,
+			    struct probe_progress *progress)
+{
+	struct pair *t = calloc(1, sizeof(*t));
+	struct outcome o = {.t = t, .record = record};
+	struct err e = {0};
+	int err, code;
+
+	if (!t) {
+		err_sys(&e, -ENOMEM, "probe");
+		return cmd_fail(EXIT_ENVIRONMENT, &e);
+	}
+	err = pair_run(w, t, &e);
+	probe_progress_clear(progress);
+	if (err)
+		o.code = t->partial || err == -EINTR || err == -EPIPE
+				 ? EXIT_INCOMPLETE
+				 : cmd_exit_for(&e, EXIT_ENVIRONMENT);
+	client_judge(&o);
+	if (err)
+		cmd_fail(o.code, &e);
+	code = client_report(&o);
+	pair_clear(t);
+	free(t);
+	return code;
+}
+
+/* Incast: several servers send to this host with a common start; one verdict. */
+
+/* Prints the error of each server that failed; if none has one, prints first. */
+static int client_incast_fail_each(const struct incast *in, int code, const struct err *first)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < in->count; i++) {
+		if (!incast_failed(&in->one[i]))
+			continue;
+		cmd_fail(code, &in->one[i].e);
+		any = true;
+	}
+	return any ? code : cmd_fail(code, first);
 }
 
 static int client_run_incast(const struct pair_request *w, const char *const *host,
@@ -344,23 +310,26 @@ static int client_run_incast(const struct pair_request *w, const char *const *ho
 			     const struct folder *record)
 {
 	struct incast in = {0};
+	struct outcome o = {.in = &in, .record = record};
 	struct err e = {0};
-	int err, code = EXIT_OK;
+	int err;
 
 	err = incast_run(w, host, token, count, w->live ? probe_progress_incast : NULL, &in, &e);
 	probe_progress_clear(w->arg);
 	if (err && (client_count_ran(&in) || err == -EINTR || err == -EPIPE))
-		code = client_incast_fail_each(&in, EXIT_INCOMPLETE, &e);
+		o.code = client_incast_fail_each(&in, EXIT_INCOMPLETE, &e);
 	else if (err)
-		code = client_incast_fail_each(&in,
-					       err == -EINVAL && !in.count
-						       ? EXIT_USAGE
-						       : cmd_exit_for(&e, EXIT_ENVIRONMENT),
-					       &e);
-	if (in.count)
-		code = client_incast_report(&in, record, code);
+		o.code = client_incast_fail_each(&in,
+						 err == -EINVAL && !in.count
+							 ? EXIT_USAGE
+							 : cmd_exit_for(&e, EXIT_ENVIRONMENT),
+						 &e);
+	if (in.count) {
+		client_judge(&o);
+		o.code = client_report(&o);
+	}
 	incast_clear(&in);
-	return code;
+	return o.code;
 }
 
 /* Removes the variable from the environment, so that child processes do not inherit the token. */
@@ -486,6 +455,9 @@ static int client_main(int argc, char **argv)
 	struct err e = {0};
 	int code;
 
+	code = verdict_check(&cmd_probe_client, &probe_options.report);
+	if (code)
+		return code;
 	probe_options.servers = (unsigned int)argc;
 	if (probe_options_make(&probe_options, &w, &e))
 		return cmd_fail(EXIT_USAGE, &e);

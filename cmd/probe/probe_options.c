@@ -205,6 +205,7 @@ struct probe_options probe_options = {
 	.port = PROBE_PORT,
 	.qps = 1,
 	.threads = 1,
+	.report = VERDICT_DEFAULTS,
 };
 
 #define C probe_options
@@ -288,6 +289,8 @@ const struct opt probe_client_opts[] = {
 	 .group = "Output"},
 	{"out", 0, OPT_STRING, &C.out_dir, .arg = "DIR",
 	 .help = "save the record of the run in DIR"},
+	VERDICT_FORMAT_OPT(C.report),
+	VERDICT_OPTS(C.report),
 	{"CPU-freq", 'F', OPT_FLAG, &C.ignored, .help = "no effect, only for scripts of perftest",
 	 .group = "perftest"},
 	{"report_gbits", 0, OPT_FLAG, &C.ignored,

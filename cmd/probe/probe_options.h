@@ -7,6 +7,7 @@
 #define CMD_PROBE_OPTIONS_H
 
 #include "cmd/opts.h"
+#include "cmd/verdict.h"
 #include "probe/coord/pair.h"
 
 /* Parses --class "tos=104,qps=4,verb=write,rate=2G" over the defaults in *class. -EINVAL and
@@ -26,6 +27,7 @@ struct probe_options {
 	bool marking, both_ways, cm, huge_pages, pin, probe, explain, ignored, all_sizes, incast;
 	const char *idle;
 	struct opt_list classes, tcp;
+	struct verdict_options report;
 };
 
 #define PROBE_UNSET 0xffffffffu

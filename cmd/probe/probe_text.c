@@ -442,32 +442,6 @@ void probe_print(const struct pair *t, FILE *out)
 		fprintf(out, "partial: %s\n", t->why);
 }
 
-static void probe_print_reason(const struct verdict_reason *r, bool advice, FILE *out)
-{
-	const struct reason_info *info = &reason_table[r->kind];
-
-	fprintf(out, "  %-12s %s%s%s%s: %s\n", verdict_word(r->verdict), info->word,
-		info->rule ? " (" : "", info->rule ? info->rule : "", info->rule ? ")" : "",
-		r->text);
-	if (advice && info->advice[0])
-		fprintf(out, "  %12s do: %s\n", "", info->advice);
-}
-
-void probe_print_verdict(const struct traffic_verdict *v, FILE *out)
-{
-	const char *advice = NULL;
-
-	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
-	for (unsigned int i = 0; i < v->count; i++) {
-		const struct verdict_reason *r = &v->reason[i];
-
-		probe_print_reason(r, reason_table[r->kind].advice != advice, out);
-		advice = reason_table[r->kind].advice;
-	}
-	if (v->more)
-		fprintf(out, "  %u more reasons\n", v->more);
-}
-
 static void probe_print_size_row(const struct run_pair *p, const char *verdict, FILE *out)
 {
 	char size[32], rate[32], p50[32] = "-", p99[32] = "-", checked[32] = "none";
@@ -491,20 +465,6 @@ static void probe_print_size_row(const struct run_pair *p, const char *verdict, 
 		p99, checked, sum.mismatches, sum.gaps + sum.losses, verdict);
 }
 
-static void probe_print_size_reasons(const struct run_pair *p, const struct traffic_verdict *v,
-				     FILE *out)
-{
-	char size[32];
-
-	if (v->verdict == VERDICT_PASS)
-		return;
-	probe_size_text(p->message_bytes, size, sizeof(size));
-	fprintf(out, "%s\n", size);
-	for (unsigned int i = 0; i < v->count; i++)
-		if (v->reason[i].verdict != VERDICT_PASS)
-			probe_print_reason(&v->reason[i], true, out);
-}
-
 void probe_print_sizes(const struct pair *t, const struct size_verdicts *v, FILE *out)
 {
 	char text[200];
@@ -518,13 +478,6 @@ void probe_print_sizes(const struct pair *t, const struct size_verdicts *v, FILE
 	for (unsigned int i = 0; i < t->size_count; i++)
 		probe_print_size_row(&t->run.pair[i],
 				     v ? verdict_word(v->size[i].v.verdict) : "no verdict", out);
-	for (unsigned int i = 0; v && i < v->count; i++)
-		probe_print_size_reasons(&t->run.pair[i], &v->size[i].v, out);
-	if (!v)
-		return;
-	fprintf(out, "verdict  %s\n", verdict_word(v->verdict));
-	for (unsigned int i = 0; i < v->own.count; i++)
-		probe_print_reason(&v->own.reason[i], true, out);
 }
 
 /* Terms that `probe client --explain` has printed; each is printed once. */

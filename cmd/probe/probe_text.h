@@ -18,13 +18,9 @@ void probe_bytes_text(uint64_t bytes, char *buf, size_t size);
 /* Prints the record without the verdict. */
 void probe_print(const struct pair *t, FILE *out);
 
-struct traffic_verdict;
 struct size_verdicts;
-/* Prints one row per message size, then the reasons of sizes that are not PASS. v NULL: no verdict.
- */
+/* Prints one row per message size. v NULL: no verdict. */
 void probe_print_sizes(const struct pair *t, const struct size_verdicts *v, FILE *out);
-
-void probe_print_verdict(const struct traffic_verdict *v, FILE *out);
 
 /* Prints the planned run and the meaning of each of its terms. */
 void probe_explain(const struct pair_request *w, FILE *out);

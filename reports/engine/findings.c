@@ -171,6 +171,30 @@ void finding_expected_by(struct findings *out, const struct profile *p, enum qos
 	f->expected_line = p->line[id];
 }
 
+void finding_reason(struct findings *out, unsigned int reason, int class, const char *advice)
+{
+	struct finding *f = finding_last(out);
+
+	if (!f)
+		return;
+	f->reason = reason;
+	f->class = class;
+	f->advice = advice;
+}
+
+void finding_rule(struct findings *out, const struct rule *rule)
+{
+	struct finding *f = finding_last(out);
+
+	if (f)
+		f->rule = rule;
+}
+
+const char *finding_advice(const struct finding *f)
+{
+	return f->advice ? f->advice : f->rule->advice;
+}
+
 void finding_prios(struct findings *out, uint8_t prio_set)
 {
 	struct finding *f = finding_last(out);

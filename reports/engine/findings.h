@@ -68,6 +68,9 @@ struct finding {
 	/* Exception of the inventory that covers the finding; borrowed from the fabric. NULL: none.
 	 */
 	const struct fabric_allow *allowed;
+	const char *advice;  /* borrowed: in place of that of the rule; NULL = none */
+	unsigned int reason; /* of a probe's load: enum reason_kind; 0 = none */
+	int class;	     /* of the traffic, for such a reason; -1 = none */
 };
 
 struct findings {
@@ -94,6 +97,16 @@ void finding_evidence(struct findings *out, enum evidence_kind kind, const char 
 
 /* Notes file and line of the profile that state the field; nothing when none does. */
 void finding_expected_by(struct findings *out, const struct profile *p, enum qos_field_id id);
+
+/* Notes the reason for a probe's document, and its advice in place of the rule's. class: -1 = none.
+ */
+void finding_reason(struct findings *out, unsigned int reason, int class, const char *advice);
+
+/* Next step of a finding, one line. */
+const char *finding_advice(const struct finding *f);
+
+/* Replaces the rule of the finding, by one of the same severity. */
+void finding_rule(struct findings *out, const struct rule *rule);
 
 /* Replaces the priorities of the finding. */
 void finding_prios(struct findings *out, uint8_t prio_set);

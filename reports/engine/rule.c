@@ -275,6 +275,8 @@ static void rule_check_ports(const struct rule *rule, struct rule_port *ports, s
 
 static bool rule_in_scope(const struct rule *rule, const struct rule_context *c)
 {
+	if (rule->scope == SCOPE_PROBE)
+		return false;
 	if (c->capture || rule->scope == SCOPE_CAPTURE)
 		return c->capture && rule->scope == SCOPE_CAPTURE;
 	return rule->scope == SCOPE_BOTH || (rule->scope == SCOPE_HOST) == c->alone;

@@ -46,17 +46,18 @@ enum rule_need {
 	NEED_PATH = 1 << 10,	 /* a marking test of the port, or else NEED_CAPTURE */
 };
 
-/* Reports that have the rule: fabric runs, one host (`doctor`), both, or a capture. */
+/* Reports that have the rule: fabric runs, one host (`doctor`), both, a capture, or probes. */
 enum rule_scope {
 	SCOPE_FABRIC,
 	SCOPE_HOST,
 	SCOPE_BOTH, /* of these two */
 	SCOPE_CAPTURE,
+	SCOPE_PROBE, /* alone; traffic_verdict_make() writes it, as some of the others */
 };
 
 #define RULE_CAUSES_MAX 12
 
-/* One of check (once) and check_port (for each port) is set. */
+/* One of check (once) and check_port (for each port) is set, except with SCOPE_PROBE. */
 struct rule {
 	const char *id; /* "RC-PFC-002", stable for ever */
 	enum severity severity;

@@ -55,6 +55,8 @@ void judge_marking(struct judge *j)
 					 (int)(f->direction == MARKING_FORWARD ? pair->server
 									       : pair->client),
 					 VERDICT_NOWHERE, "%s", text);
+			if (f->kind == MARKING_ECT_CLEARED || f->kind == MARKING_ECN)
+				finding_rule(&j->out->findings, rule_find("RC-QOS-008"));
 		}
 	}
 }

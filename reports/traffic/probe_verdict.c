@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/base/json.h"
+#include "reports/engine/causes.h"
 #include "reports/engine/tcp_share.h"
 
 #define HEADERS_MAX 98u /* of a packet: Ethernet, a tag, IPv6, UDP, BTH, RETH or AETH, ICRC */
@@ -248,6 +250,41 @@ static void verdict_begin(struct probe_verdict *out)
 	};
 }
 
+void probe_verdict_clear(struct probe_verdict *v)
+{
+	traffic_verdict_clear(&v->v);
+	free(v->run.host);
+	free(v->run.pair);
+	v->run = (struct run){.host = NULL};
+}
+
+/* Judges, and links causes by the hosts and pairs of the input. */
+static int verdict_make(const struct run *run, struct probe_verdict *out, struct err *e)
+{
+	int err = traffic_verdict_make(&out->in, &out->v, e);
+
+	if (err)
+		return err;
+	out->run = *run;
+	out->run.host_count = out->in.end_count;
+	out->run.pair_count = out->in.pair_count;
+	out->run.host = calloc(out->in.end_count, sizeof(*run->host));
+	out->run.pair = calloc(out->in.pair_count, sizeof(*run->pair));
+	if (out->run.host && out->run.pair)
+		return 0;
+	probe_verdict_clear(out);
+	return err_sys(e, -ENOMEM, "verdict");
+}
+
+static int verdict_link(struct probe_verdict *out, struct err *e)
+{
+	findings_set_causes(&out->v.findings, &out->run);
+	if (!out->v.findings.err)
+		return 0;
+	probe_verdict_clear(out);
+	return err_sys(e, -ENOMEM, "verdict");
+}
+
 int pair_judge(const struct pair *t, unsigned int number, struct probe_verdict *out, struct err *e)
 {
 	const struct run_pair *p = &t->run.pair[number];
@@ -259,12 +296,17 @@ int pair_judge(const struct pair *t, unsigned int number, struct probe_verdict *
 		verdict_check_arrival(&(struct flow_source){t, p->ends}, side, out);
 	if (t->echo && number + 1 == t->run.pair_count)
 		verdict_read_echo(t->echo, out);
-	return traffic_verdict_make(&out->in, &out->v, e);
+	if (verdict_make(&t->run, out, e))
+		return e->code;
+	for (unsigned int side = 0; side < SIDES; side++)
+		out->run.host[side] = t->run.host[side];
+	out->run.pair[0] = *p;
+	return verdict_link(out, e);
 }
 
 /* All probes of an incast read the client's port around the same load; the first that could counts.
  */
-static struct verdict_end verdict_incast_client(const struct incast *in)
+static const struct pair *verdict_incast_client(const struct incast *in)
 {
 	struct counters delta;
 
@@ -273,9 +315,9 @@ static struct verdict_end verdict_incast_client(const struct incast *in)
 
 		if (run_port_delta(&t->run.host[SIDE_CLIENT].port[0], READ_LOAD_BEFORE, &delta,
 				   NULL))
-			return verdict_end(t, &t->run.pair[0], SIDE_CLIENT);
+			return t;
 	}
-	return verdict_end(&in->one[0].t, &in->one[0].t.run.pair[0], SIDE_CLIENT);
+	return &in->one[0].t;
 }
 
 /* Adds to the row of its class and priority. Without a known priority it cannot be found. */
@@ -322,6 +364,8 @@ static void verdict_incast_arrival(const struct incast *in, struct probe_verdict
 
 int incast_judge(const struct incast *in, struct probe_verdict *out, struct err *e)
 {
+	const struct pair *client;
+
 	verdict_begin(out);
 	if (!in->count || in->count > INCAST_MAX)
 		return err_set(e, -EINVAL, "incast: %u probes", in->count);
@@ -332,29 +376,55 @@ int incast_judge(const struct incast *in, struct probe_verdict *out, struct err 
 			return err_set(e, -EINVAL, "incast: server %u sent nothing", i + 1);
 		verdict_add_pair(t, &t->run.pair[0], out);
 	}
-	out->end[0] = verdict_incast_client(in);
+	client = verdict_incast_client(in);
+	out->end[0] = verdict_end(client, &client->run.pair[0], SIDE_CLIENT);
 	out->in.incast = true;
 	verdict_incast_arrival(in, out);
-	return traffic_verdict_make(&out->in, &out->v, e);
+	if (verdict_make(&client->run, out, e))
+		return e->code;
+	out->run.host[0] = client->run.host[SIDE_CLIENT];
+	for (unsigned int i = 0; i < in->count; i++) {
+		out->run.host[i + 1] = in->one[i].t.run.host[SIDE_SERVER];
+		out->run.pair[i] = in->one[i].t.run.pair[0];
+		out->run.pair[i].server_host = i + 1;
+	}
+	return verdict_link(out, e);
 }
 
 /* Adds the reason of an abort between two sizes, which belongs to no size. */
 static void verdict_of_abort(const struct pair *t, struct size_verdicts *v)
 {
-	struct verdict_reason *r = &v->own.reason[0];
+	struct findings *own = &v->own.findings;
 
 	if (!t->partial)
 		return;
 	for (unsigned int i = 0; i < v->count; i++)
 		if (traffic_verdict_has(&v->size[i].v, REASON_ABORTED))
 			return;
-	v->own.count = 1;
-	r->kind = REASON_ABORTED;
-	r->verdict = v->own.verdict = reason_table[REASON_ABORTED].verdict;
-	r->end = r->class = VERDICT_NOWHERE;
-	snprintf(r->text, sizeof(r->text), "the size sweep ended after %u sizes%s%.180s", v->count,
-		 t->why[0] ? ": " : "", t->why);
+	v->own.verdict = reason_table[REASON_ABORTED].verdict;
+	finding_begin(own, rule_find(reason_table[REASON_ABORTED].rule), "", "", 0);
+	finding_set(own, VERDICT_INCONCLUSIVE, "the size sweep ended after %u sizes%s%.180s",
+		    v->count, t->why[0] ? ": " : "", t->why);
+	finding_reason(own, REASON_ABORTED, -1, reason_table[REASON_ABORTED].advice);
 	v->verdict = traffic_verdict_graver(v->verdict, v->own.verdict);
+}
+
+/* Adds copies of findings; bytes 0: of the sweep itself. */
+static void verdict_add_findings(struct findings *to, const struct findings *from, uint32_t bytes)
+{
+	for (size_t i = 0; i < from->count; i++) {
+		const struct finding *f = &from->list[i];
+
+		finding_begin(to, f->rule, f->host, f->port, f->prio_set);
+		if (bytes)
+			finding_set(to, f->verdict, "messages of %u bytes: %s", bytes, f->text);
+		else
+			finding_set(to, f->verdict, "%s", f->text);
+		finding_reason(to, f->reason, f->class, f->advice);
+		for (unsigned int k = 0; k < f->evidence_count; k++)
+			finding_evidence(to, (enum evidence_kind)f->evidence[k].kind, "%s",
+					 f->evidence[k].text);
+	}
 }
 
 int size_verdicts_make(const struct pair *t, struct size_verdicts **out, struct err *e)
@@ -365,22 +435,39 @@ int size_verdicts_make(const struct pair *t, struct size_verdicts **out, struct 
 	if (!v)
 		return err_sys(e, -ENOMEM, "verdict");
 	v->verdict = VERDICT_PASS;
-	v->count = t->size_count;
-	for (unsigned int i = 0; i < v->count && !err; i++) {
+	for (unsigned int i = 0; i < t->size_count && !err; i++) {
 		err = pair_judge(t, i, &v->size[i], e);
+		if (err)
+			break;
+		v->count++;
 		v->verdict = traffic_verdict_graver(v->verdict, v->size[i].v.verdict);
 	}
+	if (!err) {
+		verdict_of_abort(t, v);
+		verdict_add_findings(&v->all, &v->own.findings, 0);
+		for (unsigned int i = 0; i < v->count; i++)
+			verdict_add_findings(&v->all, &v->size[i].v.findings,
+					     t->run.pair[i].message_bytes);
+		findings_set_causes(&v->all, &t->run);
+		if (v->all.err || v->own.findings.err)
+			err = err_sys(e, -ENOMEM, "verdict");
+	}
 	if (err) {
-		free(v);
+		size_verdicts_free(v);
 		return err;
 	}
-	verdict_of_abort(t, v);
 	*out = v;
 	return 0;
 }
 
 void size_verdicts_free(struct size_verdicts *v)
 {
+	if (!v)
+		return;
+	for (unsigned int i = 0; i < v->count; i++)
+		probe_verdict_clear(&v->size[i]);
+	traffic_verdict_clear(&v->own);
+	findings_clear(&v->all);
 	free(v);
 }
 
@@ -401,23 +488,20 @@ static void verdict_add_size(json_t *to, const json_t *verdict, uint32_t bytes)
 
 json_t *size_verdicts_to_json(const struct size_verdicts *v, json_t *rows)
 {
-	const struct verdict_input nothing = {0}; /* its reasons name no port */
-	json_t *own = traffic_verdict_to_json(&v->own, &nothing), *reasons = json_array();
-	unsigned int more = 0;
+	json_t *own = traffic_verdict_to_json(&v->own), *reasons = json_array();
 
 	verdict_add_size(reasons, own, 0);
 	json_decref(own);
 	for (unsigned int i = 0; i < v->count; i++) {
 		const struct probe_verdict *of = &v->size[i];
-		json_t *one = traffic_verdict_to_json(&of->v, &of->in);
+		json_t *one = traffic_verdict_to_json(&of->v);
 
 		verdict_add_size(reasons, one, of->pair[0].spec->class[0].message_bytes);
-		more += of->v.more;
 		if (json_object_set_new(json_array_get(rows, i), "verdict", one)) {
 			json_decref(reasons);
 			return NULL;
 		}
 	}
 	return json_pack("{s:s, s:o, s:i}", "verdict", verdict_word(v->verdict), "reasons", reasons,
-			 "more", (int)more);
+			 "more", 0);
 }

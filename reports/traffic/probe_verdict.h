@@ -10,7 +10,7 @@
 #include "reports/traffic/traffic_verdict.h"
 
 /* Points into itself and into the record: do not copy, and clear before the record. The client is
- * end 0, the server of pair i is end i + 1. */
+ * end 0, the server of pair i is end i + 1. Causes are linked. */
 struct probe_verdict {
 	struct verdict_input in;
 	struct verdict_end end[INCAST_MAX + 1];
@@ -19,7 +19,11 @@ struct probe_verdict {
 	struct verdict_pair pair[INCAST_MAX];
 	struct marking_findings echo;
 	struct traffic_verdict v;
+	/* For reports: hosts and pairs that were judged, copies that borrow from the record. */
+	struct run run;
 };
+
+void probe_verdict_clear(struct probe_verdict *v);
 
 /* Judges pair `number` of a record whose traffic started (t->ran): 0, or a size of a sweep. A
  * marking echo belongs to the last one. */
@@ -34,6 +38,7 @@ int incast_judge(const struct incast *in, struct probe_verdict *out, struct err 
 struct size_verdicts {
 	enum verdict verdict;	    /* the worst */
 	struct traffic_verdict own; /* of the sweep itself: missing sizes */
+	struct findings all;	    /* of the sweep and of each size, which its texts name */
 	unsigned int count;
 	struct probe_verdict size[];
 };

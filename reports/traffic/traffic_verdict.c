@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The table of reasons, and the judging of a load: computes the counter increase of each port once,
- * then checks reports, counters, retries, evidence and shape.
+ * then checks reports, counters, retries, evidence and shape. Each reason is a finding of its rule;
+ * ports without one of the main rules get its PASS.
  */
 #include "reports/traffic/traffic_verdict.h"
 
@@ -20,97 +21,114 @@
 #define FIND_CABLE "check cable, optics, and hops that rewrite headers"
 #define RUN_AGAIN  "fix the cause and run again"
 
+/* clang-format off */
+
+#define OF(class) (1u << CLASS_##class)
+#define LOSS (OF(LOSS_REQUEST) | OF(LOSS_RESPONSE) | OF(RETRANSMIT) | OF(TIMEOUT) | OF(DEAD))
+
 const struct reason_info reason_table[REASON_COUNT] = {
 	[REASON_WRONG_DATA] = {"wrong-data", "corruption", VERDICT_FAIL, "RC-TRN-006",
-			       "suspect memory, PCIe or the NIC of the two hosts"},
-	[REASON_LOST] = {"lost", "fabric-loss", VERDICT_FAIL, "RC-TRN-001", FIND_DROP},
-	[REASON_LOST_IN_SENDER] = {"lost-in-sender", "host-send", VERDICT_FAIL, "RC-TRN-001",
-				   "check queueing disciplines, link and MTU of the sender first"},
+		"suspect memory, PCIe or the NIC of the two hosts", NULL, 0},
+	[REASON_LOST] = {"lost", "fabric-loss", VERDICT_FAIL, "RC-TRN-001", FIND_DROP, NULL, LOSS},
+	[REASON_LOST_IN_SENDER] = {"lost-in-sender", "host-send", VERDICT_FAIL, "RC-TRN-011",
+		"check queueing disciplines, link and MTU of the sender first", NULL,
+		OF(HOST_SEND)},
 	[REASON_HOST_DISCARD] = {"host-discard", "host-discard", VERDICT_FAIL, "RC-TRN-007",
-				 FIND_HOST},
-	[REASON_CORRUPTION] = {"corruption", "corruption", VERDICT_FAIL, "RC-TRN-006", FIND_CABLE},
-	[REASON_QP_FAILED] = {"queue-pair-failed", "queue-pair", VERDICT_FAIL, NULL,
-			      "check the kernel log of both hosts"},
-	[REASON_LINK_DOWN] = {"link-down", "link", VERDICT_FAIL, NULL,
-			      "check cable, optics and switch port"},
+		FIND_HOST, NULL, OF(HOST_DISCARD)},
+	[REASON_CORRUPTION] = {"corruption", "corruption", VERDICT_FAIL, "RC-TRN-006", FIND_CABLE,
+		NULL, OF(CORRUPTION)},
+	[REASON_QP_FAILED] = {"queue-pair-failed", "queue-pair", VERDICT_FAIL, "RC-TRN-012",
+		"check the kernel log of both hosts", NULL, OF(DEAD) | OF(REFUSED)},
+	[REASON_LINK_DOWN] = {"link-down", "link", VERDICT_FAIL, "RC-LNK-004",
+		"check cable, optics and switch port", NULL, OF(LINK)},
 	[REASON_WRONG_PRIORITY] = {"wrong-priority", "wrong-marking", VERDICT_FAIL, "RC-QOS-011",
-				   "compare the DSCP maps of both hosts and of the switches"},
+		"compare the DSCP maps of both hosts and of the switches", NULL, 0},
 	[REASON_RNR_DIED] = {"receiver-gave-no-buffer", "receiver-not-ready", VERDICT_FAIL,
-			     "RC-TRN-004", FIND_HOST},
-	[REASON_STALLED] = {"stalled", "stall", VERDICT_FAIL, NULL,
-			    "check for endless pause on the path"},
-	[REASON_NOT_MARKED] = {"marking-not-set", "wrong-marking", VERDICT_FAIL, NULL,
-			       "check default_roce_tos of both devices (configfs rdma_cm) and the "
-			       "driver's own traffic class"},
-	[REASON_REMARKED] = {"marking-changed", "wrong-marking", VERDICT_FAIL, NULL,
-			     "make the hops of that path trust DSCP and keep DSCP and ECN bits"},
-	[REASON_DATAGRAMS_LOST] = {"datagrams-lost", "fabric-loss", VERDICT_FAIL, NULL, FIND_DROP},
-	[REASON_PATH_MTU] = {"path-mtu", "path-mtu", VERDICT_FAIL, NULL,
-			     "raise the MTU of every hop, or lower that of both ports"},
+		"RC-TRN-013", FIND_HOST, NULL, OF(RNR)},
+	[REASON_STALLED] = {"stalled", "stall", VERDICT_FAIL, "RC-TRN-014",
+		"check for endless pause on the path", NULL, OF(PAUSE)},
+	[REASON_NOT_MARKED] = {"marking-not-set", "wrong-marking", VERDICT_FAIL, "RC-QOS-006",
+		"check default_roce_tos of both devices (configfs rdma_cm) and the driver's own "
+		"traffic class", NULL, 0},
+	[REASON_REMARKED] = {"marking-changed", "wrong-marking", VERDICT_FAIL, "RC-QOS-007",
+		"make the hops of that path trust DSCP and keep DSCP and ECN bits", NULL, 0},
+	[REASON_DATAGRAMS_LOST] = {"datagrams-lost", "fabric-loss", VERDICT_FAIL, "RC-NET-009",
+		FIND_DROP, NULL, 0},
+	[REASON_PATH_MTU] = {"path-mtu", "path-mtu", VERDICT_FAIL, "RC-MTU-003",
+		"raise the MTU of every hop, or lower that of both ports", NULL, 0},
 	[REASON_RNR] = {"receiver-not-ready", "receiver-not-ready", VERDICT_WARN, "RC-TRN-004",
-			FIND_HOST},
+		FIND_HOST, NULL, OF(RNR)},
 	[REASON_SPURIOUS_PAUSE] = {"timeouts-under-pause", "spurious-timeout", VERDICT_WARN,
-				   "RC-TRN-001", "find the sender of the long pauses"},
+		"RC-TRN-001", "find the sender of the long pauses", NULL, LOSS | OF(PAUSE)},
 	[REASON_SPURIOUS] = {"spurious-retries", "spurious-timeout", VERDICT_WARN, "RC-TRN-001",
-			     "use a longer ACK timeout (18), or count with UC or UD"},
+		"use a longer ACK timeout (18), or count with UC or UD", NULL, LOSS},
 	[REASON_TIMEOUTS] = {"timeouts", "unexplained-retries", VERDICT_WARN, "RC-TRN-001",
-			     "run in strict or count mode to distinguish loss from delay"},
-	[REASON_ACKS_LOST] = {"answers-short", "fabric-loss", VERDICT_WARN, "RC-TRN-001",
-			      FIND_DROP},
-	[REASON_REORDERED] = {"reordered", "reordering", VERDICT_WARN, NULL,
-			      "look for links that spread the packets of one flow"},
-	[REASON_SEND_ERRORS] = {"send-errors", "host-send", VERDICT_WARN, NULL,
-				"check queueing disciplines, link and MTU of that host"},
+		"run in strict or count mode to distinguish loss from delay", NULL, LOSS},
+	[REASON_ACKS_LOST] = {"answers-short", "fabric-loss", VERDICT_WARN, "RC-TRN-001", FIND_DROP,
+		NULL, LOSS},
+	[REASON_REORDERED] = {"reordered", "reordering", VERDICT_WARN, "RC-TRN-003",
+		"look for links that spread the packets of one flow", NULL, 0},
+	[REASON_SEND_ERRORS] = {"send-errors", "host-send", VERDICT_WARN, "RC-TRN-011",
+		"check queueing disciplines, link and MTU of that host", NULL, OF(HOST_SEND)},
 	[REASON_PORT_DISCARDS] = {"port-discards", "host-discard", VERDICT_WARN, "RC-TRN-007",
-				  FIND_HOST},
-	[REASON_BAD_PACKETS] = {"bad-packets", "corruption", VERDICT_WARN, NULL, FIND_CABLE},
-	[REASON_LONG_PAUSE] = {"long-pause", "pause", VERDICT_WARN, NULL,
-			       "find the receiver that pauses: it is slower than its link"},
-	[REASON_STORM] = {"pause-storm", "pause", VERDICT_WARN, NULL,
-			  "find the host that sends endless pauses"},
-	[REASON_CNP_IGNORED] = {"cnp-ignored", "congestion-control", VERDICT_WARN, NULL,
-				"turn the reaction point (RP) on for the priority"},
-	[REASON_REFUSED] = {"refused", "queue-pair", VERDICT_WARN, NULL,
-			    "check the kernel log of both hosts"},
+		FIND_HOST, NULL, OF(HOST_DISCARD)},
+	[REASON_BAD_PACKETS] = {"bad-packets", "corruption", VERDICT_WARN, "RC-LNK-002", FIND_CABLE,
+		NULL, OF(CORRUPTION)},
+	[REASON_LONG_PAUSE] = {"long-pause", "pause", VERDICT_WARN, "RC-PFC-027",
+		"find the receiver that pauses: it is slower than its link", NULL, OF(PAUSE)},
+	[REASON_STORM] = {"pause-storm", "pause", VERDICT_WARN, "RC-PFC-014",
+		"find the host that sends endless pauses", NULL, OF(STORM)},
+	[REASON_CNP_IGNORED] = {"cnp-ignored", "congestion-control", VERDICT_WARN, "RC-ECN-007",
+		"turn the reaction point (RP) on for the priority", NULL, OF(CNP)},
+	[REASON_REFUSED] = {"refused", "queue-pair", VERDICT_WARN, "RC-TRN-012",
+		"check the kernel log of both hosts", NULL, OF(REFUSED)},
 	[REASON_IDLE_LOSS] = {"lost-while-idle", "foreign-traffic", VERDICT_WARN, "RC-META-006",
-			      "find the source of that traffic; it also loses packets"},
-	[REASON_UNSTEADY] = {"unsteady", "unsteady", VERDICT_WARN, NULL,
-			     "check pauses and other load at that moment"},
-	[REASON_TAIL] = {"long-tail", "unsteady", VERDICT_WARN, NULL,
-			 "check pauses, retries and power states"},
-	[REASON_SLOW] = {"slow", "speed", VERDICT_WARN, "RC-META-002",
-			 "check PCIe, memory and the number of queue pairs"},
-	[REASON_CE_IDLE] = {"marked-while-idle", "congestion-control", VERDICT_WARN, NULL,
-			    "look for other traffic, or a hop that marks too early"},
-	[REASON_PRESSURE] = {"host-pressure", "host-discard", VERDICT_WARN, NULL, FIND_HOST},
-	[REASON_NO_COUNTERS] = {"counters-absent", "evidence", VERDICT_INCONCLUSIVE, "RC-META-001",
-				"run in strict or count mode, which need no counters"},
+		"find the source of that traffic; it also loses packets", NULL, 0},
+	[REASON_UNSTEADY] = {"unsteady", "unsteady", VERDICT_WARN, "RC-TRN-015",
+		"check pauses and other load at that moment", NULL, OF(PAUSE)},
+	[REASON_TAIL] = {"long-tail", "unsteady", VERDICT_WARN, "RC-TRN-015",
+		"check pauses, retries and power states", NULL, OF(PAUSE)},
+	[REASON_SLOW] = {"slow", "speed", VERDICT_WARN, "RC-TRN-008",
+		"check PCIe, memory and the number of queue pairs", NULL, 0},
+	[REASON_CE_IDLE] = {"marked-while-idle", "congestion-control", VERDICT_WARN, "RC-ECN-010",
+		"look for other traffic, or a hop that marks too early", NULL, 0},
+	[REASON_PRESSURE] = {"host-pressure", "host-discard", VERDICT_WARN, "RC-TRN-016", FIND_HOST,
+		NULL, OF(HOST_PRESSURE)},
+	[REASON_NO_COUNTERS] = {"counters-absent", "evidence", VERDICT_INCONCLUSIVE, "RC-TRN-001",
+		"run in strict or count mode, which need no counters", NULL, 0},
 	[REASON_RESET] = {"counters-reset", "evidence", VERDICT_INCONCLUSIVE, "RC-META-003",
-			  "find out what reset the counters and run again"},
+		"find out what reset the counters and run again",
+		"a counter was reset (RC-META-003)", 0},
 	[REASON_FOREIGN] = {"foreign-traffic", "foreign-traffic", VERDICT_INCONCLUSIVE,
-			    "RC-META-006", "run again while the ports are idle"},
-	[REASON_NOT_STRESSED] = {"not-stressed", "evidence", VERDICT_INCONCLUSIVE, "RC-META-002",
-				 "use more senders, or a higher rate"},
-	[REASON_ALIKE] = {"classes-alike", "evidence", VERDICT_INCONCLUSIVE, NULL,
-			  "give the classes different rates or counts"},
+		"RC-META-006", "run again while the ports are idle",
+		"foreign traffic on the port (RC-META-006)", OF(VOLUME)},
+	[REASON_NOT_STRESSED] = {"not-stressed", "evidence", VERDICT_INCONCLUSIVE, "RC-PFC-010",
+		"use more senders, or a higher rate", NULL, 0},
+	[REASON_ALIKE] = {"classes-alike", "evidence", VERDICT_INCONCLUSIVE, "RC-QOS-011",
+		"give the classes different rates or counts", NULL, 0},
 	[REASON_PACE] = {"pace-not-reached", "speed", VERDICT_INCONCLUSIVE, "RC-META-002",
-			 "request a lower rate, or find the bottleneck"},
+		"request a lower rate, or find the bottleneck",
+		"the load was not reached (RC-META-002)", 0},
 	[REASON_NOTHING] = {"nothing-moved", "evidence", VERDICT_INCONCLUSIVE, "RC-META-002",
-			    RUN_AGAIN},
+		RUN_AGAIN, "the load was not reached (RC-META-002)", 0},
 	[REASON_BACKGROUND] = {"background-missing", "evidence", VERDICT_INCONCLUSIVE,
-			       "RC-META-002",
-			       "check routes, firewalls and shapers on the path of TCP"},
-	[REASON_UNACCOUNTED] = {"unaccounted", "evidence", VERDICT_INCONCLUSIVE, NULL,
-				"use the same build at both ends, and run again"},
-	[REASON_REMOTE_GONE] = {"peer-gone", "peer-death", VERDICT_INCONCLUSIVE, NULL,
-				"the remote program or host disappeared: run again"},
-	[REASON_ABORTED] = {"aborted", "evidence", VERDICT_INCONCLUSIVE, NULL,
-			    "let the run finish"},
-	[REASON_UNSEEN] = {"marking-unseen", "evidence", VERDICT_INCONCLUSIVE, NULL,
-			   "capture at the receiver instead, or run again"},
-	[REASON_ACCOUNTED] = {"retries-accounted", "spurious-timeout", VERDICT_PASS, NULL, ""},
-	[REASON_USERS] = {"other-users", "foreign-traffic", VERDICT_PASS, NULL, ""},
+		"RC-META-002", "check routes, firewalls and shapers on the path of TCP",
+		"the load was not reached (RC-META-002)", 0},
+	[REASON_UNACCOUNTED] = {"unaccounted", "evidence", VERDICT_INCONCLUSIVE, "RC-TRN-001",
+		"use the same build at both ends, and run again", NULL, 0},
+	[REASON_REMOTE_GONE] = {"peer-gone", "peer-death", VERDICT_INCONCLUSIVE, "RC-META-007",
+		"the remote program or host disappeared: run again", NULL, 0},
+	[REASON_ABORTED] = {"aborted", "evidence", VERDICT_INCONCLUSIVE, "RC-META-015",
+		"let the run finish", NULL, 0},
+	[REASON_UNSEEN] = {"marking-unseen", "evidence", VERDICT_INCONCLUSIVE, "RC-QOS-007",
+		"capture at the receiver instead, or run again", NULL, 0},
+	[REASON_ACCOUNTED] = {"retries-accounted", "spurious-timeout", VERDICT_PASS, "RC-TRN-001",
+		"", NULL, LOSS},
+	[REASON_USERS] = {"other-users", "foreign-traffic", VERDICT_PASS, "RC-META-006", "", NULL,
+		0},
 };
+
+/* clang-format on */
 
 /* Order of verdicts, for the whole. */
 static unsigned int verdict_weight(enum verdict v)
@@ -123,30 +141,112 @@ static unsigned int verdict_weight(enum verdict v)
 	return weights[v];
 }
 
+/* The verdict of the finding: what counts for RC-TRN-001 is a warning of its own rule, and a
+ * missing host is a failure that makes the report incomplete. */
+static enum verdict verdict_of_finding(enum reason_kind kind, enum verdict verdict)
+{
+	if (reason_table[kind].weakens)
+		return VERDICT_WARN;
+	return kind == REASON_REMOTE_GONE ? VERDICT_FAIL : verdict;
+}
+
+/* Begins a finding at a port, or for the whole run. */
+static void verdict_begin_finding(struct judge *j, const char *rule, int end)
+{
+	const struct verdict_end *at = end < 0 ? NULL : &j->in->end[end];
+
+	finding_begin(&j->out->findings, rule_find(rule), at ? at->host : "",
+		      at ? at->port->netdev : "", 0);
+}
+
+/* Adds the counters of these classes that grew at the port. */
+static void verdict_add_counters(struct judge *j, unsigned int end, unsigned int classes)
+{
+	const struct judged_end *e = &j->end[end];
+	const struct port_ctx s = {.run_port = e->seen};
+
+	for (unsigned int i = 0; e->known && i < METRIC_COUNT * QOS_PRIOS; i++) {
+		enum metric m = i / QOS_PRIOS;
+
+		if (classes & 1u << metric_table[m].class &&
+		    counters_has(&e->load, m, i % QOS_PRIOS) && e->load.value[m][i % QOS_PRIOS])
+			evidence_counter(&j->out->findings, &s, &e->load, m, i % QOS_PRIOS);
+	}
+}
+
+/* Adds the report of an end on one class, or on all for class < 0. */
+static void verdict_add_reports(struct judge *j, unsigned int end, int class)
+{
+	for (unsigned int p = 0; p < j->in->pair_count; p++) {
+		const struct verdict_pair *pair = &j->in->pair[p];
+		const struct traffic_report *r = judge_report_of(pair, end);
+
+		if ((pair->client != end && pair->server != end) || !r)
+			continue;
+		for (unsigned int i = 0; i < r->class_count; i++) {
+			const struct traffic_class_result *c = &r->class[i];
+
+			if (class >= 0 && (unsigned int)class != i)
+				continue;
+			finding_evidence(&j->out->findings, EVIDENCE_TRAFFIC,
+					 "with %s, class %u: %llu messages sent, %llu arrived, "
+					 "%llu missing, "
+					 "%llu lost, %llu wrong",
+					 judge_host(j, judge_other(pair, end)), i,
+					 (count_t)c->messages, (count_t)c->arrived,
+					 (count_t)c->gaps, (count_t)c->losses,
+					 (count_t)c->mismatches);
+		}
+	}
+}
+
+/* True when the rule has a finding on the host, or one of the whole run. */
+static bool verdict_has_finding(const struct judge *j, const char *rule, unsigned int end)
+{
+	const struct findings *all = &j->out->findings;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (!strcmp(all->list[i].rule->id, rule) &&
+		    (!all->list[i].host[0] || !strcmp(all->list[i].host, j->in->end[end].host)))
+			return true;
+	return false;
+}
+
+/* Adds what RC-TRN-001 of the port cannot tell now, once. */
+static void verdict_weaken(struct judge *j, int end, const char *text)
+{
+	const struct findings *all = &j->out->findings;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (!all->list[i].reason && !strcmp(all->list[i].text, text) &&
+		    (end < 0 || !strcmp(all->list[i].host, j->in->end[end].host)))
+			return;
+	verdict_begin_finding(j, "RC-TRN-001", end);
+	finding_set(&j->out->findings, VERDICT_INCONCLUSIVE, "%s", text);
+}
+
 static void verdict_add_reason(struct judge *j, enum verdict verdict, enum reason_kind kind,
 			       int end, int class, const char *text)
 {
+	const struct reason_info *info = &reason_table[kind];
 	struct traffic_verdict *v = j->out;
-	struct verdict_reason *r;
 
-	if (verdict_weight(verdict) > verdict_weight(v->verdict))
-		v->verdict = verdict;
-	if (v->count == VERDICT_REASONS_MAX) {
-		v->more++;
-		return;
-	}
-	r = &v->reason[v->count++];
-	r->kind = kind;
-	r->verdict = verdict;
-	r->end = end;
-	r->class = class;
-	snprintf(r->text, sizeof(r->text), "%s", text);
+	v->verdict = traffic_verdict_graver(v->verdict, verdict);
+	verdict_begin_finding(j, info->rule, end);
+	finding_set(&v->findings, verdict_of_finding(kind, verdict), "%s", text);
+	finding_reason(&v->findings, kind, class, info->advice);
+	if (end >= 0 && info->classes)
+		verdict_add_counters(j, (unsigned int)end, info->classes);
+	if (end >= 0 && class >= 0)
+		verdict_add_reports(j, (unsigned int)end, class);
+	if (info->weakens)
+		verdict_weaken(j, end, info->weakens);
 }
 
 void judge_add_reason(struct judge *j, enum reason_kind kind, int end, int class, const char *fmt,
 		      ...)
 {
-	char text[sizeof(j->out->reason[0].text)];
+	char text[REASON_TEXT_MAX];
 	va_list args;
 
 	va_start(args, fmt);
@@ -158,7 +258,7 @@ void judge_add_reason(struct judge *j, enum reason_kind kind, int end, int class
 void judge_add_reason_as(struct judge *j, enum verdict verdict, enum reason_kind kind, int end,
 			 int class, const char *fmt, ...)
 {
-	char text[sizeof(j->out->reason[0].text)];
+	char text[REASON_TEXT_MAX];
 	va_list args;
 
 	va_start(args, fmt);
@@ -169,8 +269,11 @@ void judge_add_reason_as(struct judge *j, enum verdict verdict, enum reason_kind
 
 bool judge_has_reason(const struct judge *j, enum reason_kind kind, int end)
 {
-	for (unsigned int i = 0; i < j->out->count; i++)
-		if (j->out->reason[i].kind == kind && j->out->reason[i].end == end)
+	const struct findings *all = &j->out->findings;
+
+	for (size_t i = 0; i < all->count; i++)
+		if (all->list[i].reason == kind &&
+		    !strcmp(all->list[i].host, end < 0 ? "" : j->in->end[end].host))
 			return true;
 	return false;
 }
@@ -299,18 +402,45 @@ static int verdict_check_indices(const struct verdict_input *in, struct err *e)
 	return 0;
 }
 
-/* Sorts by verdict, the worst first; stable. */
-static void verdict_sort(struct traffic_verdict *v)
+/* Without a reason of it the rule passes at a port that reported: nothing was lost and, where the
+ * contents were compared, nothing was wrong. And classes are in their priorities where they are
+ * known to be. */
+static void verdict_add_passes(struct judge *j, unsigned int end)
 {
-	for (unsigned int i = 1; i < v->count; i++) {
-		struct verdict_reason r = v->reason[i];
-		unsigned int k = i;
+	const struct prio_arrival *a = j->in->arrival ? j->in->arrival[end] : NULL;
+	struct findings *out = &j->out->findings;
+	uint64_t checked = 0;
+	bool reported = false;
 
-		for (; k && verdict_weight(v->reason[k - 1].verdict) < verdict_weight(r.verdict);
-		     k--)
-			v->reason[k] = v->reason[k - 1];
-		v->reason[k] = r;
+	for (unsigned int p = 0; p < j->in->pair_count; p++) {
+		const struct verdict_pair *pair = &j->in->pair[p];
+		const struct traffic_report *r = judge_report_of(pair, end);
+
+		if (pair->client != end && pair->server != end)
+			continue;
+		reported |= r != NULL;
+		for (unsigned int i = 0; r && i < r->class_count; i++)
+			checked += r->class[i].checked_bytes;
 	}
+	if (reported && !verdict_has_finding(j, "RC-TRN-001", end)) {
+		verdict_begin_finding(j, "RC-TRN-001", (int)end);
+		finding_set(out, VERDICT_PASS, "no loss was seen and nothing was retransmitted");
+		verdict_add_reports(j, end, -1);
+	}
+	if (checked && !verdict_has_finding(j, "RC-TRN-006", end)) {
+		verdict_begin_finding(j, "RC-TRN-006", (int)end);
+		finding_set(out, VERDICT_PASS, "%llu bytes were compared, and all were right",
+			    (count_t)checked);
+	}
+	if (a && a->known && !verdict_has_finding(j, "RC-QOS-011", end)) {
+		verdict_begin_finding(j, "RC-QOS-011", (int)end);
+		finding_set(out, VERDICT_PASS, "each class arrived in its priority");
+	}
+}
+
+void traffic_verdict_clear(struct traffic_verdict *v)
+{
+	findings_clear(&v->findings);
 }
 
 int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict *v, struct err *e)
@@ -333,9 +463,14 @@ int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict 
 	judge_evidence(&j);
 	judge_tcp(&j);
 	judge_shape(&j);
-	verdict_sort(v);
+	for (unsigned int i = 0; i < in->end_count; i++)
+		verdict_add_passes(&j, i);
 	free(j.end);
-	return 0;
+	err = v->findings.err;
+	if (!err)
+		return 0;
+	traffic_verdict_clear(v);
+	return err_sys(e, err, "verdict");
 }
 
 enum verdict traffic_verdict_graver(enum verdict a, enum verdict b)
@@ -343,38 +478,44 @@ enum verdict traffic_verdict_graver(enum verdict a, enum verdict b)
 	return verdict_weight(b) > verdict_weight(a) ? b : a;
 }
 
+enum verdict traffic_reason_verdict(const struct finding *f)
+{
+	enum verdict v = reason_table[f->reason].verdict;
+
+	return v == VERDICT_INCONCLUSIVE ? v : f->verdict;
+}
+
 bool traffic_verdict_has(const struct traffic_verdict *v, enum reason_kind kind)
 {
-	for (unsigned int i = 0; i < v->count; i++)
-		if (v->reason[i].kind == kind)
+	for (size_t i = 0; i < v->findings.count; i++)
+		if (v->findings.list[i].reason == kind)
 			return true;
 	return false;
 }
 
-static json_t *verdict_reason_to_json(const struct verdict_reason *r,
-				      const struct verdict_input *in)
+static json_t *verdict_reason_to_json(const struct finding *f)
 {
-	const struct reason_info *info = &reason_table[r->kind];
-	const struct verdict_end *end = r->end < 0 ? NULL : &in->end[r->end];
+	const struct reason_info *info = &reason_table[f->reason];
 
-	return json_pack("{s:s, s:s, s:s, s:s*, s:s*, s:s*, s:o, s:o, s:s}", "reason", info->word,
-			 "cause", info->cause, "verdict", verdict_word(r->verdict), "rule",
-			 info->rule, "host", end ? end->host : NULL, "port",
-			 end ? end->port->netdev : NULL, "class",
-			 r->class < 0 ? json_null() : json_integer(r->class), "text",
-			 text_to_json(r->text), "advice", info->advice);
+	return json_pack("{s:s, s:s, s:s, s:s, s:s*, s:s*, s:o, s:o, s:s}", "reason", info->word,
+			 "cause", info->cause, "verdict", verdict_word(traffic_reason_verdict(f)),
+			 "rule", f->rule->id, "host", f->host[0] ? f->host : NULL, "port",
+			 f->host[0] ? f->port : NULL, "class",
+			 f->class < 0 ? json_null() : json_integer(f->class), "text",
+			 text_to_json(f->text), "advice", info->advice);
 }
 
-json_t *traffic_verdict_to_json(const struct traffic_verdict *v, const struct verdict_input *in)
+json_t *traffic_verdict_to_json(const struct traffic_verdict *v)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < v->count; i++) {
-		if (json_array_append_new(list, verdict_reason_to_json(&v->reason[i], in))) {
-			json_decref(list);
-			return NULL;
+	for (unsigned int weight = verdict_weight(VERDICT_FAIL) + 1; weight-- > 0;)
+		for (size_t i = 0; i < v->findings.count; i++) {
+			const struct finding *f = &v->findings.list[i];
+
+			if (f->reason && verdict_weight(traffic_reason_verdict(f)) == weight)
+				list = json_list_add(list, verdict_reason_to_json(f));
 		}
-	}
 	return json_pack("{s:s, s:o, s:i}", "verdict", verdict_word(v->verdict), "reasons", list,
-			 "more", (int)v->more);
+			 "more", 0);
 }

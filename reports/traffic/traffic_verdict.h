@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The verdict of a traffic run: a pure function over what was asked, what both ends of each pair
- * report, and what was observed at the ports. Causes with different next steps are kept apart, and
- * what could not be seen is said: silence is no pass.
+ * Judges the load of a probe: a pure function over the request, the reports of both ends of each
+ * pair, and the counters of the ports. Writes findings of the rule table; causes with different
+ * next steps are separate rules or have their own advice. Missing evidence is never a pass.
  *
- * Adding a reason: a value and its row in traffic_verdict.c.
+ * Adding a reason: a value, its row in traffic_verdict.c, and a rule where none says the same.
  */
 #ifndef REPORTS_TRAFFIC_VERDICT_H
 #define REPORTS_TRAFFIC_VERDICT_H
@@ -15,11 +15,11 @@
 #include "reports/engine/rule.h"
 #include "reports/rules/prio_arrival.h"
 
-#define VERDICT_ENDS_MAX    64
-#define VERDICT_REASONS_MAX 64
-#define VERDICT_NOWHERE	    (-1)
+#define VERDICT_ENDS_MAX 64
+#define VERDICT_NOWHERE	 (-1)
 
 enum reason_kind {
+	REASON_NONE,
 	/* lost, wrong, or dead */
 	REASON_WRONG_DATA,
 	REASON_LOST,	       /* on the fabric, for all that can be told */
@@ -75,26 +75,21 @@ enum reason_kind {
 };
 
 struct reason_info {
-	const char *word;  /* "lost": JSON, stable for ever */
-	const char *cause; /* "fabric-loss": the group that shares a next step */
-	enum verdict verdict;
-	const char *rule; /* "RC-TRN-001"; NULL: none says the same */
+	const char *word;     /* "lost": JSON, stable for ever */
+	const char *cause;    /* "fabric-loss": the group that shares a next step */
+	enum verdict verdict; /* of the reason in JSON, and of the whole */
+	const char *rule;     /* "RC-TRN-001" */
 	const char *advice;
+	/* Evidence that is missing by this reason: its rule is a warning, and RC-TRN-001 of the
+	 * port is INCONCLUSIVE with this text. */
+	const char *weakens;
+	unsigned int classes; /* 1 << enum metric_class: counters that are its evidence */
 };
 extern const struct reason_info reason_table[REASON_COUNT];
 
-struct verdict_reason {
-	enum reason_kind kind;
-	enum verdict verdict; /* mostly that of its row */
-	int end;	      /* index of the port, VERDICT_NOWHERE */
-	int class;	      /* index in the pair's spec, VERDICT_NOWHERE */
-	char text[240];	      /* one line, with host and numbers */
-};
-
 struct traffic_verdict {
-	enum verdict verdict;				   /* FAIL, then INCONCLUSIVE, WARN, PASS */
-	unsigned int count, more;			   /* more: reasons beyond the list */
-	struct verdict_reason reason[VERDICT_REASONS_MAX]; /* the gravest first */
+	enum verdict verdict; /* FAIL, then INCONCLUSIVE, WARN, PASS */
+	struct findings findings;
 };
 
 /* One flow of classes between two ports. Reports may be NULL: that end did not answer. */
@@ -131,16 +126,22 @@ struct verdict_input {
 	bool accountable;
 };
 
-/* -EINVAL for indices out of range, -ENOMEM. */
+/* Fills *v, which the caller clears. Causes are not linked yet. -EINVAL for indices out of range,
+ * -ENOMEM. */
 int traffic_verdict_make(const struct verdict_input *in, struct traffic_verdict *v, struct err *e);
+void traffic_verdict_clear(struct traffic_verdict *v);
 
 /* The graver one: FAIL, then INCONCLUSIVE, WARN, PASS. */
 enum verdict traffic_verdict_graver(enum verdict a, enum verdict b);
 
+/* Verdict of a finding's reason: INCONCLUSIVE also where the finding is a warning about evidence.
+ */
+enum verdict traffic_reason_verdict(const struct finding *f);
+
 bool traffic_verdict_has(const struct traffic_verdict *v, enum reason_kind kind);
 
-/* {"verdict": "FAIL", "reasons": [{"reason", "cause", "verdict", "rule", "host", "port", "class",
- * "text", "advice"}, ..], "more": 0}. NULL on -ENOMEM. */
-json_t *traffic_verdict_to_json(const struct traffic_verdict *v, const struct verdict_input *in);
+/* The reasons, the gravest first: {"verdict": "FAIL", "reasons": [{"reason", "cause", "verdict",
+ * "rule", "host", "port", "class", "text", "advice"}, ..], "more": 0}. NULL on -ENOMEM. */
+json_t *traffic_verdict_to_json(const struct traffic_verdict *v);
 
 #endif

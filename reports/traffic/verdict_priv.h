@@ -8,6 +8,8 @@
 #include "reports/rules/loss.h"
 #include "reports/traffic/traffic_verdict.h"
 
+#define REASON_TEXT_MAX 240
+
 struct judged_end {
 	const struct run_port *seen;
 	bool known;	      /* counters around the load are there */

@@ -69,14 +69,14 @@ static json_t *finding_json(const struct report *r, const struct finding_order *
 	json_t *caused = f->caused_by < 0 ? json_null()
 					  : json_integer((json_int_t)o->place[f->caused_by]);
 
-	json_t *json =
-		json_pack("{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:b}",
-			  "rule", f->rule->id, "severity", severity_word(f->rule->severity),
-			  "verdict", verdict_word(f->verdict), "host", text_to_json(f->host),
-			  "port", text_to_json(f->port), "prio", prios_json(f->prio_set), "title",
-			  f->rule->title, "text", text_to_json(f->text), "advice", f->rule->advice,
-			  "evidence", evidence_json(f), "wish", expected_json(f), "caused_by",
-			  caused, "blocks", finding_blocks(f, r->allow, r->allow_count));
+	json_t *json = json_pack(
+		"{s:s, s:s, s:s, s:o, s:o, s:o, s:s, s:o, s:s, s:o, s:o, s:o, s:b}", "rule",
+		f->rule->id, "severity", severity_word(f->rule->severity), "verdict",
+		verdict_word(f->verdict), "host", text_to_json(f->host), "port",
+		text_to_json(f->port), "prio", prios_json(f->prio_set), "title", f->rule->title,
+		"text", text_to_json(f->text), "advice", finding_advice(f), "evidence",
+		evidence_json(f), "wish", expected_json(f), "caused_by", caused, "blocks",
+		finding_blocks(f, r->allow, r->allow_count));
 
 	if (json && f->allowed &&
 	    json_object_set_new(json, "allowed",

@@ -197,7 +197,7 @@ static void junit_write_case(struct junit *s, size_t i)
 	if (word)
 		junit_write_attribute(s, "message",
 				      f->allowed		   ? allowed
-				      : f->verdict == VERDICT_FAIL ? f->rule->advice
+				      : f->verdict == VERDICT_FAIL ? finding_advice(f)
 								   : f->text);
 	junit_write_body(s, f);
 	junit_end_element(s);

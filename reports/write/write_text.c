@@ -257,6 +257,21 @@ static void write_host(const struct page *p)
 	fputc('\n', p->out);
 }
 
+/* "probe of h1 with h2, run ID" */
+static void write_load(const struct page *p)
+{
+	const struct run *run = p->r->run;
+
+	fprintf(p->out, "%s of ", p->r->load);
+	for (unsigned int i = 0; i < run->host_count; i++) {
+		fputs(i > 1 ? ", " : i ? " with " : "", p->out);
+		text_print(p->out, run->host[i].name, TEXT_FIELD);
+	}
+	fputs(", run ", p->out);
+	text_print(p->out, run->id, TEXT_FIELD);
+	fputc('\n', p->out);
+}
+
 /* The verdict of the exit code, and the number of warnings of a PASS. */
 static void write_verdict(const struct page *p)
 {
@@ -275,6 +290,8 @@ static void write_verdict(const struct page *p)
 		write_capture(p->r, p->out);
 	else if (p->r->alone)
 		write_host(p);
+	else if (p->r->load)
+		write_load(p);
 	else
 		write_run(p);
 	write_claim(p);
@@ -430,8 +447,8 @@ static void write_advice(const struct page *p, const struct finding_fold *fold)
 		write_names(p, fold, false);
 		fputs(": ", p->out);
 	}
-	write_instruction(p, fold, f->rule->advice);
-	if (ports && count > 1 && strstr(f->rule->advice, "IFACE"))
+	write_instruction(p, fold, finding_advice(f));
+	if (ports && count > 1 && strstr(finding_advice(f), "IFACE"))
 		fprintf(p->out, " (the same for the other port%s)", plural(count - 1));
 	fputc('\n', p->out);
 	free(ports);
@@ -579,6 +596,7 @@ static size_t write_group(const struct page *p, size_t at)
 	const struct finding_fold *fold = &p->folds.list[at];
 	const struct finding *first = &p->f->list[fold->member[0]];
 	bool blocks = finding_blocks(first, p->r->allow, p->r->allow_count);
+	const char *next = first->advice ? first->advice : first->rule->obtain;
 	size_t count = 0, more = 0;
 
 	fprintf(p->out, "  %s  ", first->rule->id);
@@ -597,9 +615,9 @@ static size_t write_group(const struct page *p, size_t at)
 	if (finding_blocks(first, NULL, 0))
 		fputs(blocks ? " [required]" : " [allowed by --allow-inconclusive]", p->out);
 	fputc('\n', p->out);
-	if (blocks && first->rule->obtain) {
+	if (blocks && next) {
 		fputs("      next step    ", p->out);
-		write_instruction(p, fold, first->rule->obtain);
+		write_instruction(p, fold, next);
 		fputc('\n', p->out);
 	}
 	return count;

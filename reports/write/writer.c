@@ -34,7 +34,7 @@ const char *report_verdict(const struct report *r)
 
 bool report_claim(const struct report *r, struct claim *claim)
 {
-	if (r->alone || r->capture)
+	if (r->alone || r->capture || r->load)
 		return false;
 	claim_make(r->run, r->findings, claim);
 	return true;

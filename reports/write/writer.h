@@ -24,6 +24,7 @@ struct report {
 	const struct capture_case *capture; /* the checked capture; NULL: none */
 	bool alone;			    /* of one host, without traffic */
 	bool require_lossless;		    /* --require lossless: part of the exit code */
+	const char *load;		    /* "probe", "incast": of one; NULL: none */
 	const struct app_env *environment;  /* printed after the findings; NULL: none */
 };
 

@@ -261,12 +261,13 @@ static void judge(struct scene *s)
 		return;
 	if (pair_judge(&s->t, 0, &v, &e))
 		fuzz_broken(__FILE__, __LINE__, e.text);
-	doc = traffic_verdict_to_json(&v.v, &v.in);
+	doc = traffic_verdict_to_json(&v.v);
 	HOLDS(doc);
 	json_decref(doc);
 	doc = pair_to_json(&s->t);
 	HOLDS(doc);
 	json_decref(doc);
+	probe_verdict_clear(&v);
 }
 
 static void read_lines(const uint8_t *data, size_t size, size_t piece)

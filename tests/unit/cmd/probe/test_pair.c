@@ -7,14 +7,18 @@
 
 #include "cmd/probe/probe_text.h"
 #include "profiles/base/json.h"
+#include "reports/write/writer.h"
 #include "tests/unit/fixture/pair_scene.h"
 
 static enum verdict judge(struct scene *s)
 {
+	static struct probe_verdict before;
 	struct err e = {0};
 
+	probe_verdict_clear(&before);
 	if (pair_judge(&s->t, 0, &s->verdict, &e))
 		fail_msg("%s", e.text);
+	before = s->verdict;
 	return s->verdict.v.verdict;
 }
 
@@ -30,7 +34,7 @@ static void test_good(void **state)
 	(void)state;
 	make_pair(s);
 	if (judge(s) != VERDICT_PASS)
-		fail_msg("%s", s->verdict.v.reason[0].text);
+		fail_msg("%s", reason_text(&s->verdict.v));
 	assert_int_equal(s->verdict.in.lossless, 1 << 3);
 	assert_true(s->verdict.in.accountable);
 	assert_int_equal(s->verdict.arrival[SIDE_SERVER].class[0].arrival, ARRIVAL_RIGHT);
@@ -77,7 +81,7 @@ static void test_read_arrives_at_the_client(void **state)
 	make_seen(&s->run_port[SIDE_SERVER], true);
 	put_growth(&s->run_port[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 102 * MB);
 	if (judge(s) != VERDICT_PASS)
-		fail_msg("%s", s->verdict.v.reason[0].text);
+		fail_msg("%s", reason_text(&s->verdict.v));
 	assert_int_equal(s->verdict.arrival[SIDE_CLIENT].class[0].arrival, ARRIVAL_RIGHT);
 	put_growth(&s->run_port[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 3, 0);
 	put_growth(&s->run_port[SIDE_CLIENT], METRIC_PRIO_RX_BYTES, 5, 102 * MB);
@@ -164,6 +168,27 @@ static void test_document(void **state)
 	free(s);
 }
 
+static void check_report(const struct scene *s, int code, const char *const *parts, size_t count)
+{
+	static const struct fabric fabric = {.name = "probe"};
+	const struct report report = {.fabric = &fabric,
+				      .run = &s->verdict.run,
+				      .findings = &s->verdict.v.findings,
+				      .exit_code = code,
+				      .load = "probe"};
+	char *text = NULL;
+	struct err e = {0};
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	assert_int_equal(write_text(&report, out, &e), 0);
+	fclose(out);
+	for (size_t i = 0; i < count; i++)
+		if (!strstr(text, parts[i]))
+			fail_msg("'%s' is not in: %s", parts[i], text);
+	free(text);
+}
+
 static void test_text(void **state)
 {
 	struct scene *s = malloc(sizeof(*s));
@@ -178,7 +203,6 @@ static void test_text(void **state)
 	(void)judge(s);
 	out = open_memstream(&text, &size);
 	probe_print(&s->t, out);
-	probe_print_verdict(&s->verdict.v, out);
 	fclose(out);
 	assert_non_null(strstr(text, "client  h1: rxe0 port 1 on roce0, 10.0.0.0 at GID 1"));
 	assert_non_null(strstr(text, "80 Mb/s"));
@@ -186,7 +210,6 @@ static void test_text(void **state)
 	assert_non_null(strstr(text, "retry-exceeded: RETRY_EXC_ERR after 1.2 s"));
 	assert_non_null(strstr(text, "rdma_tx_packets"));
 	assert_non_null(strstr(text, "24416"));
-	assert_non_null(strstr(text, "verdict  FAIL"));
 	free(text);
 
 	/* As much as a peer may tell. */
@@ -197,6 +220,41 @@ static void test_text(void **state)
 	fclose(out);
 	assert_non_null(strstr(text, " 18446.74 PB/s"));
 	free(text);
+	free(s);
+}
+
+/* The report after the figures: causes lead, a warning about evidence takes the pass of RC-TRN-001,
+ * and the exit code is that of the options. */
+static void test_report(void **state)
+{
+	static const char *const failed[] = {
+		"FAIL  probe of h1 with h2, run 20260101T000000Z-0001\n",
+		"\nFAIL  RC-TRN-001  h2 roce0: packets to h2 were lost or reordered: 1 sequence "
+		"gap",
+		"\n      [C] out_of_sequence +1 ",
+		"\n      advice       on h2: find the hop that drops: PFC of every hop, ",
+		"1 failed",
+	};
+	static const char *const incomplete[] = {
+		"INCOMPLETE  probe of h1 with h2, ",
+		"\nWARN  RC-META-002  h1 roce0: h1: class 0 reached 10.0 of 20.0 MB/s asked\n",
+		"\n  RC-TRN-001  h1 roce0: the load was not reached (RC-META-002) [required]\n",
+		"Exit code 4.",
+	};
+	const char *const allow[] = {"RC-TRN-001"};
+	struct scene *s = malloc(sizeof(*s));
+
+	(void)state;
+	make_pair(s);
+	put_growth(&s->run_port[SIDE_SERVER], METRIC_OUT_OF_SEQUENCE, 0, 1);
+	assert_int_equal(judge(s), VERDICT_FAIL);
+	check_report(s, 1, failed, ARRAY_SIZE(failed));
+	make_pair(s);
+	s->ends.side[SIDE_CLIENT].spec.class[0].rate_bytes_per_s = 20 * MB;
+	assert_int_equal(judge(s), VERDICT_INCONCLUSIVE);
+	check_report(s, 4, incomplete, ARRAY_SIZE(incomplete));
+	assert_int_equal(findings_exit(&s->verdict.v.findings, SEVERITY_ERROR, allow, 1), 0);
+	assert_int_equal(findings_exit(&s->verdict.v.findings, SEVERITY_WARN, allow, 1), 1);
 	free(s);
 }
 
@@ -364,6 +422,7 @@ int main(void)
 		cmocka_unit_test(test_missing),
 		cmocka_unit_test(test_document),
 		cmocka_unit_test(test_text),
+		cmocka_unit_test(test_report),
 		cmocka_unit_test(test_text_of_tcp),
 	};
 

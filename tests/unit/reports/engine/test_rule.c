@@ -53,7 +53,10 @@ static void test_rows(void **state)
 			check_text(r->obtain, 370);
 		check_text(r->evidence, 4);
 		assert_int_equal(strspn(r->evidence, "HXLCKT"), strlen(r->evidence));
-		assert_true(!r->check != !r->check_port);
+		if (r->scope == SCOPE_PROBE)
+			assert_true(!r->check && !r->check_port);
+		else
+			assert_true(!r->check != !r->check_port);
 		assert_true(r->severity >= SEVERITY_INFO && r->severity <= SEVERITY_ERROR);
 		assert_ptr_equal(rule_find(r->id), r);
 		assert_true(r->level <= LEVEL_MAINTENANCE);

@@ -122,12 +122,15 @@ static json_t *of_error(const char *text)
 
 static json_t *of_verdict(const char *text)
 {
-	static struct traffic_verdict v = {.count = 1};
-	static const struct verdict_input in;
+	struct traffic_verdict v = {.verdict = VERDICT_FAIL};
+	json_t *json;
 
-	v.reason[0].end = v.reason[0].class = VERDICT_NOWHERE;
-	snprintf(v.reason[0].text, sizeof(v.reason[0].text), "%s", text);
-	return traffic_verdict_to_json(&v, &in);
+	finding_begin(&v.findings, rule_find("RC-TRN-001"), "", "", 0);
+	finding_set(&v.findings, VERDICT_FAIL, "%s", text);
+	finding_reason(&v.findings, REASON_LOST, -1, NULL);
+	json = traffic_verdict_to_json(&v);
+	traffic_verdict_clear(&v);
+	return json;
 }
 
 static const struct {

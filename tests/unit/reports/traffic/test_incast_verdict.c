@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "reports/traffic/probe_verdict.h"
+#include "tests/unit/fixture/reasons.h"
 #include "tests/unit/fixture/soft_port.h"
 
 #define S	 UINT64_C(1000000000)
@@ -113,13 +114,17 @@ static struct scene *make(uint64_t gaps, uint64_t pauses)
 
 static void judge(struct scene *s, enum verdict want)
 {
+	static struct probe_verdict before;
 	struct err e = {0};
 
+	probe_verdict_clear(&before);
 	if (incast_judge(&s->in, &s->v, &e))
 		fail_msg("%s", e.text);
 	if (s->v.v.verdict != want)
-		fail_msg("%s: %s", verdict_word(s->v.v.verdict),
-			 s->v.v.count ? s->v.v.reason[0].text : "");
+		fail_msg("%s: %s", verdict_word(s->v.v.verdict), reason_text(&s->v.v));
+	assert_int_equal(findings_exit(&s->v.v.findings, SEVERITY_ERROR, NULL, 0),
+			 reason_exit(&s->v.v));
+	before = s->v;
 }
 
 static void test_stress(void **state)
@@ -129,7 +134,7 @@ static void test_stress(void **state)
 	(void)state;
 	judge(s, VERDICT_INCONCLUSIVE);
 	assert_true(traffic_verdict_has(&s->v.v, REASON_NOT_STRESSED));
-	assert_int_equal(s->v.v.count, 1);
+	assert_int_equal(reason_count(&s->v.v), 1);
 	free(s);
 	s = make(0, 7);
 	judge(s, VERDICT_PASS);
@@ -145,7 +150,7 @@ static void test_loss(void **state)
 	(void)state;
 	judge(s, VERDICT_FAIL);
 	assert_true(traffic_verdict_has(&s->v.v, REASON_LOST));
-	assert_int_equal(s->v.v.reason[0].end, 0);
+	assert_string_equal(reason_at(&s->v.v, 0)->host, "h1");
 	free(s);
 	s = make(0, 7); /* a packet of one server is missing, and somebody had to repeat */
 	s->seen[0][SIDE_CLIENT].reading[READ_LOAD_AFTER].value[METRIC_RDMA_RX_PACKETS][0]--;
@@ -181,8 +186,8 @@ static void test_maps_differ(void **state)
 		s->port[i + 1].qos.dscp_prio[26] = 4;
 		judge(s, VERDICT_FAIL);
 		assert_true(traffic_verdict_has(&s->v.v, REASON_WRONG_PRIORITY));
-		assert_int_equal(s->v.v.reason[0].class, 0);
-		assert_non_null(strstr(s->v.v.reason[0].text,
+		assert_int_equal(reason_at(&s->v.v, 0)->class, 0);
+		assert_non_null(strstr(reason_text(&s->v.v),
 				       "DSCP 26 belongs to priority 4 but is counted in "
 				       "priority 3"));
 		assert_int_equal(s->v.in.lossless, 1 << 3 | 1 << 4);
@@ -214,7 +219,7 @@ static void test_many_rows(void **state)
 	s->port[SERVERS].qos.dscp_prio[26] = 4;
 	judge(s, VERDICT_FAIL);
 	assert_true(traffic_verdict_has(&s->v.v, REASON_WRONG_PRIORITY));
-	assert_int_equal(s->v.v.reason[0].class, TRAFFIC_CLASSES_MAX - 1);
+	assert_int_equal(reason_at(&s->v.v, 0)->class, TRAFFIC_CLASSES_MAX - 1);
 	for (unsigned int i = 0; i < SERVERS; i++)
 		free(r[i]);
 	free(s);
@@ -240,7 +245,7 @@ static void test_tcp(void **state)
 {
 	struct traffic_tcp_result tcp[SERVERS][SIDES] = {0};
 	struct scene *s = make(0, 7);
-	const struct verdict_reason *r;
+	const struct finding *r;
 
 	(void)state;
 	for (unsigned int i = 0; i < SERVERS; i++) {
@@ -259,15 +264,15 @@ static void test_tcp(void **state)
 	assert_int_equal(s->v.in.tcp, 1 << 0);
 	tcp[1][SIDE_CLIENT].arrived_bytes = 0;
 	judge(s, VERDICT_INCONCLUSIVE);
-	r = &s->v.v.reason[0];
-	assert_int_equal(r->kind, REASON_BACKGROUND);
+	r = reason_at(&s->v.v, 0);
+	assert_int_equal(r->reason, REASON_BACKGROUND);
 	assert_string_equal(r->text, "h1, with h3: no data of TCP background 0 arrived: the "
 				     "port was not tested with it");
 	tcp[1][SIDE_CLIENT].arrived_bytes = BYTES;
 	tcp[2][SIDE_CLIENT].broken = 1;
 	judge(s, VERDICT_INCONCLUSIVE);
 	assert_non_null(
-		strstr(s->v.v.reason[0].text, "h1, with h4: 1 of 2 streams of TCP background 0"));
+		strstr(reason_text(&s->v.v), "h1, with h4: 1 of 2 streams of TCP background 0"));
 	free(s);
 }
 
@@ -279,7 +284,7 @@ static void test_wrong_data(void **state)
 	(void)state;
 	s->result[2][SIDE_CLIENT].mismatches = 3;
 	judge(s, VERDICT_FAIL);
-	assert_non_null(strstr(s->v.v.reason[0].text, "h1, with h4: 3 messages of class 0"));
+	assert_non_null(strstr(reason_text(&s->v.v), "h1, with h4: 3 messages of class 0"));
 	free(s);
 }
 

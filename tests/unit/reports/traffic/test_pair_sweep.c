@@ -218,7 +218,7 @@ static void test_missing_reading(void **state)
 			    traffic_verdict_has(of, REASON_NO_COUNTERS) != lacks ||
 			    traffic_verdict_has(of, REASON_RESET))
 				fail_msg("%s: size %u: %s: %s", cases[i].name, k,
-					 verdict_word(of->verdict), of->reason[0].text);
+					 verdict_word(of->verdict), reason_text(of));
 			if (!v->size[k].in.accountable)
 				fail_msg("%s: size %u: others are there", cases[i].name, k);
 		}

@@ -13,6 +13,7 @@
 #include <cmocka.h>
 
 #include "reports/traffic/probe_verdict.h"
+#include "tests/unit/fixture/reasons.h"
 #include "tests/unit/fixture/soft_port.h"
 
 #define S   UINT64_C(1000000000)
@@ -126,6 +127,7 @@ static void arrive(struct record *r, unsigned int prio_26, unsigned int prio_34)
 
 static void judge(struct record *r, struct probe_verdict *v)
 {
+	static struct probe_verdict before;
 	struct err e = {0};
 
 	for (unsigned int i = 0; i < SIDES; i++) {
@@ -135,8 +137,12 @@ static void judge(struct record *r, struct probe_verdict *v)
 			if (r->has & 1u << k)
 				run_port_set_reading(&r->seen[i], k, &r->reading[i][k]);
 	}
+	probe_verdict_clear(&before);
 	if (pair_judge(&r->t, 0, v, &e))
 		fail_msg("%s", e.text);
+	before = *v;
+	assert_int_equal(findings_exit(&v->v.findings, SEVERITY_ERROR, NULL, 0),
+			 reason_exit(&v->v));
 }
 
 static void expect(struct record *r, enum verdict want, int reason, const char *says)
@@ -145,11 +151,11 @@ static void expect(struct record *r, enum verdict want, int reason, const char *
 	bool found = reason < 0;
 
 	judge(r, &v);
-	for (unsigned int i = 0; i < v.v.count; i++)
-		found |= (int)v.v.reason[i].kind == reason &&
-			 (!says || strstr(v.v.reason[i].text, says));
+	for (unsigned int i = 0; i < reason_count(&v.v); i++)
+		found |= (int)reason_at(&v.v, i)->reason == reason &&
+			 (!says || strstr(reason_at(&v.v, i)->text, says));
 	if (v.v.verdict != want || !found)
-		fail_msg("%s: %s", verdict_word(v.v.verdict), v.v.count ? v.v.reason[0].text : "");
+		fail_msg("%s: %s", verdict_word(v.v.verdict), reason_text(&v.v));
 }
 
 static void test_four_classes(void **state)

@@ -103,10 +103,13 @@ void make_scene(struct scene *s, enum traffic_mode mode, bool soft)
 
 void judge(struct scene *s)
 {
+	static struct traffic_verdict before;
 	struct err e = {0};
 
+	traffic_verdict_clear(&before);
 	if (traffic_verdict_make(&s->in, &s->v, &e))
 		fail_msg("%s", e.text);
+	before = s->v;
 }
 
 const char *all_reasons(const struct traffic_verdict *v)
@@ -115,10 +118,13 @@ const char *all_reasons(const struct traffic_verdict *v)
 	size_t used = 0;
 
 	text[0] = '\0';
-	for (unsigned int i = 0; i < v->count && used < sizeof(text) - 1; i++)
+	for (unsigned int i = 0; i < reason_count(v) && used < sizeof(text) - 1; i++) {
+		const struct finding *f = reason_at(v, i);
+
 		used += (size_t)snprintf(text + used, sizeof(text) - used, "\n  %s %s: %s",
-					 verdict_word(v->reason[i].verdict),
-					 reason_table[v->reason[i].kind].word, v->reason[i].text);
+					 verdict_word(traffic_reason_verdict(f)),
+					 reason_table[f->reason].word, f->text);
+	}
 	return text;
 }
 
@@ -165,12 +171,18 @@ void expect(const char *name, const struct traffic_verdict *v, enum verdict want
 
 	record_judged(name, v);
 
-	for (unsigned int i = 0; i < v->count; i++) {
-		if ((int)v->reason[i].kind == reason)
-			text = v->reason[i].text;
-		else if (want != VERDICT_PASS && v->reason[i].verdict == want)
+	for (unsigned int i = 0; i < reason_count(v); i++) {
+		const struct finding *f = reason_at(v, i);
+
+		if ((int)f->reason == reason)
+			text = f->text;
+		else if (want != VERDICT_PASS && traffic_reason_verdict(f) == want)
 			graver++;
 	}
+	if (findings_exit(&v->findings, SEVERITY_ERROR, NULL, 0) != reason_exit(v))
+		fail_msg("%s: exit code %d, %s:%s", name,
+			 findings_exit(&v->findings, SEVERITY_ERROR, NULL, 0),
+			 verdict_word(v->verdict), all_reasons(v));
 	if (v->verdict != want || (reason >= 0 && !text) || graver ||
 	    (says && text && !strstr(text, says)))
 		fail_msg("%s: want %s%s%s (%s), got %s:%s", name, verdict_word(want),

@@ -14,6 +14,7 @@
 #include <cmocka.h>
 
 #include "reports/traffic/traffic_verdict.h"
+#include "tests/unit/fixture/reasons.h"
 
 #define S  UINT64_C(1000000000)
 #define MB UINT64_C(1000000)
@@ -42,6 +43,8 @@ void make_end(struct run_port *o, bool soft);
 /* 100 MB in ten seconds, steadily. */
 void make_result(struct traffic_class_result *r, bool requester);
 void make_scene(struct scene *s, enum traffic_mode mode, bool soft);
+
+/* Its findings live until the next call. */
 void judge(struct scene *s);
 const char *all_reasons(const struct traffic_verdict *v);
 
