@@ -322,6 +322,8 @@ static int incast_wanted_share(const struct qos *q, uint8_t prios, uint8_t tcp_p
 	return share[0] && share[1] ? (int)(100 * share[1] / (share[0] + share[1])) : -1;
 }
 
+/* RDMA on a lossless priority always has packets to send, so the switch decides what it gets. TCP
+ * that lost packets waits by itself: nothing is said of its share. */
 PORT_CHECK(check_incast_shares)
 {
 	struct incast_rates r, alone;
@@ -353,15 +355,11 @@ PORT_CHECK(check_incast_shares)
 	else if (!r.retransmits)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "TCP lost nothing beside the incast: the link was not full");
-	else if (have > want + SHARE_POINTS)
-		finding_set(out, VERDICT_FAIL,
-			    "RDMA took %d %% of the full link and TCP had to wait, the profile "
-			    "gives RDMA %d %%",
-			    have, want);
 	else if (have >= want - SHARE_POINTS)
 		finding_set(out, VERDICT_PASS,
-			    "RDMA took %d %% of the full link, the profile gives it %d %%", have,
-			    want);
+			    "RDMA took %d %% of the full link, the profile gives it at least "
+			    "%d %%",
+			    have, want);
 	else if (alone.rdma * 100 < all * want)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "RDMA took %d %% of the link, but alone it reaches no more: its share "

@@ -145,7 +145,8 @@ static void write_tcp(const struct page *p)
 		char text[200];
 
 		for (unsigned int k = 0; k < run->pair_count; k++)
-			if (i < run->pair[k].tcp_count && run->pair[k].ran) {
+			if (run->pair[k].phase == PHASE_LOAD && i < run->pair[k].tcp_count &&
+			    run->pair[k].ran) {
 				run_tcp_add(&all, &run->pair[k].tcp[i]);
 				pairs++;
 			}
