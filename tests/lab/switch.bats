@@ -145,6 +145,37 @@ same_pauses()
 	jq -e '[.findings[] | select(.rule == "RC-PFC-004") | .evidence[] | select(.kind == "L")] | length == 3' <<<"$output"
 }
 
+# h3 is alone on its rail; the switch begins to pause it while h1 and h2 fill their links.
+@test "an incast is stopped when a port that takes no part is paused: RC-PFC-018 names it" {
+	{
+		sed '/^hosts:/,$d' "$BATS_FILE_TMPDIR/fabric.yaml"
+		cat <<-EOF
+			hosts:
+			  - {name: "h[1-2]", ports: [{interface: roce0, rdma: rxe0}]}
+			  - {name: h3, ports: [{interface: roce0, rdma: rxe0, rail: 1}]}
+		EOF
+		sed -n '/^thresholds:/,$p' "$BATS_FILE_TMPDIR/fabric.yaml" | sed 's/traffic: .*/traffic: 20s/'
+	} >"$tmp/fabric.yaml"
+	build/rocecheck validate "$tmp/fabric.yaml" -v --phases quiet,incast --maintenance 3 --json --out "$tmp/run" \
+		>"$tmp/report.json" 2>"$tmp/err" 3>&- &
+	for _ in {1..600}; do
+		! grep -q 'links are filled' "$tmp/err" || break
+		sleep 0.1
+	done
+	sleep 3
+	lab switch '{"op": "fault", "add": {"kind": "pause_storm", "port": "p3", "prio": [3]}}' | jq -e .ok
+	SECONDS=0 code=0
+	wait %1 || code=$?
+	lab switch '{"op": "fault", "clear": true}' | jq -e .ok
+	cat "$tmp/err"
+	[ "$code" -eq 1 ]
+	((SECONDS < 20)) # of 20 s for each of two rounds
+	grep -q 'h3 roce0 takes no part in the incast, but it received [0-9]* pauses on priority 3: the load is stopped' "$tmp/err"
+	jq -e '[.findings[] | select(.rule == "RC-PFC-018" and .verdict == "FAIL") | "\(.host) \(.port)"] == ["h3 roce0"]' \
+		"$tmp/report.json"
+	jq -e '[.pairs[] | select(.phase == "control")] == []' "$tmp/run/run.json"
+}
+
 @test "a switch that pauses another priority is named by RC-PFC-004" {
 	pfc '[4]'
 	run -1 --separate-stderr build/rocecheck --json validate "$BATS_FILE_TMPDIR/fabric.yaml" --out "$tmp/run"
