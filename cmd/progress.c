@@ -8,12 +8,42 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
-#define BAR_CELLS	 20U
+#include "profiles/base/text.h"
+
 #define FIRST_MS	 1000U
 #define EACH_MS		 200U
 #define FRAMES_PER_CLOCK 4096U /* reads the clock once per this many frames */
+
+void progress_bar(double share, unsigned int cells, char *buf)
+{
+	share = share < 0 ? 0 : share > 1 ? 1 : share;
+	memset(buf, ' ', cells + 1);
+	buf[0] = '[';
+	memset(buf + 1, '#', (size_t)(share * cells));
+	buf[cells + 1] = ']';
+	buf[cells + 2] = '\0';
+}
+
+void progress_show(char *line)
+{
+	size_t room = PROGRESS_LINE;
+	struct winsize size;
+
+	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 1)
+		room = size.ws_col - 1u;
+	if (room < strlen(line))
+		line[room] = '\0';
+	text_sanitize(line, TEXT_FIELD);
+	dprintf(STDERR_FILENO, "\r%s\033[K", line);
+}
+
+void progress_erase(void)
+{
+	(void)!write(STDERR_FILENO, "\r\033[K", 4);
+}
 
 struct progress progress_begin(enum progress_beside beside, bool quiet)
 {
@@ -36,7 +66,7 @@ void progress_step(struct progress *p, const struct reader *r)
 	if (now < p->next_ms || !input_progress(r->input, &done, &size))
 		return;
 	progress_text(done, size, r->frames, now - p->begun_ms, line, sizeof(line));
-	dprintf(STDERR_FILENO, "\r%s\033[K", line);
+	progress_show(line);
 	p->shown = true;
 	p->next_ms = now + EACH_MS;
 }
@@ -44,7 +74,7 @@ void progress_step(struct progress *p, const struct reader *r)
 void progress_end(struct progress *p)
 {
 	if (p->shown)
-		(void)!write(STDERR_FILENO, "\r\033[K", 4);
+		progress_erase();
 	p->shown = false;
 }
 
@@ -52,14 +82,11 @@ void progress_text(uint64_t done, uint64_t size, uint64_t frames, uint64_t passe
 		   size_t len)
 {
 	double share = size && done < size ? (double)done / (double)size : 1;
-	unsigned int cells = (unsigned int)(share * BAR_CELLS);
-	char bar[BAR_CELLS + 1], left[32] = "";
+	char bar[PROGRESS_CELLS + 3], left[32] = "";
 
-	memset(bar, ' ', BAR_CELLS);
-	memset(bar, '#', cells);
-	bar[BAR_CELLS] = '\0';
+	progress_bar(share, PROGRESS_CELLS, bar);
 	if (share > 0)
 		snprintf(left, sizeof(left), ", %.0f s left",
 			 (double)passed_ms / 1000 * (1 - share) / share);
-	snprintf(buf, len, "[%s] %.0f %%, %" PRIu64 " frames%s", bar, share * 100, frames, left);
+	snprintf(buf, len, "%s %.0f %%, %" PRIu64 " frames%s", bar, share * 100, frames, left);
 }

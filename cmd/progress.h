@@ -1,11 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Progress line for long capture files.
+ * The progress line: drawn on stderr where it is a terminal, and that of long capture files.
  */
 #ifndef CMD_PROGRESS_H
 #define CMD_PROGRESS_H
 
 #include "capture/reader.h"
+
+#define PROGRESS_CELLS 20u
+#define PROGRESS_LINE  200u
+
+/* Writes "[########            ]" of so many cells; buf has room for cells + 3. share: 0 to 1,
+ * others are limited to that. */
+void progress_bar(double share, unsigned int cells, char *buf);
+
+/* Replaces the line on the terminal, truncated to its width: a wrapped line cannot be erased. line
+ * is changed: control characters are replaced. */
+void progress_show(char *line);
+void progress_erase(void);
 
 /* Output of the command while it reads. */
 enum progress_beside {

@@ -7,9 +7,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/run_bar.h"
 #include "cmd/survey_draft.h"
 #include "cmd/survey_print.h"
 #include "profiles/base/signals.h"
@@ -75,19 +75,16 @@ static int survey_make_fabric(struct fabric *f)
 	return cmd_fail(EXIT_USAGE, &e);
 }
 
-static void survey_print_progress(const char *line, void *arg)
-{
-	(void)arg;
-	fprintf(stderr, "rocecheck: %s\n", line);
-}
-
 static int survey_gather(const struct fabric *f, struct run *r)
 {
-	bool verbose = !globals->quiet && (globals->verbose || isatty(STDERR_FILENO));
+	struct run_bar bar;
+	const struct run_options o = {
+		.stop = signals_catch_stop(),
+		.watcher = run_bar_watcher(&bar, globals->quiet, globals->verbose)};
 	struct err e = {0};
-	int err = run_survey(f, interval_ms, signals_catch_stop(),
-			     verbose ? survey_print_progress : NULL, NULL, r, &e);
+	int err = run_survey(f, interval_ms, &o, r, &e);
 
+	run_bar_clear(&bar);
 	if (!err)
 		return EXIT_OK;
 	if (err == -EHOSTUNREACH || err == -EINTR) /* the report names the hosts */

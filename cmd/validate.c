@@ -7,9 +7,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "cmd/cmd.h"
+#include "cmd/run_bar.h"
 #include "cmd/verdict.h"
 #include "probe/record/run.h"
 #include "profiles/base/file.h"
@@ -22,7 +22,8 @@
 static struct verdict_options options = VERDICT_DEFAULTS;
 static const char *from, *profile_name, *out_dir;
 static struct opt_list formats;
-static const char *level_word, *maintenance, *require, *schedule;
+static const char *level_word, *maintenance, *require, *schedule, *phases;
+static unsigned int stages; /* of --phases; 0 = all */
 static bool no_traffic;
 
 static const char *const validate_levels[] = {"quick", "standard", NULL};
@@ -45,6 +46,10 @@ static const struct opt validate_opts[] = {
 	{"schedule", 0, OPT_STRING, &schedule, .arg = "NAME|FILE",
 	 .help = "order of the pairs: a pattern such as shift, or a file (default: by the number "
 		 "of ports)"},
+	{"phases", 0, OPT_STRING, &phases, .arg = "LIST",
+	 .help = "run only these: quiet, marking, pairs, incast, control, shares (default: all "
+		 "that the "
+		 "level needs)"},
 	{"require", 0, OPT_STRING, &require, .arg = "CLAIM", .words = validate_claims,
 	 .help = "exit with 4 unless the run proves the fabric lossless under congestion"},
 	{"no-traffic", 0, OPT_FLAG, &no_traffic,
@@ -145,12 +150,6 @@ static int validate_check_allow(const struct fabric *f)
 	return allow_check(f, &e) ? cmd_fail(EXIT_USAGE, &e) : EXIT_OK;
 }
 
-static void validate_print_progress(const char *line, void *arg)
-{
-	(void)arg;
-	fprintf(stderr, "rocecheck: %s\n", line);
-}
-
 /* Warns of packets that were summarized but not recorded in a file: no rule needs the file. */
 static void validate_warn_captures(const struct run *r)
 {
@@ -173,12 +172,17 @@ static void validate_warn_captures(const struct run *r)
 static int validate_gather(const struct fabric *f, const struct folder *dir, struct run *r,
 			   int *at_least)
 {
-	bool verbose = !globals->quiet && (globals->verbose || isatty(STDERR_FILENO));
+	struct run_bar bar;
+	const struct run_options o = {
+		.dir = dir,
+		.stop = signals_catch_stop(),
+		.watcher = run_bar_watcher(&bar, globals->quiet, globals->verbose),
+		.stages = stages,
+	};
 	struct err e = {0};
-	int err;
+	int err = run_fabric(f, &o, r, &e);
 
-	err = run_fabric(f, dir, signals_catch_stop(), verbose ? validate_print_progress : NULL,
-			 NULL, r, &e);
+	run_bar_clear(&bar);
 	validate_warn_captures(r);
 	if (!err)
 		return EXIT_OK;
@@ -267,6 +271,16 @@ static int validate_open_folder(const struct run *r, struct folder *dir)
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
 }
 
+static int validate_set_phases(const struct fabric *f)
+{
+	struct err e = {0};
+
+	if (!phases || !run_parse_stages(phases, f, &stages, &e))
+		return EXIT_OK;
+	err_prefix(&e, "--phases %.80s", phases);
+	return cmd_fail(EXIT_USAGE, &e);
+}
+
 static int validate_online(const char *path, const struct validate_formats *c)
 {
 	int at_least = EXIT_OK, code;
@@ -284,6 +298,8 @@ static int validate_online(const char *path, const struct validate_formats *c)
 		code = validate_check_allow(&f);
 	if (!code)
 		code = validate_set_level(&f);
+	if (!code)
+		code = validate_set_phases(&f);
 	if (no_traffic)
 		f.traffic_s = 0;
 	f.schedule = schedule;
@@ -380,6 +396,8 @@ static int run_validate(int argc, char **argv)
 						"--from");
 	if (schedule && (no_traffic || from))
 		return cmd_usage(&cmd_validate, "--schedule excludes --no-traffic and --from");
+	if (phases && (no_traffic || from))
+		return cmd_usage(&cmd_validate, "--phases excludes --no-traffic and --from");
 	if (!argc && !from)
 		return cmd_usage(&cmd_validate, "missing FABRIC.yaml or --from DIR");
 	return from ? validate_offline(argc ? argv[0] : NULL, &c) : validate_online(argv[0], &c);

@@ -7,16 +7,12 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "cmd/probe/probe_text.h"
-#include "profiles/base/text.h"
+#include "cmd/progress.h"
 
-#define BAR_CELLS  20u
-#define LINE_BYTES 200u
-#define RATE_MS	   400u	 /* shortest time that a rate is computed over */
-#define SILENT_MS  2000u /* client and server report twice a second */
+#define RATE_MS	  400u	/* shortest time that a rate is computed over */
+#define SILENT_MS 2000u /* client and server report twice a second */
 
 /* Returns 0 before the start. */
 static uint64_t progress_passed_ms(const struct pair_live *live)
@@ -42,7 +38,7 @@ static void progress_update_rate(const struct pair_live *live, struct probe_rate
 }
 
 /* Writes "[###    ] " and the time left; without a known duration no bar and the elapsed time. */
-static void progress_time_text(uint64_t passed, uint64_t duration, char bar[BAR_CELLS + 4],
+static void progress_time_text(uint64_t passed, uint64_t duration, char bar[PROGRESS_CELLS + 4],
 			       char left[32])
 {
 	uint64_t done = passed < duration ? passed : duration;
@@ -52,11 +48,8 @@ static void progress_time_text(uint64_t passed, uint64_t duration, char bar[BAR_
 		snprintf(left, 32, "%.0f s", (double)passed / 1e3);
 		return;
 	}
-	memset(bar, ' ', BAR_CELLS + 3);
-	bar[0] = '[';
-	memset(bar + 1, '#', (size_t)(done * BAR_CELLS / duration));
-	bar[BAR_CELLS + 1] = ']';
-	bar[BAR_CELLS + 3] = '\0';
+	progress_bar((double)done / (double)duration, PROGRESS_CELLS, bar);
+	strcat(bar, " ");
 	snprintf(left, 32, "%.0f s left", (double)(duration - done) / 1e3);
 }
 
@@ -64,7 +57,7 @@ void probe_progress_text(const struct pair_live *live, struct probe_rate *before
 			 size_t size)
 {
 	const struct traffic_progress *a = &live->side[SIDE_CLIENT], *b = &live->side[SIDE_SERVER];
-	char rate[32], bar[BAR_CELLS + 4], left[32];
+	char rate[32], bar[PROGRESS_CELLS + 4], left[32];
 
 	progress_update_rate(live, before);
 	probe_bytes_text(before->rate, rate, sizeof(rate));
@@ -111,7 +104,7 @@ static void progress_add_server(const struct pair_live *one, struct probe_rate *
 void probe_progress_incast_text(const struct incast_live *live, struct probe_rate *before,
 				char *buf, size_t size)
 {
-	char rate[32], least[32], most[32], bar[BAR_CELLS + 4], left[32];
+	char rate[32], least[32], most[32], bar[PROGRESS_CELLS + 4], left[32];
 	struct sum sum = {0};
 
 	for (unsigned int i = 0; i < live->count; i++)
@@ -129,26 +122,16 @@ void probe_progress_incast_text(const struct incast_live *live, struct probe_rat
 		 live->host[sum.fastest], most);
 }
 
-/* Truncates the line to the terminal's width: a wrapped line cannot be erased. Writes to the file
- * descriptor, because the filter on stderr removes \r and escape sequences. */
 static void progress_show_line(struct probe_progress *t, char *line)
 {
-	struct winsize size;
-	int room = LINE_BYTES;
-
-	if (!ioctl(STDERR_FILENO, TIOCGWINSZ, &size) && size.ws_col > 1)
-		room = size.ws_col - 1;
-	if ((size_t)room < strlen(line))
-		line[room] = '\0';
-	text_sanitize(line, TEXT_FIELD);
-	dprintf(STDERR_FILENO, "\r%s\033[K", line);
+	progress_show(line);
 	t->line = true;
 }
 
 void probe_progress_clear(struct probe_progress *t)
 {
 	if (t->line)
-		(void)!write(STDERR_FILENO, "\r\033[K", 4);
+		progress_erase();
 	t->line = false;
 }
 
@@ -161,7 +144,7 @@ void probe_progress_print(const char *line, void *arg)
 void probe_progress_show(const struct pair_live *live, void *arg)
 {
 	struct probe_progress *t = arg;
-	char line[LINE_BYTES];
+	char line[PROGRESS_LINE];
 
 	probe_progress_text(live, &t->rate[0], line, sizeof(line));
 	progress_show_line(t, line);
@@ -170,7 +153,7 @@ void probe_progress_show(const struct pair_live *live, void *arg)
 void probe_progress_incast(const struct incast_live *live, void *arg)
 {
 	struct probe_progress *t = arg;
-	char line[LINE_BYTES];
+	char line[PROGRESS_LINE];
 
 	probe_progress_incast_text(live, t->rate, line, sizeof(line));
 	progress_show_line(t, line);

@@ -18,6 +18,8 @@ struct coordinator {
 	const struct folder *dir; /* of the run, NULL = do not store the run */
 	struct folder captures;	  /* below dir; path is NULL until it is created */
 	int (*capture)[64];	  /* handle of each host's port, -1 = none */
+	unsigned int stages;	  /* 1 << enum run_stage: to run */
+	bool save_failed;	  /* reported: the folder is full */
 	unsigned int interval_ms; /* survey: between its two readings; 0 = a fabric run */
 	uint64_t fetch_grace_ms;  /* time limit of a recording, plus FETCH_PIECE_MS per piece */
 };
@@ -45,15 +47,47 @@ void phase_capture_start(struct coordinator *c);
 /* Stops the captures, stores their summaries, fetches the recordings into dir/captures. */
 void phase_capture_stop(struct coordinator *c);
 
-/* Runs the marking test between all ports of each rail. -errno if it cannot start. */
-int phase_marking(struct coordinator *c, struct err *e);
+/* A phase: -errno from run() if it cannot start. estimate() adds to the sum; its bytes are those of
+ * all links. */
+struct phase {
+	const char *claim;
+	bool maintenance;	   /* needs priorities of --maintenance, and ends at the breaker */
+	unsigned int link_percent; /* share of a link that it fills; 0 = load_percent */
+	int (*estimate)(const struct coordinator *c, struct schedule_estimate *sum, struct err *e);
+	int (*run)(struct coordinator *c, struct err *e);
+};
 
-/* Runs the traffic of all pairs of all rails. -errno if it cannot start. */
+extern const struct phase phases[STAGES];
+
+/* Writes "pairs: about 48 s, 1.2 GB, 5 % of a link (delivery between all pairs)". Pure. */
+void phase_plan_text(enum run_stage stage, const struct schedule_estimate *sum,
+		     unsigned int load_percent, char *buf, size_t size);
+
+/* Run the marking test between all ports of each rail, and the traffic of all pairs. */
+int phase_marking(struct coordinator *c, struct err *e);
 int phase_traffic(struct coordinator *c, struct err *e);
 
-/* Runs incasts on each priority of the inventory's `maintenance`, with a canary on another one,
- * then the same on a lossy priority as negative control, and reads the counters after both. */
+/* Runs incasts on each priority of the inventory's `maintenance`, with a canary on another one, or
+ * the same on a lossy priority as negative control; reads the counters before and after. */
 int phase_incast(struct coordinator *c, struct err *e);
+int phase_control(struct coordinator *c, struct err *e);
+
+/* The incast again, with TCP on a lossy priority beside it: how they share full links. */
+int phase_shares(struct coordinator *c, struct err *e);
+
+int phase_marking_estimate(const struct coordinator *c, struct schedule_estimate *sum,
+			   struct err *e);
+int phase_traffic_estimate(const struct coordinator *c, struct schedule_estimate *sum,
+			   struct err *e);
+int phase_incast_estimate(const struct coordinator *c, struct schedule_estimate *sum,
+			  struct err *e);
+int phase_control_estimate(const struct coordinator *c, struct schedule_estimate *sum,
+			   struct err *e);
+int phase_shares_estimate(const struct coordinator *c, struct schedule_estimate *sum,
+			  struct err *e);
+
+/* The breaker ended an incast of this run. */
+bool phase_was_broken(const struct run *r);
 
 /* The rail in use after `last`, or -1; the first one for -1. */
 int64_t phase_next_rail(const struct run *r, int64_t last);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs all phases of a fabric run: connect, collect, idle counters, marking tests, captures,
- * traffic between counter readings, collect again. Agents stop when the coordinator does not renew
- * their lease.
+ * Runs a fabric run: connect, collect, the phases of the table with their counter readings, collect
+ * again. Agents stop when the coordinator does not renew their lease.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -28,6 +27,13 @@ static void fabric_check_build(struct coordinator *c, unsigned int host)
 	agent_conn_close(&c->s.conn[host]);
 }
 
+static void fabric_begin_step(struct coordinator *c, const char *name, double seconds)
+{
+	const struct run_step step = {.phase = name, .seconds = seconds};
+
+	session_begin_step(&c->s, &step);
+}
+
 static int fabric_connect_all(struct coordinator *c, struct err *e)
 {
 	const struct launcher *launcher = launcher_of_fabric(c->f, e);
@@ -35,6 +41,7 @@ static int fabric_connect_all(struct coordinator *c, struct err *e)
 
 	if (!launcher)
 		return e->code;
+	fabric_begin_step(c, "connect", 0);
 	session_report(&c->s, "connecting to %u hosts (%s)", c->s.r->host_count, launcher->name);
 	for (unsigned int i = 0; i < c->s.r->host_count; i++)
 		agent_conn_launch(&c->s.conn[i], c->s.loop, launcher, c->f, i);
@@ -149,33 +156,203 @@ static void fabric_read_counters(struct coordinator *c, enum run_reading reading
 	session_read_counters(&c->s, reading);
 }
 
-/* Runs the marking tests, then the load, with idle counters before and captures and counter
- * readings around the load. */
-static int fabric_run_load(struct coordinator *c, struct err *e)
+static int fabric_estimate_quiet(const struct coordinator *c, struct schedule_estimate *sum,
+				 struct err *e)
 {
-	int err;
+	(void)e;
+	sum->seconds = c->f->quiet_s;
+	return 0;
+}
 
+static int fabric_run_quiet(struct coordinator *c, struct err *e)
+{
+	(void)e;
 	session_report(&c->s, "reading idle counters, %u s", c->f->quiet_s);
 	fabric_read_counters(c, READ_QUIET_BEFORE);
 	session_pause(&c->s, c->f->quiet_s * UINT64_C(1000));
 	fabric_read_counters(c, READ_QUIET_AFTER);
-	err = session_stopped(&c->s) ? 0 : phase_marking(c, e);
-	if (err || session_stopped(&c->s))
-		return err;
+	return 0;
+}
+
+static int fabric_run_pairs(struct coordinator *c, struct err *e)
+{
+	int err;
+
 	phase_capture_start(c);
 	fabric_read_counters(c, READ_LOAD_BEFORE);
 	err = phase_traffic(c, e);
 	session_pause(&c->s, session_settle_ms(&c->s));
 	fabric_read_counters(c, READ_LOAD_AFTER);
 	phase_capture_stop(c);
-	if (!err && c->f->maintenance && !session_stopped(&c->s))
-		err = phase_incast(c, e);
+	return err;
+}
+
+const struct phase phases[STAGES] = {
+	[STAGE_QUIET] = {.claim = "traffic of others while this run sends nothing",
+			 .estimate = fabric_estimate_quiet,
+			 .run = fabric_run_quiet},
+	[STAGE_MARKING] = {.claim = "DSCP, ECN and MTU of each path",
+			   .link_percent = 1,
+			   .estimate = phase_marking_estimate,
+			   .run = phase_marking},
+	[STAGE_PAIRS] = {.claim = "delivery between pairs of ports",
+			 .estimate = phase_traffic_estimate,
+			 .run = fabric_run_pairs},
+	[STAGE_INCAST] = {.claim = "lossless under congestion",
+			  .maintenance = true,
+			  .link_percent = 100,
+			  .estimate = phase_incast_estimate,
+			  .run = phase_incast},
+	[STAGE_CONTROL] = {.claim = "the same load on a lossy priority",
+			   .maintenance = true,
+			   .link_percent = 100,
+			   .estimate = phase_control_estimate,
+			   .run = phase_control},
+	[STAGE_SHARES] = {.claim = "shares of RDMA and TCP on full links",
+			  .maintenance = true,
+			  .link_percent = 100,
+			  .estimate = phase_shares_estimate,
+			  .run = phase_shares},
+};
+
+int run_parse_stages(const char *list, const struct fabric *f, unsigned int *stages, struct err *e)
+{
+	unsigned int made = 0;
+
+	for (const char *p = list;; p++) {
+		size_t length = strcspn(p, ",");
+		const struct qos_word *w = run_stage_words;
+
+		while (w->word && (strlen(w->word) != length || strncmp(w->word, p, length) != 0))
+			w++;
+		if (!w->word) {
+			err_set(e, -EINVAL, "unknown phase '%.*s'",
+				(int)(length < 40 ? length : 40), p);
+			err_hint(e, "expected a list of quiet, marking, pairs, incast, control, "
+				    "shares");
+			return -EINVAL;
+		}
+		if (phases[w->value].maintenance && !f->maintenance)
+			return err_set(e, -EINVAL, "phase %s needs --maintenance PRIOS", w->word);
+		made |= 1u << w->value;
+		p += length;
+		if (!*p)
+			break;
+	}
+	*stages = made;
+	return 0;
+}
+
+static void fabric_bytes_text(uint64_t bytes, char *buf, size_t size)
+{
+	static const char *const units[] = {"MB", "GB", "TB", "PB"};
+	double value = (double)bytes / 1e6;
+	unsigned int unit = 0;
+
+	if (!bytes) {
+		snprintf(buf, size, "no traffic");
+		return;
+	}
+	while (value >= 1000 && unit + 1 < ARRAY_SIZE(units)) {
+		value /= 1000;
+		unit++;
+	}
+	snprintf(buf, size, "%.1f %s", value, units[unit]);
+}
+
+void phase_plan_text(enum run_stage stage, const struct schedule_estimate *sum,
+		     unsigned int load_percent, char *buf, size_t size)
+{
+	const struct phase *p = &phases[stage];
+	const char *name = qos_word_text(run_stage_words, stage);
+	unsigned int percent = p->link_percent ? p->link_percent : load_percent;
+	char time[32], bytes[32], share[40] = "";
+
+	run_seconds_text(sum->seconds, time, sizeof(time));
+	fabric_bytes_text(sum->bytes, bytes, sizeof(bytes));
+	if (sum->bytes)
+		snprintf(share, sizeof(share), ", at most %u %% of a link", percent);
+	snprintf(buf, size, "phase %s: about %s, %s%s (%s)", name, time, bytes, share, p->claim);
+}
+
+/* Prints the plan. estimate: of each phase, zero for those that do not run. */
+static void fabric_print_plan(struct coordinator *c,
+			      const struct schedule_estimate estimate[STAGES])
+{
+	struct schedule_estimate all = {0};
+	char text[256], time[32], bytes[32];
+
+	for (unsigned int i = 0; i < STAGES; i++) {
+		if (!(c->stages & 1u << i))
+			continue;
+		phase_plan_text(i, &estimate[i], c->f->load_percent, text, sizeof(text));
+		session_notice(&c->s, "%s", text);
+		schedule_estimate_add(&all, &estimate[i]);
+	}
+	run_seconds_text(all.seconds, time, sizeof(time));
+	fabric_bytes_text(all.bytes, bytes, sizeof(bytes));
+	session_notice(&c->s, "all phases: about %s, %s", time, bytes);
+}
+
+/* A phase is complete when it was not stopped, and no host was missing. */
+static bool fabric_is_complete(const struct coordinator *c, const struct phase *p)
+{
+	if (session_stopped(&c->s) || (p->maintenance && phase_was_broken(c->s.r)))
+		return false;
+	for (unsigned int i = 0; i < c->s.r->host_count; i++)
+		if (!session_ready(&c->s, i) || c->s.r->host[i].error[0])
+			return false;
+	return true;
+}
+
+/* Stores what is known until now. Failures cost the file and not the run: the first is reported. */
+static void fabric_save(struct coordinator *c)
+{
+	struct err e = {0};
+
+	if (!c->dir || c->save_failed || !run_save(c->s.r, c->dir, &e))
+		return;
+	c->save_failed = true;
+	session_notice(&c->s, "warning: %s", e.text);
+}
+
+static int fabric_run_stages(struct coordinator *c, struct err *e)
+{
+	struct schedule_estimate estimate[STAGES] = {{0}};
+	struct run_step step = {.count = (unsigned int)__builtin_popcount(c->stages)};
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < STAGES; i++)
+		if (c->stages & 1u << i)
+			err = phases[i].estimate(c, &estimate[i], e);
+	if (err)
+		return err;
+	fabric_print_plan(c, estimate);
+	c->s.r->traffic = true;
+	for (unsigned int i = 0; !err && i < STAGES && !session_stopped(&c->s); i++) {
+		const struct phase *p = &phases[i];
+
+		if (!(c->stages & 1u << i))
+			continue;
+		step.number++;
+		if (p->maintenance && phase_was_broken(c->s.r))
+			continue;
+		step.phase = qos_word_text(run_stage_words, i);
+		step.of = estimate[i].rounds;
+		step.seconds = estimate[i].seconds;
+		session_begin_step(&c->s, &step);
+		err = p->run(c, e);
+		if (!err && fabric_is_complete(c, p))
+			c->s.r->stages |= 1u << i;
+		fabric_save(c);
+	}
 	return err;
 }
 
 /* Waits while the users' own jobs run. */
 static void fabric_wait_interval(struct coordinator *c)
 {
+	fabric_begin_step(c, "second reading", c->interval_ms / 1e3);
 	session_report(&c->s, "waiting %.0f s between two readings", c->interval_ms / 1e3);
 	session_pause(&c->s, c->interval_ms);
 }
@@ -184,14 +361,16 @@ static int fabric_run_phases(struct coordinator *c, struct err *e)
 {
 	int err = 0;
 
+	fabric_begin_step(c, "collect", 0);
 	session_report(&c->s, "collecting configuration");
 	fabric_collect_all(c, false);
 	if (c->interval_ms && !session_stopped(&c->s))
 		fabric_wait_interval(c);
 	else if (c->f->traffic_s && !session_stopped(&c->s))
-		err = fabric_run_load(c, e);
+		err = fabric_run_stages(c, e);
 	if (session_stopped(&c->s))
 		return err;
+	fabric_begin_step(c, "collect", 0);
 	session_report(&c->s, "collecting configuration again");
 	fabric_collect_all(c, true);
 	for (unsigned int i = 0; i < c->s.r->host_count; i++)
@@ -248,27 +427,38 @@ static int fabric_run(struct coordinator *c, struct err *e)
 	return err;
 }
 
-int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_int *stop,
-	       run_progress *progress, void *arg, struct run *r, struct err *e)
+static struct coordinator fabric_coordinator(const struct fabric *f, const struct run_options *o,
+					     struct run *r)
 {
-	struct coordinator c = {
-		.s = {.r = r, .stop = stop, .progress = progress, .arg = arg},
+	return (struct coordinator){
+		.s = {.r = r,
+		      .stop = o->stop,
+		      .progress = o->watcher.detail,
+		      .notice = o->watcher.notice,
+		      .on_step = o->watcher.step,
+		      .arg = o->watcher.arg},
 		.f = f,
-		.dir = dir,
+		.dir = o->dir,
 		.fetch_grace_ms = PHASE_FETCH_GRACE_MS,
 	};
+}
 
+int run_fabric(const struct fabric *f, const struct run_options *o, struct run *r, struct err *e)
+{
+	struct coordinator c = fabric_coordinator(f, o, r);
+
+	c.stages = o->stages ? o->stages : STAGES_ALL;
+	for (unsigned int i = 0; i < STAGES; i++)
+		if (phases[i].maintenance && !f->maintenance)
+			c.stages &= ~(1u << i);
 	return fabric_run(&c, e);
 }
 
-int run_survey(const struct fabric *f, unsigned int interval_ms, const atomic_int *stop,
-	       run_progress *progress, void *arg, struct run *r, struct err *e)
+int run_survey(const struct fabric *f, unsigned int interval_ms, const struct run_options *o,
+	       struct run *r, struct err *e)
 {
-	struct coordinator c = {
-		.s = {.r = r, .stop = stop, .progress = progress, .arg = arg},
-		.f = f,
-		.interval_ms = interval_ms,
-	};
+	struct coordinator c = fabric_coordinator(f, o, r);
 
+	c.interval_ms = interval_ms;
 	return fabric_run(&c, e);
 }

@@ -21,6 +21,7 @@
 #define INCAST_QPS     4u /* of a NIC: one queue pair does not fill its link */
 #define SHARE_STREAMS  4u /* of TCP, from each sender */
 #define CANARY_BYTES   64u
+#define LOAD_PAUSE_S   1.0 /* to open, connect and close the flows of a round */
 #define NO_READING     READ_COUNT
 
 /* One round: all groups at once. */
@@ -309,8 +310,22 @@ static void incast_run_rounds(struct coordinator *c, struct incast_round *r,
 		if (phase == PHASE_INCAST)
 			incast_add_canaries(c, r, ports, s, PHASE_CANARY_BESIDE, canary);
 		incast_run_round(c, r);
+		session_count_round(&c->s);
 	}
 	schedule_rewind(s);
+}
+
+static int incast_open_schedule(const struct coordinator *c, unsigned int rail,
+				struct phase_ports *ports, struct schedule *s, struct err *e)
+{
+	struct schedule_spec spec = {.pattern = SCHEDULE_INCAST, .senders = INCAST_SENDERS};
+	int err = phase_ports_find(c, rail, ports);
+
+	if (err)
+		return err;
+	spec.port = ports->list;
+	spec.n = ports->count;
+	return schedule_open(s, &spec, e);
 }
 
 /* Runs one phase on a rail: each of these priorities in turn. */
@@ -326,20 +341,10 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 	struct phase_ports ports = {0};
 	struct incast_round r = {0};
 	struct schedule s = {0};
-	int err = phase_ports_find(c, number, &ports);
+	int err = incast_open_schedule(c, number, &ports, &s, e);
 
 	if (!err)
 		err = incast_open_round(c, ports.count, &r);
-	if (!err) {
-		const struct schedule_spec spec = {
-			.pattern = SCHEDULE_INCAST,
-			.port = ports.list,
-			.n = ports.count,
-			.senders = INCAST_SENDERS,
-		};
-
-		err = schedule_open(&s, &spec, e);
-	}
 	for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++) {
 		if (!(prios & 1u << prio))
 			continue;
@@ -354,23 +359,27 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 }
 
 static int incast_run_rails(struct coordinator *c, enum run_phase phase, uint8_t prios,
-			    enum run_reading after, struct err *e)
+			    enum run_reading before, struct err *e)
 {
 	int err = 0;
 
+	if (before != NO_READING) {
+		session_ask_counters(&c->s, false);
+		session_read_counters(&c->s, before);
+	}
 	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
 	     at = phase_next_rail(c->s.r, at))
 		err = incast_run_rail(c, (unsigned int)at, phase, prios, e);
 	c->s.broken = false; /* what follows is no load */
-	if (after == NO_READING)
+	if (before == NO_READING)
 		return err;
 	session_pause(&c->s, session_settle_ms(&c->s));
 	session_ask_counters(&c->s, false);
-	session_read_counters(&c->s, after);
+	session_read_counters(&c->s, before + 1);
 	return err;
 }
 
-static bool incast_was_broken(const struct run *r)
+bool phase_was_broken(const struct run *r)
 {
 	for (unsigned int h = 0; h < r->host_count; h++)
 		for (unsigned int p = 0; p < r->host[h].port_count; p++)
@@ -381,17 +390,90 @@ static bool incast_was_broken(const struct run *r)
 
 int phase_incast(struct coordinator *c, struct err *e)
 {
-	int lossy = incast_other_prio(c->f, false);
-	int err = incast_run_rails(c, PHASE_INCAST, c->f->maintenance, READ_INCAST_AFTER, e);
+	return incast_run_rails(c, PHASE_INCAST, c->f->maintenance, READ_INCAST_BEFORE, e);
+}
 
-	if (err || session_stopped(&c->s) || incast_was_broken(c->s.r))
-		return err;
+int phase_control(struct coordinator *c, struct err *e)
+{
+	int lossy = incast_other_prio(c->f, false);
+
 	if (lossy < 0) {
 		session_report(&c->s, "no negative control: the profile has no lossy priority");
 		return 0;
 	}
-	err = incast_run_rails(c, PHASE_CONTROL, (uint8_t)(1u << lossy), READ_CONTROL_AFTER, e);
-	if (err || session_stopped(&c->s) || incast_was_broken(c->s.r))
-		return err;
+	return incast_run_rails(c, PHASE_CONTROL, (uint8_t)(1u << lossy), READ_CONTROL_BEFORE, e);
+}
+
+int phase_shares(struct coordinator *c, struct err *e)
+{
+	if (incast_other_prio(c->f, false) < 0) {
+		session_report(&c->s, "no shares: the profile has no lossy priority for TCP");
+		return 0;
+	}
 	return incast_run_rails(c, PHASE_SHARES, c->f->maintenance, NO_READING, e);
+}
+
+/* Estimates one rail for one priority: a server receives at the rate of its link, whatever the
+ * number of its senders. */
+static void incast_estimate_schedule(const struct coordinator *c, struct schedule *s,
+				     struct schedule_estimate *out)
+{
+	*out = (struct schedule_estimate){.rounds = 0};
+	while (schedule_next(s)) {
+		out->rounds++;
+		out->pairs += s->pair_count;
+		for (unsigned int i = 0; i < s->pair_count; i++) {
+			uint32_t mbps = s->spec.port[s->pair[i].server].speed_mbps;
+
+			if (!i || s->pair[i].server != s->pair[i - 1].server)
+				out->bytes += c->f->traffic_s * schedule_rate(mbps, mbps, 100);
+		}
+	}
+}
+
+static int incast_estimate(const struct coordinator *c, unsigned int prios, unsigned int loads,
+			   struct schedule_estimate *sum, struct err *e)
+{
+	struct schedule_estimate one;
+	int err = 0;
+
+	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0;
+	     at = phase_next_rail(c->s.r, at)) {
+		struct phase_ports ports = {0};
+		struct schedule s = {0};
+
+		err = incast_open_schedule(c, (unsigned int)at, &ports, &s, e);
+		if (!err) {
+			incast_estimate_schedule(c, &s, &one);
+			one.rounds *= prios;
+			one.pairs *= prios;
+			one.bytes *= prios;
+			one.seconds = one.rounds * loads * (c->f->traffic_s + LOAD_PAUSE_S);
+			schedule_estimate_add(sum, &one);
+		}
+		schedule_close(&s);
+		phase_ports_clear(&ports);
+	}
+	return err == -ENOMEM ? err_sys(e, err, "incast") : err;
+}
+
+int phase_incast_estimate(const struct coordinator *c, struct schedule_estimate *sum, struct err *e)
+{
+	unsigned int prios = (unsigned int)__builtin_popcount(c->f->maintenance);
+
+	/* The canary alone, then beside the incast. */
+	return incast_estimate(c, prios, incast_other_prio(c->f, true) < 0 ? 1 : 2, sum, e);
+}
+
+int phase_control_estimate(const struct coordinator *c, struct schedule_estimate *sum,
+			   struct err *e)
+{
+	return incast_estimate(c, incast_other_prio(c->f, false) >= 0, 1, sum, e);
+}
+
+int phase_shares_estimate(const struct coordinator *c, struct schedule_estimate *sum, struct err *e)
+{
+	unsigned int prios = (unsigned int)__builtin_popcount(c->f->maintenance);
+
+	return incast_estimate(c, incast_other_prio(c->f, false) < 0 ? 0 : prios, 1, sum, e);
 }

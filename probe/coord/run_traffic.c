@@ -20,9 +20,11 @@
 #include "probe/record/run_tcp.h"
 #include "profiles/base/json.h"
 
-#define MARKING_COUNT	  64  /* datagrams for each UDP source port: 1 in 40 lost shows */
-#define ROUND_PAUSE_S	  1.0 /* to open, connect and close the pairs of a round */
-#define SCHEDULE_FILE_MAX (64u << 20)
+#define MARKING_ROUND_S	   2.0
+#define MARKING_PAIR_BYTES 150000 /* of a pair, both directions */
+#define MARKING_COUNT	   64	  /* datagrams for each UDP source port: 1 in 40 lost shows */
+#define ROUND_PAUSE_S	   1.0	  /* to open, connect and close the pairs of a round */
+#define SCHEDULE_FILE_MAX  (64u << 20)
 
 /* One pair while it runs. */
 struct round_pair {
@@ -478,6 +480,7 @@ static void traffic_run_rounds(struct coordinator *c, struct wave *w, struct rou
 			}
 			traffic_run_round(c, r);
 		}
+		session_count_round(&c->s);
 	}
 }
 
@@ -503,6 +506,7 @@ static void traffic_mark_rounds(struct coordinator *c, struct wave *w, struct ro
 		}
 		c->s.r->marking_count += s->pair_count;
 		traffic_mark_round(c, r, m);
+		session_count_round(&c->s);
 	}
 }
 
@@ -634,6 +638,53 @@ int phase_marking(struct coordinator *c, struct err *e)
 
 int phase_traffic(struct coordinator *c, struct err *e)
 {
-	c->s.r->traffic = true;
 	return traffic_run_waves(c, false, e);
+}
+
+static int traffic_estimate_wave(const struct coordinator *c, int64_t rail, bool marking,
+				 struct schedule_estimate *sum, struct err *e)
+{
+	struct schedule_estimate one;
+	struct wave w;
+	int err = traffic_open_wave(c, rail, &w, e);
+
+	if (err)
+		return err;
+	schedule_estimate(&w.schedule, c->f->traffic_s, ROUND_PAUSE_S, c->f->load_percent, &one);
+	if (marking) {
+		bool mirrors = schedule_patterns[w.schedule.spec.pattern].mirrors;
+
+		one.rounds = mirrors ? (one.rounds + 1) / 2 : one.rounds;
+		one.pairs = mirrors ? (one.pairs + 1) / 2 : one.pairs;
+		one.seconds = one.rounds * MARKING_ROUND_S;
+		one.bytes = one.pairs * MARKING_PAIR_BYTES;
+	}
+	traffic_close_wave(&w);
+	schedule_estimate_add(sum, &one);
+	return 0;
+}
+
+static int traffic_estimate(const struct coordinator *c, bool marking,
+			    struct schedule_estimate *sum, struct err *e)
+{
+	int err = 0;
+
+	if (traffic_whole(c->f))
+		return traffic_estimate_wave(c, -1, marking, sum, e);
+	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0;
+	     at = phase_next_rail(c->s.r, at))
+		err = traffic_estimate_wave(c, at, marking, sum, e);
+	return err;
+}
+
+int phase_marking_estimate(const struct coordinator *c, struct schedule_estimate *sum,
+			   struct err *e)
+{
+	return traffic_estimate(c, true, sum, e);
+}
+
+int phase_traffic_estimate(const struct coordinator *c, struct schedule_estimate *sum,
+			   struct err *e)
+{
+	return traffic_estimate(c, false, sum, e);
 }

@@ -602,6 +602,14 @@ void schedule_estimate(struct schedule *s, unsigned int traffic_s, double pause_
 	*out = sum;
 }
 
+void schedule_estimate_add(struct schedule_estimate *sum, const struct schedule_estimate *one)
+{
+	sum->rounds += one->rounds;
+	sum->pairs += one->pairs;
+	sum->bytes += one->bytes;
+	sum->seconds += one->seconds;
+}
+
 int schedule_pattern_find(const char *name)
 {
 	for (int i = 0; i < SCHEDULE_SUSPECT; i++)

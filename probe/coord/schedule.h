@@ -126,6 +126,8 @@ uint64_t schedule_rate(uint32_t a_mbps, uint32_t b_mbps, unsigned int percent);
 void schedule_estimate(struct schedule *s, unsigned int traffic_s, double pause_s,
 		       unsigned int percent, struct schedule_estimate *out);
 
+void schedule_estimate_add(struct schedule_estimate *sum, const struct schedule_estimate *one);
+
 /* The pattern of a name that users can give, all without fan-in, or -ENOENT. */
 int schedule_pattern_find(const char *name);
 

@@ -17,17 +17,67 @@
 #define QUIT_MS	       2000
 #define SETTLE_SOFT_MS 100 /* Soft-RoCE counters are always current */
 
-void session_report(const struct session *s, const char *fmt, ...)
+static void session_print(run_progress *print, void *arg, const char *fmt, va_list ap)
 {
 	char line[512];
+
+	if (!print)
+		return;
+	vsnprintf(line, sizeof(line), fmt, ap);
+	print(line, arg);
+}
+
+void session_report(const struct session *s, const char *fmt, ...)
+{
 	va_list ap;
 
-	if (!s->progress)
-		return;
 	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
+	session_print(s->progress, s->arg, fmt, ap);
 	va_end(ap);
-	s->progress(line, s->arg);
+}
+
+void session_notice(const struct session *s, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	session_print(s->notice, s->arg, fmt, ap);
+	va_end(ap);
+}
+
+double session_seconds_left(const struct run_step *step, double passed_s, double round_s)
+{
+	double left = step->seconds - passed_s;
+
+	if (step->done && step->of)
+		left = round_s / step->done * (step->of - step->done) - (passed_s - round_s);
+	return left > 0 ? left : 0;
+}
+
+static void session_report_step(struct session *s)
+{
+	double passed_s, round_s;
+
+	if (!s->on_step || !s->step.phase)
+		return;
+	passed_s = (double)(loop_now_ms(s->loop) - s->step_ms) / 1e3;
+	round_s = (double)(s->round_ms - s->step_ms) / 1e3;
+	s->step.left_s = session_seconds_left(&s->step, passed_s, round_s);
+	s->on_step(&s->step, s->arg);
+}
+
+void session_begin_step(struct session *s, const struct run_step *step)
+{
+	s->step = *step;
+	s->step_ms = s->round_ms = loop_now_ms(s->loop);
+	session_report_step(s);
+}
+
+void session_count_round(struct session *s)
+{
+	s->step.done += s->step.done < s->step.of;
+	s->round_ms = loop_now_ms(s->loop);
+	session_report_step(s);
 }
 
 bool session_stopped(const struct session *s)
@@ -86,6 +136,7 @@ static void session_on_heartbeat(void *arg)
 	for (unsigned int i = 0; i < s->r->host_count; i++)
 		agent_conn_ping(&s->conn[i], s->lease_ms ? s->lease_ms : SESSION_LEASE_MS);
 	loop_timer_set(s->heartbeat, HEARTBEAT_MS);
+	session_report_step(s);
 }
 
 void session_start_heartbeat(struct session *s)

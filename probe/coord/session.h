@@ -18,11 +18,16 @@
 struct session {
 	struct run *r;		/* its hosts are those of the session; borrowed */
 	const atomic_int *stop; /* NULL = cannot be stopped */
-	run_progress *progress; /* NULL = silent */
+	run_progress *progress; /* NULL = silent; of each event */
 	void *arg;
-	bool broken; /* a breaker stops the session until this is cleared */
-	unsigned int lease_ms; /* that agents have without a heartbeat; 0 = SESSION_LEASE_MS */
-	struct loop *loop;     /* of the caller; NULL = its own from session_open() on */
+	/* Of a fabric run; each may be NULL. */
+	run_progress *notice; /* as progress, for everyone */
+	void (*on_step)(const struct run_step *step, void *arg);
+	struct run_step step;	    /* the current one */
+	uint64_t step_ms, round_ms; /* its begin, and the end of its last round */
+	bool broken;		    /* a breaker stops the session until this is cleared */
+	unsigned int lease_ms;	    /* that agents have without a heartbeat; 0 = SESSION_LEASE_MS */
+	struct loop *loop;	    /* of the caller; NULL = its own from session_open() on */
 	bool own_loop;
 	struct loop_timer *heartbeat;
 	struct agent_conn *conn; /* owned; of each host of r */
@@ -35,8 +40,22 @@ int session_open(struct session *s, struct err *e);
 /* Ends all agents, at once those that are busy. */
 void session_close(struct session *s);
 
-/* Prints one line of progress. */
+/* Prints one line of progress, for those who want each event. */
 void session_report(const struct session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* The same for everyone. */
+void session_notice(const struct session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+
+/* Begins a step, of which phase (borrowed), number, count, of and seconds are given; reports it
+ * now, and with the heartbeats. */
+void session_begin_step(struct session *s, const struct run_step *step);
+
+/* Counts and reports a round of the current step. */
+void session_count_round(struct session *s);
+
+/* The time that is left of a step, by its estimate until its first round is over, then by its
+ * rounds. passed_s since its begin, round_s from then to the end of its last round. Pure. */
+double session_seconds_left(const struct run_step *step, double passed_s, double round_s);
 
 bool session_stopped(const struct session *s);
 bool session_ready(const struct session *s, unsigned int host);

@@ -70,6 +70,16 @@ int run_init(struct run *r, const struct fabric *f)
 	return 0;
 }
 
+void run_seconds_text(double seconds, char *buf, size_t size)
+{
+	if (seconds < 180)
+		snprintf(buf, size, "%.0f s", seconds);
+	else if (seconds < 10800)
+		snprintf(buf, size, "%.0f min", seconds / 60);
+	else
+		snprintf(buf, size, "%.1f h", seconds / 3600);
+}
+
 bool run_host_name_ok(const char *name)
 {
 	static const char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";

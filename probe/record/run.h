@@ -34,13 +34,31 @@ enum run_reading {
 	READ_QUIET_BEFORE,
 	READ_QUIET_AFTER,
 	READ_LOAD_BEFORE,
-	READ_LOAD_AFTER,   /* and before the incast */
-	READ_INCAST_AFTER, /* and before the negative control */
+	READ_LOAD_AFTER,
+	READ_INCAST_BEFORE,
+	READ_INCAST_AFTER,
+	READ_CONTROL_BEFORE,
 	READ_CONTROL_AFTER,
 	READ_COUNT,
 };
 
-/* The parts of a run in which pairs send. */
+/* The phases of a run with traffic, in their order; users name them. */
+enum run_stage {
+	STAGE_QUIET,
+	STAGE_MARKING,
+	STAGE_PAIRS,
+	STAGE_INCAST,
+	STAGE_CONTROL,
+	STAGE_SHARES,
+	STAGES,
+};
+
+#define STAGES_ALL ((1u << STAGES) - 1)
+
+/* "quiet", "marking", "pairs", "incast", "control", "shares" */
+extern const struct qos_word run_stage_words[];
+
+/* What a pair is part of. */
 enum run_phase {
 	PHASE_LOAD,	     /* every pair of ports, a few percent of the link */
 	PHASE_INCAST,	     /* several senders to one port, unpaced, on a lossless priority */
@@ -148,6 +166,7 @@ struct run {
 	enum fabric_level level;
 	uint8_t maintenance; /* priorities that incast loaded */
 	unsigned int load_percent;
+	unsigned int stages;   /* 1 << enum run_stage: those that ran to their end */
 	struct run_host *host; /* owned */
 	unsigned int host_count;
 	struct run_pair *pair; /* owned */
@@ -190,16 +209,46 @@ int run_save(const struct run *r, const struct folder *folder, struct err *e);
 /* Called with one line of progress for people ("h1: 312 MB captured"). May be NULL. */
 typedef void run_progress(const char *line, void *arg);
 
+/* The state of a run, for a bar of progress. */
+struct run_step {
+	const char *phase;	    /* "pairs" */
+	unsigned int number, count; /* phase 2 of 5; 0 = not one of the phases */
+	unsigned int done, of;	    /* rounds; of 0 = without rounds */
+	double seconds, left_s;	    /* estimates: of the phase, and of its rest; 0 = unknown */
+};
+
+/* Writes "48 s", and long times as "12 min" or "3.2 h". */
+void run_seconds_text(double seconds, char *buf, size_t size);
+
+/* Where a run reports to; each may be NULL. */
+struct run_watcher {
+	run_progress *detail; /* a line for those who want each event */
+	run_progress *notice; /* a line for everyone: the plan, warnings */
+	/* At the begin of a phase, after each round, and twice a second. */
+	void (*step)(const struct run_step *step, void *arg);
+	void *arg;
+};
+
+struct run_options {
+	const struct folder *dir; /* receives recordings, schedules, and run.json after each phase;
+				     NULL = store nothing */
+	const atomic_int *stop;	  /* NULL = cannot be stopped */
+	struct run_watcher watcher;
+	unsigned int stages; /* 1 << enum run_stage: the phases to run; 0 = all */
+};
+
+/* Reads a list of phases, "marking,pairs". -EINVAL: an unknown one, or one that needs priorities of
+ * f->maintenance where there are none. */
+int run_parse_stages(const char *list, const struct fabric *f, unsigned int *stages, struct err *e);
+
 /*
  * Runs a validation: connects to every host with the inventory's launcher and runs all phases.
  * traffic_s == 0: configuration only, no load. A host that does not answer is in r with its error;
- * the run continues without it. dir receives captures and the schedule; NULL = do not store them.
- * Fills *r, which is from run_init() and which the caller clears in any case. Returns 0 when all
- * phases ran; -errno when none could (no launcher, no host); -EINTR when it was stopped, with the
- * data so far in r.
+ * the run continues without it. Fills *r, which is from run_init() and which the caller clears in
+ * any case. Returns 0 when the phases ran; -errno when none could (no launcher, no host); -EINTR
+ * when it was stopped, with the data so far in r.
  */
-int run_fabric(const struct fabric *f, const struct folder *dir, const atomic_int *stop,
-	       run_progress *progress, void *arg, struct run *r, struct err *e);
+int run_fabric(const struct fabric *f, const struct run_options *o, struct run *r, struct err *e);
 
 /* Checks f->schedule, where it is a file, against the ports of the run: -EINVAL with
  * path:line:column and what was expected. */
@@ -207,8 +256,8 @@ int run_check_schedule(const struct fabric *f, struct run *r, struct err *e);
 
 /* The same without traffic: reads snapshots of all RDMA ports of the hosts, which need no ports in
  * f, twice, interval_ms apart, and nothing else. */
-int run_survey(const struct fabric *f, unsigned int interval_ms, const atomic_int *stop,
-	       run_progress *progress, void *arg, struct run *r, struct err *e);
+int run_survey(const struct fabric *f, unsigned int interval_ms, const struct run_options *o,
+	       struct run *r, struct err *e);
 
 /* Index of a run's ports by host and netdev, sorted once: a document may have millions of pairs,
  * each with two ports to look up. */

@@ -19,9 +19,20 @@
 #define RUN_PORTS_MAX 262144
 
 static const char *const reading_keys[READ_COUNT] = {
-	[READ_QUIET_BEFORE] = "quiet_before", [READ_QUIET_AFTER] = "quiet_after",
-	[READ_LOAD_BEFORE] = "load_before",   [READ_LOAD_AFTER] = "load_after",
-	[READ_INCAST_AFTER] = "incast_after", [READ_CONTROL_AFTER] = "control_after",
+	[READ_QUIET_BEFORE] = "quiet_before",	  [READ_QUIET_AFTER] = "quiet_after",
+	[READ_LOAD_BEFORE] = "load_before",	  [READ_LOAD_AFTER] = "load_after",
+	[READ_INCAST_BEFORE] = "incast_before",	  [READ_INCAST_AFTER] = "incast_after",
+	[READ_CONTROL_BEFORE] = "control_before", [READ_CONTROL_AFTER] = "control_after",
+};
+
+const struct qos_word run_stage_words[] = {
+	{"quiet", STAGE_QUIET},
+	{"marking", STAGE_MARKING},
+	{"pairs", STAGE_PAIRS},
+	{"incast", STAGE_INCAST},
+	{"control", STAGE_CONTROL},
+	{"shares", STAGE_SHARES},
+	{NULL, 0},
 };
 
 #define SPARSE(type, member, most)                                                                 \
@@ -52,6 +63,16 @@ static json_t *run_readings_to_json(const struct run_port *p)
 	return NULL;
 }
 
+/* A run of an earlier version read the counters once between two phases. */
+static void run_split_reading(struct run_port *p, enum run_reading before)
+{
+	if (!(p->has & 1u << (before + 1)) || p->has & 1u << before ||
+	    !(p->has & 1u << (before - 1)))
+		return;
+	p->reading[before] = p->reading[before - 1];
+	p->has |= 1u << before;
+}
+
 static int run_readings_from_json(const json_t *json, struct run_port *p, struct err *e)
 {
 	int err = json_is_object(json) ? 0 : err_set(e, -EINVAL, "no object");
@@ -67,6 +88,8 @@ static int run_readings_from_json(const json_t *json, struct run_port *p, struct
 		else
 			p->has |= 1u << i;
 	}
+	run_split_reading(p, READ_INCAST_BEFORE);
+	run_split_reading(p, READ_CONTROL_BEFORE);
 	return err;
 }
 
@@ -203,6 +226,39 @@ static json_t *run_marking_to_json(const struct run *r, const struct run_marking
 	return NULL;
 }
 
+static json_t *run_stages_to_json(unsigned int stages)
+{
+	json_t *out = json_array();
+
+	for (unsigned int i = 0; i < STAGES; i++)
+		if (stages & 1u << i)
+			out = json_list_add(out, json_string(qos_word_text(run_stage_words, i)));
+	return out;
+}
+
+/* A run of an earlier version names no phases. Unknown ones are of a later version. */
+static int run_parse_stage_list(const json_t *json, struct run *r, struct err *e)
+{
+	const json_t *list = json_object_get(json, "phases");
+
+	if (!list) {
+		r->stages = r->traffic ? 1u << STAGE_PAIRS : 0;
+		return 0;
+	}
+	if (!json_is_array(list))
+		return err_set(e, -EINVAL, "'phases': must be a list of texts");
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const char *word = json_string_value(json_array_get(list, i));
+		int stage = word ? qos_word_value(run_stage_words, word) : -EINVAL;
+
+		if (!word)
+			return err_set(e, -EINVAL, "'phases': must be a list of texts");
+		if (stage >= 0)
+			r->stages |= 1u << stage;
+	}
+	return 0;
+}
+
 json_t *run_to_json(const struct run *r)
 {
 	json_t *out = json_pack("{s:s}", "schema", RUN_SCHEMA), *pairs = json_array();
@@ -213,6 +269,7 @@ json_t *run_to_json(const struct run *r)
 	for (unsigned int i = 0; i < r->marking_count; i++)
 		marking = json_list_add(marking, run_marking_to_json(r, &r->marking[i]));
 	if (!(json_rows_write(out, JSON_ROWS(run_rows), r) |
+	      json_object_set_new(out, "phases", run_stages_to_json(r->stages)) |
 	      json_object_set_new(out, "pairs", pairs) |
 	      json_object_set_new(out, "marking", marking)))
 		return out;
@@ -409,6 +466,8 @@ int run_from_json(const json_t *json, struct run *r, struct err *e)
 	err = run_check_port_count(json_object_get(json, "hosts"), e);
 	if (!err)
 		err = json_rows_read(json, JSON_ROWS(run_rows), &made, e);
+	if (!err)
+		err = run_parse_stage_list(json, &made, e);
 	for (unsigned int i = 0; !err && i < made.host_count; i++)
 		if (!run_host_name_ok(made.host[i].name))
 			err = err_set(e, -EINVAL,

@@ -268,6 +268,7 @@ static int run_align(struct run *r, const struct fabric *f, const char *dir)
 	made.traffic = r->traffic;
 	made.level = r->level;
 	made.maintenance = r->maintenance;
+	made.stages = r->stages;
 	if (r->traffic)
 		made.load_percent = r->load_percent;
 	run_count_unlisted(r, f, &made);

@@ -92,8 +92,8 @@ const struct fabric_port *port_ctx_entry(const struct port_ctx *s);
 const struct gid *port_ctx_gid(const struct port_ctx *s);
 
 /* Counters around the load (READ_LOAD_BEFORE), the quiet baseline (READ_QUIET_BEFORE), the incast
- * (READ_LOAD_AFTER) or the negative control (READ_INCAST_AFTER). False when one of the two readings
- * is missing. reset may be NULL. */
+ * (READ_INCAST_BEFORE) or the negative control (READ_CONTROL_BEFORE). False when one of the two
+ * readings is missing. reset may be NULL. */
 bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct counters *delta,
 		    uint8_t reset[METRIC_COUNT]);
 

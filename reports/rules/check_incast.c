@@ -115,7 +115,7 @@ static uint64_t incast_sender_pauses(const struct port_ctx *s, enum run_phase ph
 bool incast_check_loss(const struct port_ctx *s, struct findings *out)
 {
 	struct incast_port in;
-	uint64_t paused, marks = incast_marks(s, READ_LOAD_AFTER);
+	uint64_t paused, marks = incast_marks(s, READ_INCAST_BEFORE);
 	char prios[24];
 	bool known;
 
@@ -124,8 +124,8 @@ bool incast_check_loss(const struct port_ctx *s, struct findings *out)
 		return false;
 	qos_prio_set_text(in.prios, prios, sizeof(prios));
 	finding_prios(out, in.prios);
-	incast_report_senders(s, PHASE_INCAST, READ_LOAD_AFTER, out);
-	paused = incast_sender_pauses(s, PHASE_INCAST, READ_LOAD_AFTER, &known);
+	incast_report_senders(s, PHASE_INCAST, READ_INCAST_BEFORE, out);
+	paused = incast_sender_pauses(s, PHASE_INCAST, READ_INCAST_BEFORE, &known);
 	if (in.losses)
 		finding_set(out, VERDICT_FAIL,
 			    "%llu packets to this port were lost in the incast on priority %s",
@@ -164,7 +164,7 @@ PORT_CHECK(check_incast_paused)
 	qos_prio_set_text(in.prios, prios, sizeof(prios));
 	if (!in.sent) {
 		finding_set(out, VERDICT_SKIP, "this port sent nothing in an incast");
-	} else if (!incast_pauses(s, READ_LOAD_AFTER, in.prios, &paused)) {
+	} else if (!incast_pauses(s, READ_INCAST_BEFORE, in.prios, &paused)) {
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "this port does not count the pauses that it receives");
 	} else {
@@ -229,7 +229,7 @@ PORT_CHECK(check_incast_marks)
 
 PORT_CHECK(check_incast_control)
 {
-	uint64_t marks = incast_marks(s, READ_INCAST_AFTER), paused;
+	uint64_t marks = incast_marks(s, READ_CONTROL_BEFORE), paused;
 	struct incast_port in;
 	char prios[24];
 	bool known;
@@ -241,8 +241,8 @@ PORT_CHECK(check_incast_control)
 		finding_set(out, VERDICT_SKIP, "no negative control in this run");
 		return;
 	}
-	incast_report_senders(s, PHASE_CONTROL, READ_INCAST_AFTER, out);
-	paused = incast_sender_pauses(s, PHASE_CONTROL, READ_INCAST_AFTER, &known);
+	incast_report_senders(s, PHASE_CONTROL, READ_CONTROL_BEFORE, out);
+	paused = incast_sender_pauses(s, PHASE_CONTROL, READ_CONTROL_BEFORE, &known);
 	if (paused)
 		finding_set(out, VERDICT_FAIL,
 			    "the senders of an incast were paused on lossy priority %s", prios);
@@ -430,7 +430,7 @@ PORT_CHECK(check_incast_canary)
 		if (incast_is_held(alone, pair))
 			held = pair;
 	}
-	if (incast_pauses(s, READ_LOAD_AFTER, canary.prios, &paused) && paused)
+	if (incast_pauses(s, READ_INCAST_BEFORE, canary.prios, &paused) && paused)
 		finding_evidence(out, EVIDENCE_COUNTER, "%llu pauses received on its priority",
 				 (count_t)paused);
 	if (!compared && !failed)

@@ -401,6 +401,9 @@ FABRIC_CHECK(check_meta_ports)
 		finding_set(out, VERDICT_FAIL,
 			    c->alone ? "no RoCE port was found on this host"
 				     : "no port of the inventory was found: nothing was checked");
+	else if (c->run->traffic && !c->run->pair_count && !(c->run->stages & 1u << STAGE_PAIRS))
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "traffic was not tested: phase pairs did not run to its end");
 	else if (c->run->traffic && !c->run->pair_count)
 		finding_set(
 			out, VERDICT_FAIL,

@@ -102,6 +102,56 @@ scheduled()
 		(.text | contains("no two ports form a pair"))' <<<"$output"
 }
 
+@test "--phases chooses; what was left out is no pass, and an unknown phase is refused" {
+	refused "--phases quiet,pear: unknown phase 'pear'" "$dir/here.yaml" --phases quiet,pear
+	refused 'expected a list of quiet, marking, pairs, incast, control, shares' "$dir/here.yaml" --phases ''
+	refused 'phase incast needs --maintenance PRIOS' "$dir/here.yaml" --phases incast
+	refused '--phases excludes --no-traffic and --from' "$dir/here.yaml" --phases quiet --no-traffic
+	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run" --phases quiet --json
+	echo "$stderr"
+	((status == 1 || status == 4))
+	jq -e '.phases == ["quiet"] and .pairs == [] and .marking == []' "$dir/run/run.json"
+	jq -e 'all(.hosts[].ports[].readings; .quiet_after and (.load_before | not))' "$dir/run/run.json"
+	jq -e '.findings[] | select(.rule == "RC-META-010") | .verdict == "INCONCLUSIVE" and
+		(.text | contains("phase pairs did not run to its end"))' <<<"$output"
+	run ! grep -q 'phase pairs' <<<"$stderr"
+}
+
+@test "the plan comes first, then a line for each phase; --quiet prints neither" {
+	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
+	diff - <(grep -v 'run folder' <<<"$stderr") <<-'END'
+		rocecheck: connect
+		rocecheck: collect
+		rocecheck: phase quiet: about 1 s, no traffic (traffic of others while this run sends nothing)
+		rocecheck: phase marking: about 2 s, 0.1 MB, at most 1 % of a link (DSCP, ECN and MTU of each path)
+		rocecheck: phase pairs: about 4 s, 12.5 MB, at most 5 % of a link (delivery between pairs of ports)
+		rocecheck: all phases: about 7 s, 12.7 MB
+		rocecheck: quiet (1 of 3): about 1 s left
+		rocecheck: marking (2 of 3): 0 of 1 round, about 2 s left
+		rocecheck: pairs (3 of 3): 0 of 2 rounds, about 4 s left
+		rocecheck: collect
+	END
+	run --separate-stderr "$rocecheck" -q validate "$dir/here.yaml" --out "$dir/run"
+	[ -z "$stderr" ]
+}
+
+@test "a terminal has a bar of its width, which is erased before the report" {
+	script -qec "sh -c 'stty cols 40; exec $rocecheck --color never validate $dir/here.yaml --out $dir/run'" \
+		/dev/null >"$dir/screen" || true
+	python3 - "$dir/screen" <<-'PY'
+		import re, sys
+		text = open(sys.argv[1], newline="").read().replace("\r\n", "\n")
+		bars = re.findall("\r([^\r\n\x1b]*)\x1b\\[K", text)
+		assert any(b.startswith("quiet (1 of 3) [    ") for b in bars), bars
+		assert any(b.startswith("pairs (3 of 3) [##########          ]") for b in bars), bars
+		assert max(map(len, bars)) == 39, bars
+		rest = re.sub("\r[^\r\n\x1b]*\x1b\\[K", "", text)
+		assert "\x1b" not in rest and "\r" not in rest, rest
+		assert "\nFAIL  fabric here" in rest and "of 3)" not in rest, rest
+		assert "\r\x1b[K" in text.split("FAIL  fabric here")[0], text
+	PY
+}
+
 @test "snapshots alone are judged; the reports go where they were asked to" {
 	run --separate-stderr "$rocecheck" validate --from "$dir/snaps" --profile lab --json \
 		--format junit="$dir/j.xml" --format text="$dir/t.txt"

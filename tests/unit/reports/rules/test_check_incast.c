@@ -29,7 +29,7 @@ static void incast(struct fabric_run *f)
 	f->run.level = LEVEL_MAINTENANCE;
 	f->run.maintenance = 1 << 3;
 	for (unsigned int i = 0; i < 2; i++) {
-		for (unsigned int r = READ_INCAST_AFTER; r < READ_COUNT; r++)
+		for (unsigned int r = READ_INCAST_BEFORE; r < READ_COUNT; r++)
 			f->port[i].reading[r] = f->port[i].reading[READ_LOAD_AFTER];
 		add_pair(f, i, PHASE_INCAST, 3);
 		add_pair(f, i, PHASE_CONTROL, 0);
