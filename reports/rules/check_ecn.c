@@ -88,7 +88,7 @@ static void ecn_captured_marks(const struct port_ctx *s, uint64_t *ce, uint64_t 
 static bool ecn_count_marks(const struct port_ctx *s, struct findings *out, uint64_t *ce,
 			    uint64_t *cnp)
 {
-	static const enum run_reading first[] = {READ_LOAD_BEFORE, READ_LOAD_AFTER};
+	static const enum run_reading first[] = {READ_LOAD_BEFORE, READ_INCAST_BEFORE};
 	struct counters delta;
 	bool known = false;
 

@@ -208,13 +208,13 @@ PORT_CHECK(check_incast_marks)
 		finding_set(out, VERDICT_SKIP, "the profile sends RoCE without ECN");
 		return;
 	}
-	if (!port_ctx_delta(s, READ_LOAD_AFTER, &delta, NULL) ||
+	if (!port_ctx_delta(s, READ_INCAST_BEFORE, &delta, NULL) ||
 	    !counters_has(&delta, METRIC_ECN_MARKED_RX, 0)) {
 		finding_set(out, VERDICT_INCONCLUSIVE, "this port does not count CE marks");
 		return;
 	}
 	marks = evidence_counter(out, s, &delta, METRIC_ECN_MARKED_RX, 0);
-	paused = incast_sender_pauses(s, PHASE_INCAST, READ_LOAD_AFTER, &known);
+	paused = incast_sender_pauses(s, PHASE_INCAST, READ_INCAST_BEFORE, &known);
 	if (marks)
 		finding_set(out, VERDICT_PASS, "the switch marked packets %llu times in an incast",
 			    (count_t)marks);

@@ -180,8 +180,8 @@ static void pfc_sum_prios(const struct port_ctx *s, const struct counters *delta
 
 PORT_CHECK(check_pfc_lossy_pause)
 {
-	static const enum run_reading first[] = {READ_LOAD_BEFORE, READ_LOAD_AFTER,
-						 READ_INCAST_AFTER};
+	static const enum run_reading first[] = {READ_LOAD_BEFORE, READ_INCAST_BEFORE,
+						 READ_CONTROL_BEFORE};
 	uint8_t lossy = (uint8_t)~s->want->pfc_enabled, known = 0, grown = 0;
 	struct counters delta;
 	char set[64];
