@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "probe/record/run_port.h"
 #include "reports/engine/tcp_share.h"
 
 /* A profile that was loaded has a name. */
@@ -303,13 +304,7 @@ const struct gid *port_ctx_gid(const struct port_ctx *s)
 bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct counters *delta,
 		    uint8_t reset[METRIC_COUNT])
 {
-	const struct run_port *p = s->run_port;
-	unsigned int both = 1u << first | 1u << (first + 1);
-
-	if (!p || (p->has & both) != both)
-		return false;
-	counters_delta(&p->reading[first], &p->reading[first + 1], delta, reset);
-	return true;
+	return s->run_port && run_port_delta(s->run_port, first, delta, reset);
 }
 
 bool port_ctx_owns(const struct port_ctx *s, const uint8_t address[16])

@@ -6,26 +6,23 @@
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
 
-/* Sums RoCE packets sent and received under load over all ports. Only Soft-RoCE counts every packet
- * at both ends; false when a port is no Soft-RoCE, was not read, or counted nothing. */
-static bool transport_packet_sums(const struct rule_context *c, uint64_t *sent, uint64_t *arrived)
+/* RoCE packets of all ports of the run under load. */
+static struct packet_account transport_account(const struct rule_context *c)
 {
+	struct packet_account a = {.known = true};
 	const struct run *run = c->run;
 	struct counters delta;
 	struct port_ctx s;
 
-	*sent = *arrived = 0;
 	for (unsigned int i = 0; i < run->host_count; i++)
 		for (unsigned int k = 0; k < run->host[i].port_count; k++) {
-			if (!port_ctx_at(c, i, k, &s) || s.port->kind != PORT_SOFT_ROCE ||
-			    !port_ctx_delta(&s, READ_LOAD_BEFORE, &delta, NULL) ||
-			    !counters_has(&delta, METRIC_RDMA_TX_PACKETS, 0) ||
-			    !counters_has(&delta, METRIC_RDMA_RX_PACKETS, 0))
-				return false;
-			*sent += delta.value[METRIC_RDMA_TX_PACKETS][0];
-			*arrived += delta.value[METRIC_RDMA_RX_PACKETS][0];
+			bool read = port_ctx_at(c, i, k, &s) &&
+				    port_ctx_delta(&s, READ_LOAD_BEFORE, &delta, NULL);
+
+			packet_account_add(&a, read && s.port->kind == PORT_SOFT_ROCE,
+					   read ? &delta : NULL);
 		}
-	return *sent > 0;
+	return a;
 }
 
 /* Retries without a gap: late responses if no packet is missing in the sums. */
@@ -33,23 +30,23 @@ static void transport_report_retries(const struct port_ctx *s, count_t unexplain
 				     struct findings *out)
 {
 	const char *retries = unexplained == 1 ? "retry" : "retries";
-	uint64_t sent, arrived;
+	struct packet_account a = transport_account(s->c);
 
-	if (!transport_packet_sums(s->c, &sent, &arrived) || arrived > sent)
+	if (!a.known || !a.sent || a.arrived > a.sent)
 		finding_set(
 			out, VERDICT_WARN,
 			"%llu %s without a sequence error: late responses, or a lost last packet",
 			unexplained, retries);
-	else if (arrived < sent)
+	else if (a.arrived < a.sent)
 		finding_set(out, VERDICT_WARN,
 			    "%llu %s without a sequence error, and %llu of %llu packets never "
 			    "arrived: a lost last packet or response",
-			    unexplained, retries, (count_t)(sent - arrived), (count_t)sent);
+			    unexplained, retries, (count_t)(a.sent - a.arrived), (count_t)a.sent);
 	else
 		finding_set(out, VERDICT_PASS,
 			    "%llu %s, but all %llu packets sent by the ports of the run arrived: "
 			    "late responses",
-			    unexplained, retries, (count_t)sent);
+			    unexplained, retries, (count_t)a.sent);
 }
 
 PORT_CHECK(check_transport_retransmits)
@@ -181,55 +178,46 @@ PORT_CHECK(check_transport_icrc)
 		finding_set(out, VERDICT_PASS, "every checked packet has a good ICRC");
 }
 
-/* Counts drops of the host itself. either: drops in a priority that rocecheck's own TCP shares.
- * False when only the sum of the port is counted, which includes other protocols. */
-static bool transport_own_discards(const struct port_ctx *s, const struct counters *delta,
-				   struct findings *out, uint64_t *count, uint64_t *either)
+static void transport_drop_evidence(const struct port_ctx *s, const struct counters *delta,
+				    struct findings *out)
 {
-	static const enum metric drops[] = {METRIC_PRIO_RX_DISCARDS, METRIC_OUT_OF_BUFFER};
-	uint8_t tcp = port_ctx_tcp_prios(s);
-	bool known = false;
+	static const enum metric drops[] = {METRIC_PRIO_RX_DISCARDS, METRIC_PRIO_RX_CONGESTED,
+					    METRIC_RDMA_RX_DISCARDS, METRIC_OUT_OF_BUFFER};
 
-	*count = *either = 0;
 	for (unsigned int i = 0; i < ARRAY_SIZE(drops); i++) {
 		unsigned int prio = port_ctx_metric_prio(s, drops[i]);
-		bool shared = metric_table[drops[i]].by_prio && tcp & 1u << prio;
 
-		if (!counters_has(delta, drops[i], prio))
-			continue;
-		known = true;
-		*(shared ? either : count) += evidence_counter(out, s, delta, drops[i], prio);
+		if (counters_has(delta, drops[i], prio))
+			evidence_counter(out, s, delta, drops[i], prio);
 	}
-	return known;
 }
 
 PORT_CHECK(check_transport_discards)
 {
+	uint8_t prios = (uint8_t)(1u << port_ctx_metric_prio(s, METRIC_PRIO_RX_DISCARDS));
 	struct counters delta;
-	uint64_t count, either, any;
+	struct host_drops d;
 
 	port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL);
-	if (transport_own_discards(s, &delta, out, &count, &either)) {
-		if (count)
-			finding_set(out, VERDICT_FAIL, "the host dropped %llu RoCE packets",
-				    (count_t)count);
-		else if (either)
-			finding_set(out, VERDICT_WARN,
-				    "the host dropped %llu packets in a priority that RoCE and "
-				    "rocecheck's own TCP share: the counter cannot separate them",
-				    (count_t)either);
-		else
-			finding_set(out, VERDICT_PASS, "the host dropped no RoCE packet");
-		return;
-	}
-	if (!counters_has(&delta, METRIC_RX_DISCARDS, 0)) {
+	host_drops_count(&delta, prios, port_ctx_tcp_prios(s), &d);
+	transport_drop_evidence(s, &delta, out);
+	if (!d.known && d.any_known)
+		evidence_counter(out, s, &delta, METRIC_RX_DISCARDS, 0);
+	if (d.roce + d.no_buffer)
+		finding_set(out, VERDICT_FAIL, "the host dropped %llu RoCE packets",
+			    (count_t)(d.roce + d.no_buffer));
+	else if (d.shared)
+		finding_set(out, VERDICT_WARN,
+			    "the host dropped %llu packets in a priority that RoCE and "
+			    "rocecheck's own TCP share: the counter cannot separate them",
+			    (count_t)d.shared);
+	else if (d.known)
+		finding_set(out, VERDICT_PASS, "the host dropped no RoCE packet");
+	else if (!d.any_known)
 		finding_set(out, VERDICT_INCONCLUSIVE, "discards are not counted on this port");
-		return;
-	}
-	any = evidence_counter(out, s, &delta, METRIC_RX_DISCARDS, 0);
-	if (any)
+	else if (d.any)
 		finding_set(out, VERDICT_WARN, "the host dropped %llu packets, of any protocol",
-			    (count_t)any);
+			    (count_t)d.any);
 	else
 		finding_set(out, VERDICT_PASS, "the host dropped no packet");
 }

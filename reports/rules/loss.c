@@ -34,6 +34,40 @@ static uint64_t loss_count_unexplained(const struct counters *delta, bool soft,
 	       loss_counter(delta, METRIC_ADAPTIVE_RETRANSMITS, 0, NULL);
 }
 
+void packet_account_add(struct packet_account *a, bool soft, const struct counters *delta)
+{
+	if (!soft || !delta || !counters_has(delta, METRIC_RDMA_TX_PACKETS, 0) ||
+	    !counters_has(delta, METRIC_RDMA_RX_PACKETS, 0)) {
+		a->known = false;
+		return;
+	}
+	a->sent += delta->value[METRIC_RDMA_TX_PACKETS][0];
+	a->arrived += delta->value[METRIC_RDMA_RX_PACKETS][0];
+}
+
+/* Drops of the receiving host in these priorities. */
+static uint64_t loss_prio_drops(const struct counters *delta, uint8_t prios, bool *known)
+{
+	uint64_t sum = 0;
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (prios & 1u << prio)
+			sum += loss_counter(delta, METRIC_PRIO_RX_DISCARDS, prio, known) +
+			       loss_counter(delta, METRIC_PRIO_RX_CONGESTED, prio, NULL);
+	return sum;
+}
+
+void host_drops_count(const struct counters *delta, uint8_t prios, uint8_t tcp,
+		      struct host_drops *d)
+{
+	*d = (struct host_drops){.known = false};
+	d->roce = loss_prio_drops(delta, prios & (uint8_t)~tcp, &d->known) +
+		  loss_counter(delta, METRIC_RDMA_RX_DISCARDS, 0, &d->known);
+	d->shared = loss_prio_drops(delta, prios & tcp, &d->known);
+	d->no_buffer = loss_counter(delta, METRIC_OUT_OF_BUFFER, 0, &d->known);
+	d->any = loss_counter(delta, METRIC_RX_DISCARDS, 0, &d->any_known);
+}
+
 void loss_count(const struct counters *delta, bool soft, int prio, struct loss *loss)
 {
 	uint64_t rnr_tx, rnr_rx;
@@ -49,8 +83,8 @@ void loss_count(const struct counters *delta, bool soft, int prio, struct loss *
 				    soft ? rnr_rx : 0);
 	loss->responses = loss_counter(delta, METRIC_RESPONSE_LOST, 0, NULL);
 	if (prio >= 0)
-		loss->discards = loss_counter(delta, METRIC_PRIO_RX_DISCARDS, (unsigned int)prio,
-					      &loss->discards_known);
+		loss->discards = loss_prio_drops(delta, (uint8_t)(1u << prio),
+						 &loss->discards_known);
 	loss->dead = saturating_sub(loss_counter(delta, METRIC_RETRY_EXCEEDED, 0, NULL),
 				    loss_counter(delta, METRIC_RNR_EXCEEDED, 0, NULL));
 	loss->unexplained = loss_count_unexplained(delta, soft, loss);

@@ -23,6 +23,29 @@ struct loss {
  * that of RoCE, negative when unknown. */
 void loss_count(const struct counters *delta, bool soft, int prio, struct loss *loss);
 
+/* RoCE packets of several ports. Only Soft-RoCE counts every packet at both ends: there a
+ * difference of the sums is a loss. Begins with .known = true. */
+struct packet_account {
+	bool known; /* every port is Soft-RoCE, was read, and counts packets */
+	uint64_t sent, arrived;
+};
+
+/* Adds a port; delta NULL: not read. */
+void packet_account_add(struct packet_account *a, bool soft, const struct counters *delta);
+
+/* Packets that crossed the fabric and were dropped by the receiving host. */
+struct host_drops {
+	bool known;	    /* the port counts drops of RoCE */
+	uint64_t roce;	    /* in these priorities, or by the RDMA device */
+	uint64_t shared;    /* in those of them that rocecheck's own TCP shares */
+	uint64_t no_buffer; /* found no receive buffer of the application */
+	bool any_known;
+	uint64_t any; /* of any protocol, the sum of the port */
+};
+
+void host_drops_count(const struct counters *delta, uint8_t prios, uint8_t tcp,
+		      struct host_drops *d);
+
 /* The same around the load, and adds each counter as evidence of the current finding. */
 void loss_gather(const struct port_ctx *s, struct loss *loss, struct findings *out);
 

@@ -31,23 +31,22 @@ static void judge_corruption(struct judge *j, unsigned int i)
 static void judge_discards(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t any = judge_delta(e, METRIC_RX_DISCARDS, ALL);
 	uint64_t high = judge_delta(e, METRIC_BUFFER_HIGH, ALL);
 	uint64_t stalls = judge_delta(e, METRIC_PCI_STALLS, ALL);
 
-	if (e->discarded)
+	if (e->drops.roce)
 		judge_add_reason(j, REASON_HOST_DISCARD, (int)i, VERDICT_NOWHERE,
 				 "%s itself dropped %llu RoCE packets that had crossed the fabric",
-				 judge_host(j, i), LL(e->discarded));
-	if (e->either)
+				 judge_host(j, i), LL(e->drops.roce));
+	if (e->drops.shared)
 		judge_add_reason(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
 				 "%s itself dropped %llu packets in priorities that RoCE and "
 				 "rocecheck's own TCP share: the counters cannot separate them",
-				 judge_host(j, i), LL(e->either));
-	else if (any && !e->discarded)
+				 judge_host(j, i), LL(e->drops.shared));
+	else if (e->drops.any && !e->drops.roce)
 		judge_add_reason(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
 				 "%s itself dropped %llu packets, of any protocol",
-				 judge_host(j, i), LL(any));
+				 judge_host(j, i), LL(e->drops.any));
 	if (high || stalls)
 		judge_add_reason(
 			j, REASON_PRESSURE, (int)i, VERDICT_NOWHERE,
@@ -131,7 +130,7 @@ static void judge_loss(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
 	const struct loss *loss = &e->loss;
-	uint64_t explained = e->corrupted + e->discarded;
+	uint64_t explained = e->corrupted + e->drops.roce;
 
 	if (loss->gaps > explained)
 		say_gaps(j, i, loss->gaps - explained);
@@ -156,7 +155,7 @@ static void judge_receivers(struct judge *j, unsigned int i)
 	uint64_t died = judge_delta(e, METRIC_RNR_EXCEEDED, ALL);
 	uint64_t sent = judge_delta(e, METRIC_RNR_NAK_TX, ALL);
 	uint64_t got = judge_delta(e, METRIC_RNR_NAK_RX, ALL);
-	uint64_t no_buffer = judge_delta(e, METRIC_OUT_OF_BUFFER, ALL);
+	uint64_t no_buffer = e->drops.no_buffer;
 
 	if (died && !traffic_verdict_has(j->out, REASON_RNR_DIED))
 		judge_add_reason(j, REASON_RNR_DIED, (int)i, VERDICT_NOWHERE,

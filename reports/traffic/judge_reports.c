@@ -81,7 +81,7 @@ static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigne
 		       unsigned int class, const struct traffic_class_result *r)
 {
 	struct judged_end *at = &j->end[end];
-	uint64_t no_buffer = judge_delta(at, METRIC_OUT_OF_BUFFER, 0xff);
+	uint64_t no_buffer = at->drops.no_buffer;
 	uint64_t lost = without(r->gaps, at->excused);
 	char what[120], name[JUDGE_NAME_MAX];
 

@@ -16,49 +16,42 @@
 struct account {
 	bool valid; /* a difference tells of a loss */
 	bool equal; /* whatever the reading is worth: nothing is missing */
-	uint64_t sent, came;
+	struct packet_account sum;
 	uint64_t there, back; /* lost */
 };
 
-static bool counts_packets(const struct judged_end *e)
-{
-	return e->known && e->seen->soft && !e->seen->user_count &&
-	       counters_has(&e->load, METRIC_RDMA_TX_PACKETS, 0) &&
-	       counters_has(&e->load, METRIC_RDMA_RX_PACKETS, 0);
-}
-
-static bool missing(const struct judged_end *from, const struct judged_end *to, uint64_t *lost)
+/* False when more arrived than was sent: somebody else sends to that port. */
+static bool judge_missing(const struct judged_end *from, const struct judged_end *to,
+			  uint64_t *lost)
 {
 	uint64_t sent = from->load.value[METRIC_RDMA_TX_PACKETS][0];
-	uint64_t came = to->load.value[METRIC_RDMA_RX_PACKETS][0];
+	uint64_t arrived = to->load.value[METRIC_RDMA_RX_PACKETS][0];
 
-	*lost = sent - came;
-	return came <= sent; /* else somebody else sends to it */
+	*lost = sent - arrived;
+	return arrived <= sent;
 }
 
-static void take_account(const struct judge *j, struct account *a)
+static void judge_account_ports(const struct judge *j, struct account *a)
 {
-	*a = (struct account){.valid = j->in->end_count >= 2};
-	for (unsigned int i = 0; i < j->in->end_count && a->valid; i++) {
+	*a = (struct account){.sum = {.known = j->in->end_count >= 2}};
+	for (unsigned int i = 0; i < j->in->end_count; i++) {
 		const struct judged_end *e = &j->end[i];
 
-		a->valid = counts_packets(e);
-		a->sent += e->load.value[METRIC_RDMA_TX_PACKETS][0];
-		a->came += e->load.value[METRIC_RDMA_RX_PACKETS][0];
+		packet_account_add(&a->sum, e->seen->soft && !e->seen->user_count,
+				   e->known ? &e->load : NULL);
 	}
-	if (a->came > a->sent)
-		a->valid = false;
+	a->valid = a->sum.known && a->sum.arrived <= a->sum.sent;
 	if (a->valid && j->in->end_count == 2)
-		a->valid = missing(&j->end[0], &j->end[1], &a->there) &&
-			   missing(&j->end[1], &j->end[0], &a->back);
-	a->equal = a->valid && a->sent == a->came;
+		a->valid = judge_missing(&j->end[0], &j->end[1], &a->there) &&
+			   judge_missing(&j->end[1], &j->end[0], &a->back);
+	a->equal = a->valid && a->sum.sent == a->sum.arrived;
 	a->valid &= j->in->accountable;
 }
 
 /* An answer that never came holds its queue pair for the whole ACK timeout; so does a host that
  * gets no processor for so long. Where messages wait about as long in their queue, one more tells
  * nothing. */
-static bool waited_so_long(const struct judge *j, unsigned int end)
+static bool retries_waited(const struct judge *j, unsigned int end)
 {
 	uint64_t timeout_ns = (uint64_t)NS_PER_UNIT << j->end[end].timeout;
 
@@ -95,8 +88,8 @@ static void say_soft(struct judge *j, unsigned int i, const struct account *a)
 		judge_add_reason(j, REASON_ACCOUNTED, (int)i, VERDICT_NOWHERE,
 				 "%s: %llu retries and duplicates, but all %llu packets sent by "
 				 "both ends arrived",
-				 judge_host(j, i), LL(e->loss.unexplained), LL(a->sent));
-	else if (e->timeout >= TIMEOUT_TRUSTED && !a->equal && waited_so_long(j, i))
+				 judge_host(j, i), LL(e->loss.unexplained), LL(a->sum.sent));
+	else if (e->timeout >= TIMEOUT_TRUSTED && !a->equal && retries_waited(j, i))
 		judge_add_reason(
 			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
 			"%s: %llu retries and duplicates, and a message that waited for the whole "
@@ -161,12 +154,12 @@ static void judge_account(struct judge *j, const struct account *a)
 		judge_add_reason(
 			j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
 			"of %llu packets, %llu from %s to %s and %llu back never arrived%s",
-			LL(a->sent), LL(a->there), judge_host(j, 0), judge_host(j, 1), LL(a->back),
-			why);
+			LL(a->sum.sent), LL(a->there), judge_host(j, 0), judge_host(j, 1),
+			LL(a->back), why);
 	else
 		judge_add_reason(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
-				 "of %llu packets, %llu never arrived%s", LL(a->sent),
-				 LL(a->sent - a->came), why);
+				 "of %llu packets, %llu never arrived%s", LL(a->sum.sent),
+				 LL(a->sum.sent - a->sum.arrived), why);
 }
 
 void judge_retries(struct judge *j)
@@ -174,7 +167,7 @@ void judge_retries(struct judge *j)
 	struct account a;
 	bool lost;
 
-	take_account(j, &a);
+	judge_account_ports(j, &a);
 	judge_account(j, &a);
 	lost = loss_said(j);
 	for (unsigned int i = 0; i < j->in->end_count; i++) {

@@ -339,12 +339,6 @@ static bool verdict_program_died(const struct verdict_pair *pair)
 	return judge_remote_gone(pair) || verdict_hung_unheard(a, b) || verdict_hung_unheard(b, a);
 }
 
-static uint64_t verdict_dropped(const struct judged_end *e, unsigned int prios)
-{
-	return judge_delta(e, METRIC_PRIO_RX_DISCARDS, (uint8_t)prios) +
-	       judge_delta(e, METRIC_PRIO_RX_CONGESTED, (uint8_t)prios);
-}
-
 /* Computes the facts of one port that all judges use. */
 static void verdict_prepare_end(const struct verdict_input *in, const struct run_port *seen,
 				struct judged_end *e)
@@ -359,10 +353,8 @@ static void verdict_prepare_end(const struct verdict_input *in, const struct run
 	loss_count(&e->net, seen->soft, -1, &e->loss);
 	e->corrupted = judge_delta(e, METRIC_ICRC_ERRORS, prios) +
 		       judge_delta(e, METRIC_RX_CRC_ERRORS, prios);
-	e->discarded = verdict_dropped(e, prios & ~in->tcp) +
-		       judge_delta(e, METRIC_RDMA_RX_DISCARDS, prios);
-	e->either = verdict_dropped(e, prios & in->tcp);
-	e->excused = judge_delta(e, METRIC_OUT_OF_BUFFER, 0xff) + e->discarded + e->corrupted;
+	host_drops_count(&e->net, prios, in->tcp, &e->drops);
+	e->excused = e->drops.no_buffer + e->drops.roce + e->corrupted;
 	e->unsent = judge_delta(e, METRIC_SEND_ERRORS, prios) +
 		    judge_delta(e, METRIC_TX_DISCARDS, prios);
 	e->paused = judge_delta(e, METRIC_PFC_RX_FRAMES, 0xff) +

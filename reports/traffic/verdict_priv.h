@@ -12,21 +12,20 @@
 
 struct judged_end {
 	const struct run_port *seen;
-	bool known;	      /* counters around the load are there */
-	struct counters load; /* growth under load */
-	struct counters net;  /* without what the baseline explains */
-	struct loss loss;     /* of net */
-	uint64_t corrupted;   /* packets */
-	uint64_t discarded;   /* by this host: of the lossless priorities, or RoCE */
-	uint64_t either;      /* discarded in priorities that TCP of ours had part in */
-	uint64_t excused;     /* datagrams that this host had no room for, or dropped, or found
-			       * corrupt; judge_reports() takes off what it has explained by it */
-	uint64_t unsent;      /* that this host could not send */
-	uint64_t paused;      /* signs of PFC pause received */
-	bool remote_gone;     /* a program of a pair of this port vanished, or hung */
-	bool strict;	      /* a pair of this port never repeats: its losses are told there */
-	unsigned int timeout; /* ACK timeout code in use, the smallest of its pairs; 0 = none of
-			       * them has a timer */
+	bool known;		 /* counters around the load are there */
+	struct counters load;	 /* growth under load */
+	struct counters net;	 /* without what the baseline explains */
+	struct loss loss;	 /* of net */
+	uint64_t corrupted;	 /* packets */
+	struct host_drops drops; /* in the lossless priorities */
+	uint64_t excused;	 /* datagrams that this host had no room for, or dropped, or found
+				  * corrupt; judge_reports() takes off what it has explained by it */
+	uint64_t unsent;	 /* that this host could not send */
+	uint64_t paused;	 /* signs of PFC pause received */
+	bool remote_gone;	 /* a program of a pair of this port vanished, or hung */
+	bool strict;		 /* a pair of this port never repeats: its losses are told there */
+	unsigned int timeout;	 /* ACK timeout code in use, the smallest of its pairs; 0 = none of
+				  * them has a timer */
 };
 
 struct judge {

@@ -356,6 +356,7 @@ static void only_port_discards(struct fabric_run *f)
 {
 	lose_metric(f, METRIC_PRIO_RX_DISCARDS);
 	lose_metric(f, METRIC_OUT_OF_BUFFER);
+	lose_metric(f, METRIC_RDMA_RX_DISCARDS);
 	grow(f, 1, METRIC_RX_DISCARDS, 0, 8);
 }
 
