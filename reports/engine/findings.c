@@ -203,6 +203,11 @@ void finding_prios(struct findings *out, uint8_t prio_set)
 		f->prio_set = prio_set;
 }
 
+const char *finding_rule_id(const struct findings *out)
+{
+	return out->err || !out->count ? "" : out->list[out->count - 1].rule->id;
+}
+
 enum verdict finding_verdict(const struct findings *out)
 {
 	if (out->err || !out->count)

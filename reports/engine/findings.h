@@ -111,6 +111,9 @@ void finding_rule(struct findings *out, const struct rule *rule);
 /* Replaces the priorities of the finding. */
 void finding_prios(struct findings *out, uint8_t prio_set);
 
+/* Returns the rule id of the finding begun last; "" without one. */
+const char *finding_rule_id(const struct findings *out);
+
 /* Returns the verdict of the finding begun last; INCONCLUSIVE without one. */
 enum verdict finding_verdict(const struct findings *out);
 

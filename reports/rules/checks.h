@@ -109,6 +109,9 @@ PORT_CHECK(check_transport_icrc);
 PORT_CHECK(check_transport_discards);
 PORT_CHECK(check_transport_dropped);
 
+/* port_events.c: by the rule id */
+PORT_CHECK(check_port_events);
+
 /* check_env.c */
 PORT_CHECK(check_env_guest);
 PORT_CHECK(check_env_iwarp);

@@ -3,6 +3,7 @@
  * What the counters of each port say. A gap that a corrupted or discarded packet explains is told
  * as that; a NAK at the sender is told only where the receiver does not count gaps itself.
  */
+#include "reports/rules/port_events.h"
 #include "reports/traffic/verdict_priv.h"
 
 #define LL(n)	 ((unsigned long long)(n))
@@ -13,8 +14,6 @@
 static void judge_corruption(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t bad = judge_delta(e, METRIC_RDMA_RX_ERRORS, ALL);
-	uint64_t symbols = judge_delta(e, METRIC_SYMBOL_ERRORS, ALL);
 
 	if (e->corrupted)
 		judge_add_reason(
@@ -22,17 +21,11 @@ static void judge_corruption(struct judge *j, unsigned int i)
 			"%s: %llu packets received with a bad ICRC, %llu frames with a bad FCS",
 			judge_host(j, i), LL(judge_delta(e, METRIC_ICRC_ERRORS, ALL)),
 			LL(judge_delta(e, METRIC_RX_CRC_ERRORS, ALL)));
-	if (bad || symbols)
-		judge_add_reason(j, REASON_BAD_PACKETS, (int)i, VERDICT_NOWHERE,
-				 "%s: %llu invalid RoCE packets, %llu symbol errors on the wire",
-				 judge_host(j, i), LL(bad), LL(symbols));
 }
 
 static void judge_discards(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t high = judge_delta(e, METRIC_BUFFER_HIGH, ALL);
-	uint64_t stalls = judge_delta(e, METRIC_PCI_STALLS, ALL);
 
 	if (e->drops.roce)
 		judge_add_reason(j, REASON_HOST_DISCARD, (int)i, VERDICT_NOWHERE,
@@ -47,12 +40,6 @@ static void judge_discards(struct judge *j, unsigned int i)
 		judge_add_reason(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
 				 "%s itself dropped %llu packets, of any protocol",
 				 judge_host(j, i), LL(e->drops.any));
-	if (high || stalls)
-		judge_add_reason(
-			j, REASON_PRESSURE, (int)i, VERDICT_NOWHERE,
-			"%s: the receive buffer was nearly full %llu times, PCIe stalled %llu "
-			"times",
-			judge_host(j, i), LL(high), LL(stalls));
 }
 
 /* Whether a partner's counters already tell what NAKs to this port tell. */
@@ -191,7 +178,6 @@ static uint64_t longest_pause_us(const struct judged_end *e, unsigned int *prio)
 static void judge_pause(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t storms = judge_delta(e, METRIC_PAUSE_STORM, ALL);
 	unsigned int prio = 0;
 	uint64_t us = longest_pause_us(e, &prio);
 
@@ -200,21 +186,13 @@ static void judge_pause(struct judge *j, unsigned int i)
 				 "%s was paused for %llu of %llu ms on priority %u",
 				 judge_host(j, i), LL(us / 1000), LL(e->load.when_ns / 1000000),
 				 prio);
-	if (storms)
-		judge_add_reason(j, REASON_STORM, (int)i, VERDICT_NOWHERE,
-				 "%s: its NIC saw %llu pause storms", judge_host(j, i), LL(storms));
 }
 
 static void judge_host_side(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
-	uint64_t downs = judge_delta(e, METRIC_LINK_DOWN, ALL);
 	uint64_t refused = judge_delta(e, METRIC_REFUSED_REQUESTS, ALL);
-	uint64_t ignored = judge_delta(e, METRIC_CNP_IGNORED, ALL);
 
-	if (downs && !traffic_verdict_has(j->out, REASON_LINK_DOWN))
-		judge_add_reason(j, REASON_LINK_DOWN, (int)i, VERDICT_NOWHERE,
-				 "%s lost its link %llu times", judge_host(j, i), LL(downs));
 	if (e->unsent && !judge_has_reason(j, REASON_LOST_IN_SENDER, (int)i))
 		judge_add_reason(j, REASON_SEND_ERRORS, (int)i, VERDICT_NOWHERE,
 				 "%s itself failed to send %llu times", judge_host(j, i),
@@ -222,10 +200,21 @@ static void judge_host_side(struct judge *j, unsigned int i)
 	if (refused && !e->remote_gone && !traffic_verdict_has(j->out, REASON_QP_FAILED))
 		judge_add_reason(j, REASON_REFUSED, (int)i, VERDICT_NOWHERE,
 				 "%s: %llu requests were refused", judge_host(j, i), LL(refused));
-	if (ignored)
-		judge_add_reason(j, REASON_CNP_IGNORED, (int)i, VERDICT_NOWHERE,
-				 "%s ignored %llu congestion notifications", judge_host(j, i),
-				 LL(ignored));
+}
+
+/* A link that an end reports as lost is not reported again. */
+static void judge_events(struct judge *j, unsigned int i)
+{
+	static const enum reason_kind kinds[] = {REASON_BAD_PACKETS, REASON_PRESSURE, REASON_STORM,
+						 REASON_LINK_DOWN, REASON_CNP_IGNORED};
+	char text[160];
+
+	for (unsigned int k = 0; k < ARRAY_SIZE(kinds); k++)
+		if (port_events_text(reason_table[kinds[k]].rule, &j->end[i].net, text,
+				     sizeof(text)) &&
+		    (kinds[k] != REASON_LINK_DOWN || !traffic_verdict_has(j->out, kinds[k])))
+			judge_add_reason(j, kinds[k], (int)i, VERDICT_NOWHERE, "%s: %s",
+					 judge_host(j, i), text);
 }
 
 /* The same signs before our traffic: somebody else's. */
@@ -257,5 +246,6 @@ void judge_counters(struct judge *j)
 		judge_receivers(j, i);
 		judge_pause(j, i);
 		judge_host_side(j, i);
+		judge_events(j, i);
 	}
 }

@@ -423,10 +423,18 @@ static void verdict_add_passes(struct judge *j, unsigned int end)
 		verdict_begin_finding(j, "RC-TRN-006", (int)end);
 		finding_set(out, VERDICT_PASS, "%llu bytes were compared, and all were right",
 			    (count_t)checked);
+		verdict_add_reports(j, end, -1);
 	}
 	if (a && a->known && !verdict_has_finding(j, "RC-QOS-011", end)) {
 		verdict_begin_finding(j, "RC-QOS-011", (int)end);
 		finding_set(out, VERDICT_PASS, "each class arrived in its priority");
+		for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+			if (a->wanted[prio])
+				finding_evidence(out, EVIDENCE_COUNTER,
+						 "prio %u received %llu %s, %llu were sent to it",
+						 prio, (count_t)a->whole[prio],
+						 a->packets ? "packets" : "bytes",
+						 (count_t)a->wanted[prio]);
 	}
 }
 

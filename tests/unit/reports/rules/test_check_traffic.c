@@ -15,6 +15,24 @@ static void no_readings(struct fabric_run *f)
 	f->port[0].has = f->port[1].has = 0;
 }
 
+static void events(struct fabric_run *f)
+{
+	static const enum metric of_port[] = {METRIC_CNP_IGNORED, METRIC_SYMBOL_ERRORS,
+					      METRIC_LINK_DOWN, METRIC_PAUSE_STORM,
+					      METRIC_BUFFER_HIGH};
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(of_port); i++)
+		for (unsigned int r = READ_LOAD_AFTER; r < READ_COUNT; r++)
+			f->port[1].reading[r].value[of_port[i]][0]++;
+}
+
+/* After the reading that ends the load. */
+static void lost_in_incast(struct fabric_run *f)
+{
+	for (unsigned int r = READ_LOAD_AFTER + 1; r < READ_COUNT; r++)
+		f->port[1].reading[r].value[METRIC_LINK_DOWN][0] += 2;
+}
+
 static void no_capture(struct fabric_run *f)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -504,6 +522,23 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-007", only_port_discards, "h2", VERDICT_WARN, "any protocol" },
 	{ "RC-TRN-007", only_port_discards, "h1", VERDICT_PASS, NULL },
 	{ "RC-TRN-007", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-ECN-007", NULL, "h2", VERDICT_PASS, "congestion notifications ignored: 0" },
+	{ "RC-ECN-007", events, "h2", VERDICT_WARN, "congestion notifications ignored: 1" },
+	{ "RC-ECN-007", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-LNK-002", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-LNK-002", events, "h2", VERDICT_WARN, "packets: 0, symbol errors on the wire: 1" },
+	{ "RC-LNK-002", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-LNK-004", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-LNK-004", events, "h2", VERDICT_FAIL, "link losses: 1" },
+	{ "RC-LNK-004", lost_in_incast, "h2", VERDICT_FAIL, "link losses: 2" },
+	{ "RC-LNK-004", no_counters, "h2", VERDICT_SKIP, "does not count link losses" },
+	{ "RC-LNK-004", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-PFC-014", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-PFC-014", events, "h2", VERDICT_WARN, "pause storms seen by the NIC: 1" },
+	{ "RC-PFC-014", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-016", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-016", events, "h2", VERDICT_WARN, "nearly full: 1, PCIe stalls: 0" },
+	{ "RC-TRN-016", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-PFC-010", NULL, "h2", VERDICT_INCONCLUSIVE, "no congestion was made" },
 	{ "RC-PFC-010", congested, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-010", gaps, "h2", VERDICT_FAIL, "lost or reordered on lossless priority 3" },
@@ -543,7 +578,8 @@ static void test_cases(void **state)
 static void test_coverage(void **state)
 {
 	static const char *const groups[] = {"RC-QOS-006", "RC-QOS-007", "RC-QOS-008", "RC-QOS-011",
-					     "RC-ECN-004", "RC-ECN-006", "RC-TRN",     "RC-PFC-010",
+					     "RC-ECN-004", "RC-ECN-006", "RC-ECN-007", "RC-TRN",
+					     "RC-LNK-002", "RC-LNK-004", "RC-PFC-010", "RC-PFC-014",
 					     "RC-PFC-012", "RC-PFC-013", "RC-MTU-003", "RC-NET-009",
 					     NULL};
 

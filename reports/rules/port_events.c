@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The table of events of a port, and their check.
+ */
+#include "reports/rules/port_events.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "probe/record/run_port.h"
+#include "reports/engine/port_ctx.h"
+#include "reports/rules/checks.h"
+
+#define COUNTERS_MAX 2
+
+static const struct port_events {
+	const char *rule;
+	struct {
+		const char *name; /* NULL: no more */
+		enum metric metric;
+	} counter[COUNTERS_MAX];
+} port_events[] = {
+	{"RC-ECN-007", {{"congestion notifications ignored", METRIC_CNP_IGNORED}}},
+	{"RC-LNK-002",
+	 {{"invalid RoCE packets", METRIC_RDMA_RX_ERRORS},
+	  {"symbol errors on the wire", METRIC_SYMBOL_ERRORS}}},
+	{"RC-LNK-004", {{"link losses", METRIC_LINK_DOWN}}},
+	{"RC-PFC-014", {{"pause storms seen by the NIC", METRIC_PAUSE_STORM}}},
+	{"RC-TRN-016",
+	 {{"times the receive buffer was nearly full", METRIC_BUFFER_HIGH},
+	  {"PCIe stalls", METRIC_PCI_STALLS}}},
+};
+
+static const struct port_events *port_events_find(const char *rule)
+{
+	size_t i = 0;
+
+	while (strcmp(port_events[i].rule, rule))
+		i++;
+	return &port_events[i];
+}
+
+bool port_events_text(const char *rule, const struct counters *delta, char *buf, size_t size)
+{
+	const struct port_events *events = port_events_find(rule);
+	bool grew = false;
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < COUNTERS_MAX && events->counter[i].name; i++) {
+		enum metric m = events->counter[i].metric;
+
+		if (!counters_has(delta, m, 0) || used >= size)
+			continue;
+		grew |= delta->value[m][0] > 0;
+		used += (size_t)snprintf(buf + used, size - used, "%s%s: %llu", used ? ", " : "",
+					 events->counter[i].name, (count_t)delta->value[m][0]);
+	}
+	return grew;
+}
+
+/* From the reading before the load to the last one: also of an incast. */
+static void port_events_delta(const struct port_ctx *s, struct counters *delta)
+{
+	const struct run_port *p = s->run_port;
+	unsigned int last = READ_COUNT - 1;
+
+	while (!(p->has & 1u << last))
+		last--;
+	counters_delta(&p->reading[READ_LOAD_BEFORE], &p->reading[last], delta, NULL);
+}
+
+PORT_CHECK(check_port_events)
+{
+	const char *rule = finding_rule_id(out);
+	const struct port_events *events = port_events_find(rule);
+	struct counters delta;
+	char text[160];
+	bool grew;
+
+	port_events_delta(s, &delta);
+	grew = port_events_text(rule, &delta, text, sizeof(text));
+	for (unsigned int i = 0; i < COUNTERS_MAX && events->counter[i].name; i++)
+		if (counters_has(&delta, events->counter[i].metric, 0))
+			evidence_counter(out, s, &delta, events->counter[i].metric, 0);
+	if (text[0])
+		finding_set(out, grew ? VERDICT_FAIL : VERDICT_PASS, "%s", text);
+	else
+		finding_set(out, VERDICT_SKIP, "this port does not count %s",
+			    events->counter[0].name);
+}
