@@ -22,7 +22,7 @@
 static struct verdict_options options = VERDICT_DEFAULTS;
 static const char *from, *profile_name, *out_dir;
 static struct opt_list formats;
-static const char *level_word, *maintenance, *require, *schedule, *phases;
+static const char *level_word, *maintenance, *require, *schedule, *phases, *resume;
 static unsigned int stages; /* of --phases; 0 = all */
 static bool no_traffic;
 
@@ -50,6 +50,8 @@ static const struct opt validate_opts[] = {
 	 .help = "run only these: quiet, marking, pairs, incast, control, shares (default: all "
 		 "that the "
 		 "level needs)"},
+	{"resume", 0, OPT_STRING, &resume, .arg = "DIR",
+	 .help = "continue the interrupted or incomplete run in DIR: keep its complete phases"},
 	{"require", 0, OPT_STRING, &require, .arg = "CLAIM", .words = validate_claims,
 	 .help = "exit with 4 unless the run proves the fabric lossless under congestion"},
 	{"no-traffic", 0, OPT_FLAG, &no_traffic,
@@ -169,8 +171,8 @@ static void validate_warn_captures(const struct run *r)
 
 /* Runs the fabric through agents. A run that lost all hosts or was stopped is checked, too: it is
  * incomplete. */
-static int validate_gather(const struct fabric *f, const struct folder *dir, struct run *r,
-			   int *at_least)
+static int validate_gather(const struct fabric *f, const struct folder *dir, struct run *earlier,
+			   struct run *r, int *at_least)
 {
 	struct run_bar bar;
 	const struct run_options o = {
@@ -178,6 +180,7 @@ static int validate_gather(const struct fabric *f, const struct folder *dir, str
 		.stop = signals_catch_stop(),
 		.watcher = run_bar_watcher(&bar, globals->quiet, globals->verbose),
 		.stages = stages,
+		.earlier = resume ? earlier : NULL,
 	};
 	struct err e = {0};
 	int err = run_fabric(f, &o, r, &e);
@@ -188,6 +191,9 @@ static int validate_gather(const struct fabric *f, const struct folder *dir, str
 		return EXIT_OK;
 	if (err == -EHOSTUNREACH || err == -EINTR) {
 		*at_least = EXIT_INCOMPLETE;
+		if (err == -EINTR && f->traffic_s)
+			err_hint(&e, "to continue, give the same options and --resume %s",
+				 dir->path);
 		cmd_fail(EXIT_INCOMPLETE, &e);
 		return EXIT_OK;
 	}
@@ -258,8 +264,8 @@ static int validate_check_schedule(const struct fabric *f, struct run *r)
 	return err ? cmd_fail(err == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e) : EXIT_OK;
 }
 
-/* Opens the folder of --out, or creates a new one, named after the UTC time in the run's id: others
- * can guess that name. */
+/* Opens the folder of --resume or --out, or creates a new one, named after the UTC time in the
+ * run's id: others can guess that name. */
 static int validate_open_folder(const struct run *r, struct folder *dir)
 {
 	struct err e = {0};
@@ -267,8 +273,22 @@ static int validate_open_folder(const struct run *r, struct folder *dir)
 	int err;
 
 	snprintf(name, sizeof(name), "rocecheck-run-%.*s", (int)strcspn(r->id, "-"), r->id);
-	err = out_dir ? folder_make(out_dir, dir, &e) : folder_make_new(name, dir, &e);
+	if (resume)
+		err = folder_open(resume, dir, &e);
+	else
+		err = out_dir ? folder_make(out_dir, dir, &e) : folder_make_new(name, dir, &e);
 	return err ? cmd_fail(EXIT_ENVIRONMENT, &e) : EXIT_OK;
+}
+
+static int validate_load_earlier(const struct fabric *f, const struct run *r, struct run *earlier)
+{
+	struct err e = {0};
+	int err = resume ? run_resume_load(resume, f, r, earlier, &e) : 0;
+
+	if (!err)
+		return EXIT_OK;
+	err_prefix(&e, "--resume");
+	return cmd_fail(err == -ENOMEM ? EXIT_ENVIRONMENT : EXIT_USAGE, &e);
 }
 
 static int validate_set_phases(const struct fabric *f)
@@ -287,7 +307,7 @@ static int validate_online(const char *path, const struct validate_formats *c)
 	struct folder dir = {0};
 	struct err e = {0};
 	struct fabric f;
-	struct run r = {0}; /* cleared also when it was not made */
+	struct run r = {0}, earlier = {0}; /* cleared also when they were not made */
 
 	code = cmd_load_inventory(path, &f);
 	if (code)
@@ -312,10 +332,13 @@ static int validate_online(const char *path, const struct validate_formats *c)
 	if (!code)
 		code = validate_open_folder(&r, &dir);
 	if (!code)
-		code = validate_gather(&f, &dir, &r, &at_least);
+		code = validate_load_earlier(&f, &r, &earlier);
+	if (!code)
+		code = validate_gather(&f, &dir, &earlier, &r, &at_least);
 	if (!code)
 		code = validate_judge(&f, &r, c, &dir, at_least);
 	folder_close(&dir);
+	run_clear(&earlier);
 	run_clear(&r);
 	fabric_clear(&f);
 	return code;
@@ -396,6 +419,8 @@ static int run_validate(int argc, char **argv)
 						"--from");
 	if (schedule && (no_traffic || from))
 		return cmd_usage(&cmd_validate, "--schedule excludes --no-traffic and --from");
+	if (resume && (no_traffic || from || out_dir))
+		return cmd_usage(&cmd_validate, "--resume excludes --no-traffic, --from and --out");
 	if (phases && (no_traffic || from))
 		return cmd_usage(&cmd_validate, "--phases excludes --no-traffic and --from");
 	if (!argc && !from)

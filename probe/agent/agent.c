@@ -17,6 +17,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "dcb/apply/journal.h"
 #include "dcb/kernel/dcb.h"
 #include "probe/agent/agent_priv.h"
 #include "probe/io/tcp_socket.h"
@@ -114,12 +115,13 @@ int agent_dcb(struct agent *a, struct dcb **dcb, struct err *e)
 
 static void agent_send_hello(struct agent *a)
 {
-	char host[HOST_NAME_MAX + 1] = "";
+	char host[HOST_NAME_MAX + 1] = "", boot[JOURNAL_BOOT_MAX];
 
 	(void)gethostname(host, sizeof(host) - 1);
-	agent_send(a, json_pack("{s:s, s:s, s:o, s:i, s:i}", "hello", AGENT_HELLO, "build",
+	journal_boot_id(boot);
+	agent_send(a, json_pack("{s:s, s:s, s:o, s:i, s:i, s:s}", "hello", AGENT_HELLO, "build",
 				a->config->build, "host", text_to_json(host), "pid", (int)getpid(),
-				"uid", (int)geteuid()));
+				"uid", (int)geteuid(), "boot", boot));
 }
 
 static void agent_on_line(char *line, size_t length, void *arg)

@@ -100,6 +100,9 @@ static void conn_read_hello(struct agent_conn *k, const json_t *doc)
 		conn_lose(k);
 		return;
 	}
+	if (json_get_text(doc, "boot", k->boot_id, sizeof(k->boot_id), &e) ||
+	    k->boot_id[strspn(k->boot_id, "0123456789abcdef-")])
+		k->boot_id[0] = '\0';
 	k->state = CONN_READY;
 	loop_timer_stop(k->timer);
 }

@@ -38,6 +38,7 @@ struct agent_conn {
 	char name[64]; /* of the host, for errors */
 	enum agent_conn_state state;
 	char build[32];		      /* of the agent, from its hello */
+	char boot_id[40];	      /* of its host, too; "" = not stated */
 	char stderr_line[512];	      /* last line of the launcher's stderr */
 	struct loop_process *process; /* NULL: behind a stream */
 	struct loop_stream *stream;

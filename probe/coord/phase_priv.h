@@ -19,6 +19,7 @@ struct coordinator {
 	struct folder captures;	  /* below dir; path is NULL until it is created */
 	int (*capture)[64];	  /* handle of each host's port, -1 = none */
 	unsigned int stages;	  /* 1 << enum run_stage: to run */
+	struct run *earlier;	  /* that this one continues; NULL = none */
 	bool save_failed;	  /* reported: the folder is full */
 	unsigned int interval_ms; /* survey: between its two readings; 0 = a fabric run */
 	uint64_t fetch_grace_ms;  /* time limit of a recording, plus FETCH_PIECE_MS per piece */
@@ -53,6 +54,8 @@ struct phase {
 	const char *claim;
 	bool maintenance;	   /* needs priorities of --maintenance, and ends at the breaker */
 	unsigned int link_percent; /* share of a link that it fills; 0 = load_percent */
+	enum run_reading before;   /* its readings: this and the next; READ_COUNT = none */
+	unsigned int pairs;	   /* its pairs: 1 << enum run_phase */
 	int (*estimate)(const struct coordinator *c, struct schedule_estimate *sum, struct err *e);
 	int (*run)(struct coordinator *c, struct err *e);
 };
@@ -85,6 +88,19 @@ int phase_control_estimate(const struct coordinator *c, struct schedule_estimate
 			   struct err *e);
 int phase_shares_estimate(const struct coordinator *c, struct schedule_estimate *sum,
 			  struct err *e);
+
+/* Stores the digests of what a run depends on. -ENOMEM. */
+int resume_set_sums(struct run *r, const struct fabric *f);
+
+/* Moves the data of complete phases of c->earlier into the run, which becomes that run. */
+void resume_begin(struct coordinator *c);
+
+/* After the snapshots: drops that data again when a host is no longer the same, and reports it.
+ * What is left of c->stages has to run. */
+void resume_check_same(struct coordinator *c);
+
+/* Keeps what the earlier run knows of hosts that did not answer this time. */
+void resume_end(struct coordinator *c);
 
 /* The breaker ended an incast of this run. */
 bool phase_was_broken(const struct run *r);

@@ -27,6 +27,17 @@ static void fabric_check_build(struct coordinator *c, unsigned int host)
 	agent_conn_close(&c->s.conn[host]);
 }
 
+/* Removes files of an earlier run, unless they belong to a phase that is kept. */
+static int fabric_remove_files(struct coordinator *c, struct err *e)
+{
+	int err;
+
+	if (!c->dir || c->s.r->stages & 1u << STAGE_PAIRS)
+		return 0;
+	err = phase_capture_remove(c, e);
+	return err ? err : phase_traffic_remove(c, e);
+}
+
 static void fabric_begin_step(struct coordinator *c, const char *name, double seconds)
 {
 	const struct run_step step = {.phase = name, .seconds = seconds};
@@ -189,26 +200,37 @@ static int fabric_run_pairs(struct coordinator *c, struct err *e)
 
 const struct phase phases[STAGES] = {
 	[STAGE_QUIET] = {.claim = "traffic of others while this run sends nothing",
+			 .before = READ_QUIET_BEFORE,
 			 .estimate = fabric_estimate_quiet,
 			 .run = fabric_run_quiet},
 	[STAGE_MARKING] = {.claim = "DSCP, ECN and MTU of each path",
+			   .before = READ_COUNT,
 			   .link_percent = 1,
 			   .estimate = phase_marking_estimate,
 			   .run = phase_marking},
 	[STAGE_PAIRS] = {.claim = "delivery between pairs of ports",
+			 .before = READ_LOAD_BEFORE,
+			 .pairs = 1u << PHASE_LOAD,
 			 .estimate = phase_traffic_estimate,
 			 .run = fabric_run_pairs},
 	[STAGE_INCAST] = {.claim = "lossless under congestion",
+			  .before = READ_INCAST_BEFORE,
+			  .pairs = 1u << PHASE_INCAST | 1u << PHASE_CANARY |
+				   1u << PHASE_CANARY_BESIDE,
 			  .maintenance = true,
 			  .link_percent = 100,
 			  .estimate = phase_incast_estimate,
 			  .run = phase_incast},
 	[STAGE_CONTROL] = {.claim = "the same load on a lossy priority",
+			   .before = READ_CONTROL_BEFORE,
+			   .pairs = 1u << PHASE_CONTROL,
 			   .maintenance = true,
 			   .link_percent = 100,
 			   .estimate = phase_control_estimate,
 			   .run = phase_control},
 	[STAGE_SHARES] = {.claim = "shares of RDMA and TCP on full links",
+			  .before = READ_COUNT,
+			  .pairs = 1u << PHASE_SHARES,
 			  .maintenance = true,
 			  .link_percent = 100,
 			  .estimate = phase_shares_estimate,
@@ -327,7 +349,8 @@ static int fabric_run_stages(struct coordinator *c, struct err *e)
 			err = phases[i].estimate(c, &estimate[i], e);
 	if (err)
 		return err;
-	fabric_print_plan(c, estimate);
+	if (c->stages)
+		fabric_print_plan(c, estimate);
 	c->s.r->traffic = true;
 	for (unsigned int i = 0; !err && i < STAGES && !session_stopped(&c->s); i++) {
 		const struct phase *p = &phases[i];
@@ -364,6 +387,12 @@ static int fabric_run_phases(struct coordinator *c, struct err *e)
 	fabric_begin_step(c, "collect", 0);
 	session_report(&c->s, "collecting configuration");
 	fabric_collect_all(c, false);
+	if (c->earlier) {
+		resume_check_same(c);
+		err = fabric_remove_files(c, e);
+		if (err)
+			return err;
+	}
 	if (c->interval_ms && !session_stopped(&c->s))
 		fabric_wait_interval(c);
 	else if (c->f->traffic_s && !session_stopped(&c->s))
@@ -388,8 +417,12 @@ static int fabric_open_coordinator(struct coordinator *c, struct err *e)
 	if (!c->capture)
 		return err_sys(e, -ENOMEM, "run");
 	memset(c->capture, -1, (c->s.r->host_count + 1) * sizeof(*c->capture));
-	err = c->dir ? phase_capture_remove(c, e) : 0; /* files of an earlier run */
-	return err || !c->dir ? err : phase_traffic_remove(c, e);
+	if (resume_set_sums(c->s.r, c->f))
+		return err_sys(e, -ENOMEM, "run");
+	if (!c->earlier)
+		return fabric_remove_files(c, e);
+	resume_begin(c);
+	return 0;
 }
 
 static void fabric_close_coordinator(struct coordinator *c)
@@ -419,6 +452,8 @@ static int fabric_run(struct coordinator *c, struct err *e)
 		err = fabric_connect_all(c, e);
 	if (!err && !session_stopped(&c->s))
 		err = fabric_run_phases(c, e);
+	if (c->earlier)
+		resume_end(c);
 	fabric_mark_stopped(c);
 	if (!err && session_stopped(&c->s))
 		err = err_set(e, -EINTR, "the run was stopped: the results are incomplete");
@@ -447,6 +482,7 @@ int run_fabric(const struct fabric *f, const struct run_options *o, struct run *
 {
 	struct coordinator c = fabric_coordinator(f, o, r);
 
+	c.earlier = o->earlier;
 	c.stages = o->stages ? o->stages : STAGES_ALL;
 	for (unsigned int i = 0; i < STAGES; i++)
 		if (phases[i].maintenance && !f->maintenance)

@@ -155,6 +155,7 @@ int session_check_build(struct session *s, unsigned int host, struct err *e)
 	struct run_host *h = &s->r->host[host];
 
 	snprintf(h->agent_version, sizeof(h->agent_version), "%s", k->build);
+	snprintf(h->boot_id, sizeof(h->boot_id), "%s", k->boot_id);
 	if (strcmp(k->build, ROCECHECK_VERSION)) {
 		err_set(e, -EPROTO, "runs rocecheck %s, this host runs %s", k->build,
 			ROCECHECK_VERSION);

@@ -97,6 +97,7 @@ struct run_host {
 	bool reached;
 	char error[640]; /* why it was not reached, or lost during the run */
 	char agent_version[32];
+	char boot_id[40]; /* "" = unknown */
 	bool has_before, has_after;
 	struct snapshot before, after; /* owned */
 	struct run_port *port;	       /* owned; the ports of the inventory, in its order */
@@ -166,6 +167,8 @@ struct run {
 	enum fabric_level level;
 	uint8_t maintenance; /* priorities that incast loaded */
 	unsigned int load_percent;
+	/* Digests of what a run that continues must have, too; "" = unknown. */
+	char profile_sum[20], thresholds_sum[20];
 	unsigned int stages;   /* 1 << enum run_stage: those that ran to their end */
 	struct run_host *host; /* owned */
 	unsigned int host_count;
@@ -235,7 +238,17 @@ struct run_options {
 	const atomic_int *stop;	  /* NULL = cannot be stopped */
 	struct run_watcher watcher;
 	unsigned int stages; /* 1 << enum run_stage: the phases to run; 0 = all */
+	struct run *earlier; /* to continue, from run_resume_load(); owned by the caller, but its
+				data moves into the new run. NULL = none */
 };
+
+/*
+ * Loads the interrupted or incomplete run of a folder, for a new run r of this inventory. -EINVAL
+ * when it has other hosts, another profile, level or threshold, with the difference in e; -ENOENT.
+ * The caller calls run_clear().
+ */
+int run_resume_load(const char *dir, const struct fabric *f, const struct run *r,
+		    struct run *earlier, struct err *e);
 
 /* Reads a list of phases, "marking,pairs". -EINVAL: an unknown one, or one that needs priorities of
  * f->maintenance where there are none. */
@@ -245,8 +258,11 @@ int run_parse_stages(const char *list, const struct fabric *f, unsigned int *sta
  * Runs a validation: connects to every host with the inventory's launcher and runs all phases.
  * traffic_s == 0: configuration only, no load. A host that does not answer is in r with its error;
  * the run continues without it. Fills *r, which is from run_init() and which the caller clears in
- * any case. Returns 0 when the phases ran; -errno when none could (no launcher, no host); -EINTR
- * when it was stopped, with the data so far in r.
+ * any case.
+ *
+ * With o->earlier phases that ran to their end are kept, and r is that run, continued; all run
+ * again when a host has booted since, or has other settings. Returns 0 when the phases ran; -errno
+ * when none could (no launcher, no host); -EINTR when it was stopped, with the data so far in r.
  */
 int run_fabric(const struct fabric *f, const struct run_options *o, struct run *r, struct err *e);
 

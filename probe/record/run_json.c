@@ -113,6 +113,7 @@ static const struct json_row host_rows[] = {
 	BOOL(struct run_host, reached),
 	TEXT(struct run_host, error),
 	TEXT(struct run_host, agent_version),
+	JSON_ROW(struct run_host, boot_id, .kind = JSON_TEXT, .need = JSON_SPARSE),
 	JSON_ALLOCATED_OF("ports", struct run_host, port, PORTS_MAX, JSON_ITEM(port_rows)),
 	JSON_ROW(struct run_host, before, .kind = JSON_STRUCT, .need = JSON_SPARSE,
 		 JSON_BY(snapshot), JSON_USED(struct run_host, has_before)),
@@ -131,6 +132,8 @@ static const struct json_row run_rows[] = {
 		 .words = fabric_level_words),
 	JSON_ROW(struct run, maintenance, .kind = JSON_NUMBER, .need = JSON_SPARSE, .max = 255),
 	NUMBER(struct run, load_percent, 0, 100),
+	JSON_ROW(struct run, profile_sum, .kind = JSON_TEXT, .need = JSON_SPARSE),
+	JSON_ROW(struct run, thresholds_sum, .kind = JSON_TEXT, .need = JSON_SPARSE),
 	JSON_ALLOCATED_OF("hosts", struct run, host, HOSTS_MAX, JSON_ITEM(host_rows)),
 };
 

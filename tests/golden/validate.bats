@@ -395,6 +395,14 @@ inventory()
 		[ "$(grep -c 'json:.*No space left on device' <<<"$stderr")" -eq 1 ]
 		[ ! -s "$dir/left" ]
 	done
+	# shellcheck disable=SC2016
+	run --separate-stderr unshare -m bash -c 'mount -t tmpfs -o size=8k none $1/small && $2 validate $1/here.yaml --out $1/small/run' \
+		- "$dir" "$rocecheck"
+	echo "$stderr"
+	[ "$status" -eq 3 ]
+	grep -q 'checks: ' <<<"$output"
+	[ "$(grep -c 'warning: .*json:.*No space left on device' <<<"$stderr")" -eq 1 ]
+	[ "$(grep -c 'error: .*json:.*No space left on device' <<<"$stderr")" -eq 1 ]
 }
 
 @test "an agent answers nonsense with errors, and ends with its input" {
@@ -459,4 +467,116 @@ eight() {
 	done
 	jq -S '[.findings[] | [.rule, .verdict, .host, .port] | select(.[2] == "h5")]' <<<"$output" |
 		diff <(jq -S '[.[] | select(.[2] == "h5") | .[:4]]' "$dir/first") -
+}
+
+# two [SED]: an inventory of two hosts whose agents replay a snapshot; they hang in the marking test while $dir/hang
+# exists, and h2 does not start while $dir/gone exists.
+two() {
+	netdev=$(jq -r '.ports[0].netdev' tests/golden/snapshots/sriov-vf.json)
+	cp tests/golden/snapshots/sriov-vf.json "$dir/now.json"
+	echo 11-22 >"$dir/boot"
+	mkdir -p "$dir/agents"
+	cat >"$dir/agents/h1" <<-END
+		#!/bin/bash
+		host=\${0##*/}
+		[ "\$host" = h1 ] || [ ! -e $dir/gone ] || exit 7
+		echo '{"hello":"rocecheck.agent/1","build":"$("$rocecheck" --version | cut -d ' ' -f 2)","boot":"'\$(cat $dir/boot)'"}'
+		while read -r line; do
+			id=\$(jq .id <<<"\$line")
+			case \$line in
+			*'"id":0'*) continue ;;
+			*'"collect"'*) jq -c --argjson id "\$id" --arg host "\$host" '{id: \$id, snapshot: (.host = \$host)}' $dir/now.json ;;
+			*_open*) [ -e $dir/hang ] && : >$dir/began && continue; echo "{\"id\":\$id}" ;;
+			*) echo "{\"id\":\$id}" ;;
+			esac
+		done
+	END
+	chmod +x "$dir/agents/h1"
+	cp "$dir/agents/h1" "$dir/agents/h2"
+	printf 'schema: rocecheck.fabric/1\nname: two\nprofile: lab\nengine: local\ncapture: off\nhosts:\n' >"$dir/two.yaml"
+	for n in 1 2; do
+		printf '  - {name: h%d, agent: %s, ports: [{interface: %s}]}\n' $n "$dir/agents/h$n" "$netdev"
+	done >>"$dir/two.yaml"
+	echo 'thresholds: {quiet: 1s, traffic: 1s}' >>"$dir/two.yaml"
+}
+
+# resumed ARGS...: continues $dir/run.
+resumed() {
+	run --separate-stderr "$rocecheck" validate "$dir/two.yaml" --resume "$dir/run" "$@"
+	echo "$stderr"
+	((status == 1 || status == 4))
+}
+
+@test "Ctrl-C keeps what was learnt, and --resume runs the rest" {
+	two
+	: >"$dir/hang"
+	# shellcheck disable=SC2016
+	run --separate-stderr env --default-signal=INT bash -c '"$@" & pid=$!
+		for ((i = 0; i < 100; i++)); do [ ! -e "$0" ] || break; sleep 0.1; done
+		kill -INT $pid; SECONDS=0; wait $pid; code=$?; ((SECONDS < 4)) || exit 9; exit $code' "$dir/began" \
+		env --default-signal=INT "$rocecheck" validate "$dir/two.yaml" --out "$dir/run"
+	echo "$status $stderr"
+	((status == 1 || status == 4))
+	[ -e "$dir/began" ]
+	grep -q 'the run was stopped: the results are incomplete' <<<"$stderr"
+	grep -qF "to continue, give the same options and --resume $dir/run" <<<"$stderr"
+	[ -n "$output" ]
+	jq -e '.phases == ["quiet"]' "$dir/run/run.json"
+	run ! pgrep -f "$dir/agents"
+	id=$(jq .id "$dir/run/run.json")
+	rm "$dir/hang"
+	resumed
+	grep -qx 'rocecheck: phase quiet: kept from the earlier run' <<<"$stderr"
+	grep -q 'marking (1 of 2)' <<<"$stderr"
+	run ! grep -q 'phase quiet: about' <<<"$stderr"
+	jq -e --argjson id "$id" '.id == $id and .phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 4 and
+		(.marking | length) == 1' "$dir/run/run.json"
+	# A host that is gone now costs nothing of the earlier run.
+	: >"$dir/gone"
+	resumed
+	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 4 and .hosts[1].boot_id == "11-22" and
+		.hosts[1].before.host == "h2" and .hosts[1].error != ""' "$dir/run/run.json"
+	rm "$dir/gone"
+	resumed
+	jq -e '.hosts[1].error == "" and (.pairs | length) == 4' "$dir/run/run.json"
+	[ "$(grep -c 'kept from the earlier run' <<<"$stderr")" -eq 3 ]
+}
+
+@test "--resume runs all phases again where a host has booted or has other settings" {
+	two
+	run --separate-stderr "$rocecheck" validate "$dir/two.yaml" --out "$dir/run"
+	echo 33-44 >"$dir/boot"
+	resumed
+	grep -qx 'rocecheck: h1: the host has booted since: all phases run again' <<<"$stderr"
+	grep -q 'quiet (1 of 3)' <<<"$stderr"
+	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 4' "$dir/run/run.json"
+	jq '.ports[0].qos.mtu.netdev = 1400' "$dir/now.json" >"$dir/next.json"
+	mv "$dir/next.json" "$dir/now.json"
+	resumed
+	grep -qx "rocecheck: h1 $netdev: settings changed since: all phases run again" <<<"$stderr"
+	resumed
+	grep -q 'phase pairs: kept' <<<"$stderr"
+}
+
+@test "--resume: another inventory, profile, level or threshold is an error that names it" {
+	two
+	run --separate-stderr "$rocecheck" validate "$dir/two.yaml" --out "$dir/run"
+	local resume=(--resume "$dir/run")
+	refused '--resume excludes --no-traffic, --from and --out' "$dir/two.yaml" "${resume[@]}" --out "$dir/x"
+	refused 'that run was of another profile' "$dir/two.yaml" "${resume[@]}" --profile azure-local-s2d
+	refused 'another --level or --maintenance (level standard)' "$dir/two.yaml" "${resume[@]}" --level quick
+	refused 'that run had another --schedule' "$dir/two.yaml" "${resume[@]}" --schedule ring
+	sed 's/traffic: 1s/traffic: 2s/' "$dir/two.yaml" >"$dir/other.yaml"
+	refused "other 'thresholds'" "$dir/other.yaml" "${resume[@]}"
+	sed 's/name: h2/name: h3/' "$dir/two.yaml" >"$dir/other.yaml"
+	refused "the inventory has host 'h3' where that run has 'h2'" "$dir/other.yaml" "${resume[@]}"
+	sed '/name: h2/d' "$dir/two.yaml" >"$dir/other.yaml"
+	refused 'the inventory has 1 host, that run has 2' "$dir/other.yaml" "${resume[@]}"
+	sed "s/interface: $netdev/&, rail: 3/" "$dir/two.yaml" >"$dir/other.yaml"
+	refused "host 'h1': the inventory has port $netdev on rail 3" "$dir/other.yaml" "${resume[@]}"
+	refused "$dir/snaps/run.json: No such file" "$dir/two.yaml" --resume "$dir/snaps"
+	jq 'del(.profile_sum)' "$dir/run/run.json" >"$dir/snaps/run.json"
+	refused 'cannot be continued' "$dir/two.yaml" --resume "$dir/snaps"
+	echo '{}' >"$dir/snaps/run.json"
+	refused 'run.json' "$dir/two.yaml" --resume "$dir/snaps"
 }

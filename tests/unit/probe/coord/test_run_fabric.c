@@ -19,8 +19,13 @@
 
 static void test_table(void **state)
 {
+	unsigned int pairs = 0, sum = 0;
+
 	(void)state;
 	for (unsigned int i = 0; i < STAGES; i++) {
+		pairs |= phases[i].pairs;
+		sum += phases[i].pairs;
+		assert_true(phases[i].before == READ_COUNT || phases[i].before % 2 == 0);
 		assert_non_null(phases[i].claim);
 		assert_non_null(phases[i].estimate);
 		assert_non_null(phases[i].run);
@@ -28,6 +33,10 @@ static void test_table(void **state)
 		assert_int_equal(run_stage_words[i].value, i);
 	}
 	assert_null(run_stage_words[STAGES].word);
+	/* Each pair is of one phase. */
+	assert_int_equal(pairs, sum);
+	for (const struct qos_word *w = run_phase_words; w->word; w++)
+		assert_true(pairs & 1u << w->value);
 }
 
 static void test_names(void **state)
