@@ -14,6 +14,7 @@
 #include <linux/rtnetlink.h>
 #include <mntent.h>
 #include <net/if.h>
+#include <pwd.h>
 #include <rdma/rdma_netlink.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,23 @@ static void users_process_name(const char *proc, pid_t pid, char *name, size_t s
 	name[strcspn(name, "\n")] = '\0';
 }
 
+/* The account of the process: its name, else its number. */
+static void users_process_owner(const char *proc, pid_t pid, char *owner, size_t size)
+{
+	char text[160], names[1024];
+	struct passwd entry, *found = NULL;
+	unsigned int uid;
+
+	if (!small_file_value(text, sizeof(text), "Uid:", proc, "%d/status", (int)pid) ||
+	    sscanf(text, "%u", &uid) != 1)
+		return;
+	if (getpwuid_r(uid, &entry, names, sizeof(names), &found) || !found)
+		snprintf(owner, size, "%u", uid);
+	else
+		snprintf(owner, size, "%s", entry.pw_name);
+	text_sanitize(owner, TEXT_FIELD);
+}
+
 /* Adds to the entry of the same process, if there is one. */
 static void users_add_qp(struct port_users *use, pid_t pid, const char *module, const char *proc)
 {
@@ -73,10 +91,12 @@ static void users_add_qp(struct port_users *use, pid_t pid, const char *module, 
 		}
 	}
 	u = users_add(use, PORT_USER_QP, name);
-	if (u) {
-		u->pid = pid;
-		u->count = 1;
-	}
+	if (!u)
+		return;
+	u->pid = pid;
+	u->count = 1;
+	if (pid)
+		users_process_owner(proc, pid, u->owner, sizeof(u->owner));
 }
 
 /* Attributes of interest. */
@@ -358,8 +378,9 @@ void port_user_text(const struct port_user *u, char *buf, size_t size)
 	switch (u->kind) {
 	case PORT_USER_QP:
 		if (u->pid)
-			snprintf(buf, size, "%u queue pair%s of %s (pid %d)", u->count,
-				 plural(u->count), u->name, (int)u->pid);
+			snprintf(buf, size, "%u queue pair%s of %s (pid %d%s%s)", u->count,
+				 plural(u->count), u->name, (int)u->pid,
+				 u->owner[0] ? ", user " : "", u->owner);
 		else
 			snprintf(buf, size, "%u queue pair%s of the kernel (%s)", u->count,
 				 plural(u->count), u->name);

@@ -24,6 +24,7 @@ struct port_user {
 	enum port_user_kind kind;
 	char name[64];	    /* of the process, module, controller, mount, peer or bond */
 	pid_t pid;	    /* PORT_USER_QP */
+	char owner[33];	    /* of this process: account name or uid; empty = unknown */
 	unsigned int count; /* PORT_USER_QP: queue pairs */
 };
 
@@ -42,7 +43,7 @@ struct port_users_roots {
 void port_users_gather(struct dcb *dcb, const struct port_users_roots *roots, const char *netdev,
 		       const char *ibdev, unsigned int ib_port, struct port_users *use);
 
-/* Writes "3 queue pairs of ib_write_bw (pid 812)". Always terminated. */
+/* Writes "3 queue pairs of ib_write_bw (pid 812, user alice)". Always terminated. */
 void port_user_text(const struct port_user *use, char *buf, size_t size);
 
 /* Returns the list of port_user_text(). New reference, NULL on -ENOMEM. */

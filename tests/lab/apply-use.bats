@@ -43,11 +43,11 @@ apply()
 	pid=$(on h1 cat /run/server.pid)
 	before=$(downs)
 	run -0 on h1 rocecheck plan /run/pfc.yaml -i roce0
-	[[ $output == *"used by: 1 queue pair of ib_send_lat (pid $pid)"* ]] || { echo "$output"; return 1; }
+	[[ $output == *"used by: 1 queue pair of ib_send_lat (pid $pid, user root)"* ]] || { echo "$output"; return 1; }
 	run -0 on h1 rocecheck plan /run/pfc.yaml -i roce0 --json
-	[[ $(jq -r '.ports[0].used_by[0]' <<<"$output") == *"(pid $pid)" ]]
+	[[ $(jq -r '.ports[0].used_by[0]' <<<"$output") == *"(pid $pid, user root)" ]]
 	run -2 apply
-	[[ $output == *"roce0 is in use by 1 queue pair of ib_send_lat (pid $pid)"* ]]
+	[[ $output == *"roce0 is in use by 1 queue pair of ib_send_lat (pid $pid, user root)"* ]]
 	[ "$(downs)" = "$before" ]
 	run on h1 dcb pfc show dev roce0
 	[[ $output == *3:off* ]]

@@ -82,11 +82,12 @@ static void test_qps(void **state)
 
 	(void)state;
 	run("mkdir -p %s/812 && printf 'ib_\\033[31m\\302\\2332J\\n' >%s/812/comm", root, root);
+	run("printf 'Name:\\tib\\nUid:\\t0\\t0\\t0\\t0\\n' >%s/812/status", root);
 	fill_answer(&r);
 	port_users_add_qps(&use, 1, r.bytes, r.used, root);
 	assert_int_equal(use.count, 2);
 	port_user_text(&use.user[0], text, sizeof(text));
-	assert_string_equal(text, "2 queue pairs of ib_?[31m?2J (pid 812)");
+	assert_string_equal(text, "2 queue pairs of ib_?[31m?2J (pid 812, user root)");
 	port_user_text(&use.user[1], text, sizeof(text));
 	assert_string_equal(text, "1 queue pair of the kernel (rdma_cm)");
 	/* A process that has ended since. */
@@ -96,6 +97,13 @@ static void test_qps(void **state)
 	assert_int_equal(use.count, 1);
 	port_user_text(&use.user[0], text, sizeof(text));
 	assert_string_equal(text, "1 queue pair of a process (pid 813)");
+	/* A user without an account here. */
+	run("mkdir -p %s/813 && printf 'Uid:\\t4294967290\\t0\\t0\\t0\\n' >%s/813/status", root,
+	    root);
+	memset(&use, 0, sizeof(use));
+	port_users_add_qps(&use, 2, r.bytes, r.used, root);
+	port_user_text(&use.user[0], text, sizeof(text));
+	assert_string_equal(text, "1 queue pair of a process (pid 813, user 4294967290)");
 }
 
 /* Cut at each length, on the heap so that a byte too far is seen. */
