@@ -335,25 +335,17 @@ void pairs_check(struct pairs *x)
 	}
 }
 
-static void pair_read_users(struct pair_session *d, unsigned int side)
-{
-	const json_t *ports = json_object_get(d->s.conn[side].call.reply, "ports");
-	const json_t *users = json_object_get(json_array_get(ports, 0), "users");
-	struct err ignored;
-
-	if (users)
-		(void)run_port_read_users(&d->t->run.host[side].port[0], users, &ignored);
-}
-
 void pairs_counters(struct pairs *x, enum run_reading reading)
 {
-	for (unsigned int i = 0; i < x->count; i++)
-		session_ask_counters(&x->one[i].s, reading == READ_LOAD_BEFORE);
+	bool users = reading == READ_LOAD_BEFORE;
+
 	for (unsigned int i = 0; i < x->count; i++) {
-		session_read_counters(&x->one[i].s, reading);
-		for (unsigned int k = 0; k < SIDES; k++)
-			pair_read_users(&x->one[i], k);
+		for (unsigned int k = 0; k < SIDES && users; k++)
+			x->one[i].t->run.host[k].port[0].user_count = 0;
+		session_ask_counters(&x->one[i].s, users);
 	}
+	for (unsigned int i = 0; i < x->count; i++)
+		session_read_counters(&x->one[i].s, reading);
 }
 
 static void pairs_baseline(struct pairs *x)

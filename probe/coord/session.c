@@ -184,8 +184,11 @@ static json_t *session_counters_request(const struct run_host *h, bool users)
 static void session_store_counters(struct run_port *p, const json_t *json, enum run_reading reading)
 {
 	const json_t *counters = json_object_get(json, "counters");
+	const json_t *users = json_object_get(json, "users");
 	struct err ignored; /* the rules see a missing reading */
 
+	if (users)
+		(void)run_port_add_users(p, users, &ignored);
 	if (counters && !counters_from_json(counters, &p->reading[reading], &ignored))
 		p->has |= 1u << reading;
 }

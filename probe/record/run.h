@@ -71,7 +71,7 @@ enum run_phase {
 /* "load", "incast", "control", "canary", "canary_beside", "shares" */
 extern const struct qos_word run_phase_words[];
 
-#define RUN_USERS_MAX 4
+#define RUN_USERS_MAX 8
 
 struct run_port {
 	char netdev[16];
@@ -87,9 +87,10 @@ struct run_port {
 	char capture_file[128];		/* relative to the run folder, empty = none */
 	char capture_error[160];	/* why capture or recording is missing */
 	char breaker[120]; /* harm at this port, which took no part: it ended an incast */
-	/* Others that used the port of a probe before its traffic began, for people; not stored. */
-	unsigned int user_count;
-	char user[RUN_USERS_MAX][96];
+	/* Processes and kernel modules with queue pairs, for people: those of others before the
+	 * traffic of a probe (not stored), or all that were seen while a job ran. */
+	unsigned int user_count, users_left; /* left: those without room in the list */
+	char user[RUN_USERS_MAX][160];
 };
 
 struct run_host {
@@ -158,12 +159,21 @@ struct run_marking {
 	char error[256];		 /* why it did not run */
 };
 
+/* A job of the user that a run was around. */
+struct run_job {
+	char command[512]; /* for people, may be cut */
+	uint8_t exit_code; /* as of a shell: 128 + n when signal n ended it */
+	bool stopped;	   /* the user interrupted it */
+};
+
 struct run {
 	char id[40]; /* UTC time and 4 random hex digits */
 	char fabric_name[FABRIC_NAME_MAX];
 	char fabric_path[256];
 	int64_t started_unix_ns, ended_unix_ns;
-	bool traffic; /* false: configuration only (offline) */
+	bool traffic; /* false: configuration only (offline), or around a job */
+	bool has_job; /* its load is between READ_LOAD_BEFORE and READ_LOAD_AFTER */
+	struct run_job job;
 	enum fabric_level level;
 	uint8_t maintenance; /* priorities that incast loaded */
 	unsigned int load_percent;

@@ -5,12 +5,14 @@
  * their path.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "probe/record/run.h"
 #include "probe/record/run_tcp.h"
 #include "probe/traffic/traffic_words.h"
+#include "profiles/base/text.h"
 
 #define HOSTS_MAX 65536
 #define PORTS_MAX 256
@@ -93,6 +95,21 @@ static int run_readings_from_json(const json_t *json, struct run_port *p, struct
 	return err;
 }
 
+static json_t *run_user_write(const void *element)
+{
+	return text_to_json(element);
+}
+
+static int run_user_read(const json_t *value, void *element, struct err *e)
+{
+	const char *text = json_string_value(value);
+
+	if (!text)
+		return err_set(e, -EINVAL, "must be a text");
+	snprintf(element, sizeof(((struct run_port *)0)->user[0]), "%s", text);
+	return 0;
+}
+
 JSON_FUNCTIONS(run_readings)
 JSON_FUNCTIONS(capture_summary)
 JSON_FUNCTIONS(snapshot)
@@ -104,6 +121,9 @@ static const struct json_row port_rows[] = {
 	TEXT(struct run_port, capture_file),
 	TEXT(struct run_port, capture_error),
 	JSON_ROW(struct run_port, breaker, .kind = JSON_TEXT, .need = JSON_SPARSE),
+	JSON_LIST_USED("users", struct run_port, user, user_count, .need = JSON_SPARSE,
+		       .write = run_user_write, .read = run_user_read),
+	SPARSE(struct run_port, users_left, UINT16_MAX),
 	JSON_ROW(struct run_port, capture, .kind = JSON_STRUCT, .need = JSON_SPARSE,
 		 JSON_BY(capture_summary), JSON_USED(struct run_port, has_capture)),
 };
@@ -121,6 +141,12 @@ static const struct json_row host_rows[] = {
 		 JSON_BY(snapshot), JSON_USED(struct run_host, has_after)),
 };
 
+static const struct json_row job_rows[] = {
+	TEXT(struct run_job, command),
+	NUMBER(struct run_job, exit_code, 0, UINT8_MAX),
+	JSON_ROW(struct run_job, stopped, .kind = JSON_BOOL, .need = JSON_SPARSE),
+};
+
 static const struct json_row run_rows[] = {
 	TEXT(struct run, id),
 	JSON_ROW_AS("fabric", struct run, fabric_name, .kind = JSON_TEXT),
@@ -128,6 +154,8 @@ static const struct json_row run_rows[] = {
 	NUMBER(struct run, started_unix_ns, 0, JSON_UINT_MAX),
 	NUMBER(struct run, ended_unix_ns, 0, JSON_UINT_MAX),
 	BOOL(struct run, traffic),
+	JSON_ROW(struct run, job, .kind = JSON_STRUCT, .need = JSON_SPARSE, JSON_ITEM(job_rows),
+		 JSON_USED(struct run, has_job)),
 	JSON_ROW(struct run, level, .kind = JSON_WORD, .need = JSON_OPTIONAL,
 		 .words = fabric_level_words),
 	JSON_ROW(struct run, maintenance, .kind = JSON_NUMBER, .need = JSON_SPARSE, .max = 255),

@@ -266,6 +266,8 @@ static int run_align(struct run *r, const struct fabric *f, const char *dir)
 	made.started_unix_ns = r->started_unix_ns;
 	made.ended_unix_ns = r->ended_unix_ns;
 	made.traffic = r->traffic;
+	made.has_job = r->has_job;
+	made.job = r->job;
 	made.level = r->level;
 	made.maintenance = r->maintenance;
 	made.stages = r->stages;

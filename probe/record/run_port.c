@@ -45,23 +45,41 @@ unsigned int run_port_settle_ms(const struct run_port *p)
 	return longest;
 }
 
-int run_port_read_users(struct run_port *p, const json_t *users, struct err *e)
+/* The process of a user's text "3 queue pairs of NAME (pid 7)": their number changes. */
+static const char *run_port_owner(const char *user)
 {
-	char user[RUN_USERS_MAX][sizeof(p->user[0])] = {{0}};
-	size_t count = json_array_size(users);
+	const char *of = strstr(user, " of ");
 
-	if (!json_is_array(users) || count > UINT16_MAX)
+	return of ? of : user;
+}
+
+/* False without room for one more. */
+static bool run_port_add_user(struct run_port *p, const char *text)
+{
+	unsigned int i = 0;
+
+	while (i < p->user_count && strcmp(run_port_owner(p->user[i]), run_port_owner(text)))
+		i++;
+	if (i == RUN_USERS_MAX)
+		return false;
+	if (i == p->user_count)
+		p->user_count++;
+	snprintf(p->user[i], sizeof(p->user[i]), "%s", text);
+	return true;
+}
+
+int run_port_add_users(struct run_port *p, const json_t *users, struct err *e)
+{
+	size_t count = json_array_size(users), i = 0;
+	unsigned int left = 0;
+
+	while (i < count && json_is_string(json_array_get(users, i)))
+		i++;
+	if (!json_is_array(users) || i < count || count > UINT16_MAX)
 		return err_set(e, -EINVAL, "'users': must be a list of texts");
-	for (size_t i = 0; i < count; i++) {
-		const char *text = json_string_value(json_array_get(users, i));
-
-		if (!text)
-			return err_set(e, -EINVAL, "'users': must be a list of texts");
-		if (i < RUN_USERS_MAX)
-			snprintf(user[i], sizeof(user[i]), "%s", text);
-	}
-	p->user_count = (unsigned int)count;
-	memcpy(p->user, user, sizeof(p->user));
+	for (i = 0; i < count; i++)
+		left += !run_port_add_user(p, json_string_value(json_array_get(users, i)));
+	p->users_left = left > p->users_left ? left : p->users_left;
 	return 0;
 }
 
@@ -113,8 +131,8 @@ static json_t *run_port_users_to_json(const struct run_port *p)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < p->user_count; i++) {
-		const char *text = i < RUN_USERS_MAX ? p->user[i] : "another one";
+	for (unsigned int i = 0; i < p->user_count + p->users_left; i++) {
+		const char *text = i < p->user_count ? p->user[i] : "another one";
 
 		if (json_array_append_new(list, text_to_json(text))) {
 			json_decref(list);

@@ -13,8 +13,9 @@ void run_port_set_device(struct run_port *p, const struct port *port);
 
 void run_port_set_reading(struct run_port *p, enum run_reading which, const struct counters *c);
 
-/* Reads users as port_users_to_json() lists them; more than fit are counted. -EINVAL. */
-int run_port_read_users(struct run_port *p, const json_t *users, struct err *e);
+/* Adds users as port_users_to_json() lists them, each process once; more than fit are counted.
+ * -EINVAL. */
+int run_port_add_users(struct run_port *p, const json_t *users, struct err *e);
 
 /* Returns the time in ms after the last packet until the counters of a port include it: by the
  * sources of its readings, and for hardware at least as long as the slowest driver known. */

@@ -71,6 +71,12 @@ static void full_run(struct fabric_run *f)
 	f->pair[0].tcp_count = ARRAY_SIZE(f->tcp);
 	add_marking(f, MARKING_ECT_CLEARED);
 	snprintf(f->marking.error, sizeof(f->marking.error), "none");
+	f->run.has_job = true;
+	f->run.job =
+		(struct run_job){.command = "mpirun 'my job'", .exit_code = 130, .stopped = true};
+	f->port[1].user_count = 2;
+	f->port[1].users_left = 4;
+	snprintf(f->port[1].user[1], sizeof(f->port[1].user[1]), "1 queue pair of a (pid 7)");
 }
 
 static void test_round_trip(void **state)
@@ -111,6 +117,11 @@ static void test_round_trip(void **state)
 	assert_int_equal(r.marking->arrived[SIDE_SERVER], 64);
 	assert_int_equal(r.marking->finding_count, 1);
 	assert_memory_equal(r.marking->finding, &f.marked, sizeof(f.marked));
+	assert_true(r.has_job && r.job.stopped && r.job.exit_code == 130);
+	assert_string_equal(r.job.command, f.run.job.command);
+	assert_int_equal(r.host[1].port[0].user_count, 2);
+	assert_int_equal(r.host[1].port[0].users_left, 4);
+	assert_string_equal(r.host[1].port[0].user[1], "1 queue pair of a (pid 7)");
 	assert_int_equal(r.host[1].has_after, false);
 	assert_string_equal(r.host[1].error, f.host[1].error);
 	run_clear(&r);

@@ -131,7 +131,7 @@ static void test_json(void **state)
 
 	(void)state;
 	sample(&o, gaps);
-	assert_int_equal(run_port_read_users(&o, users, &e), 0);
+	assert_int_equal(run_port_add_users(&o, users, &e), 0);
 	assert_int_equal(o.user_count, 5);
 	json_decref(users);
 	json = run_port_to_json(&o, "h1", &facts);
@@ -151,19 +151,46 @@ static void test_json(void **state)
 	json_decref(json);
 }
 
+/* Two readings while a job runs: each process once, with its last number of queue pairs. */
+static void test_users_again(void **state)
+{
+	struct run_port p = {.user_count = 0};
+	struct err e = {0};
+	json_t *first = json_pack("[s, s]", "1 queue pair of a (pid 7)", "NFS over RDMA (/data)");
+	json_t *second = json_pack("[s, s, s]", "8 queue pairs of a (pid 7)",
+				   "1 queue pair of a (pid 8)", "NFS over RDMA (/data)");
+	json_t *many = json_array();
+
+	(void)state;
+	assert_int_equal(run_port_add_users(&p, first, &e), 0);
+	assert_int_equal(run_port_add_users(&p, second, &e), 0);
+	assert_int_equal(p.user_count, 3);
+	assert_string_equal(p.user[0], "8 queue pairs of a (pid 7)");
+	assert_string_equal(p.user[2], "1 queue pair of a (pid 8)");
+	for (int i = 0; i < RUN_USERS_MAX; i++)
+		json_array_append_new(many, json_sprintf("1 queue pair of b (pid %d)", i));
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(run_port_add_users(&p, many, &e), 0);
+	assert_int_equal(p.user_count, RUN_USERS_MAX);
+	assert_int_equal(p.users_left, 3);
+	json_decref(first);
+	json_decref(second);
+	json_decref(many);
+}
+
 static void test_users_hostile(void **state)
 {
 	static const char *const cases[] = {"{}", "[1]", "null"};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct run_port o = {.user_count = 4711};
+		struct run_port o = {.user_count = 3};
 		json_t *users = json_loads(cases[i], JSON_DECODE_ANY, NULL);
 		struct err e = {0};
 
-		if (run_port_read_users(&o, users, &e) != -EINVAL || !e.text[0])
+		if (run_port_add_users(&o, users, &e) != -EINVAL || !e.text[0])
 			fail_msg("%s is accepted", cases[i]);
-		assert_int_equal(o.user_count, 4711);
+		assert_int_equal(o.user_count, 3);
 		json_decref(users);
 	}
 }
@@ -191,9 +218,10 @@ static void test_growth(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_net),    cmocka_unit_test(test_missing_readings),
-		cmocka_unit_test(test_settle), cmocka_unit_test(test_json),
-		cmocka_unit_test(test_growth), cmocka_unit_test(test_users_hostile),
+		cmocka_unit_test(test_net),	      cmocka_unit_test(test_missing_readings),
+		cmocka_unit_test(test_settle),	      cmocka_unit_test(test_json),
+		cmocka_unit_test(test_growth),	      cmocka_unit_test(test_users_again),
+		cmocka_unit_test(test_users_hostile),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
