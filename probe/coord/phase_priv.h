@@ -22,6 +22,7 @@ struct coordinator {
 	struct run *earlier;	  /* that this one continues; NULL = none */
 	bool save_failed;	  /* reported: the folder is full */
 	unsigned int interval_ms; /* survey: between its two readings; 0 = a fabric run */
+	char *const *job;	  /* command of a run around a job, ends with NULL; else NULL */
 	uint64_t fetch_grace_ms;  /* time limit of a recording, plus FETCH_PIECE_MS per piece */
 };
 
@@ -104,6 +105,9 @@ void resume_end(struct coordinator *c);
 
 /* The breaker ended an incast of this run. */
 bool phase_was_broken(const struct run *r);
+
+/* Runs the job between two counter readings. -errno if it cannot start. */
+int phase_job(struct coordinator *c, struct err *e);
 
 /* The rail in use after `last`, or -1; the first one for -1. */
 int64_t phase_next_rail(const struct run *r, int64_t last);

@@ -14,6 +14,9 @@
 #include "probe/record/run_port.h"
 #include "profiles/base/json.h"
 
+/* The job may take the CPU of this host, and its agents do nothing that must stop at once. */
+#define JOB_LEASE_MS 30000
+
 /* Skips a host whose agent has another version. */
 static void fabric_check_build(struct coordinator *c, unsigned int host)
 {
@@ -393,11 +396,13 @@ static int fabric_run_phases(struct coordinator *c, struct err *e)
 		if (err)
 			return err;
 	}
-	if (c->interval_ms && !session_stopped(&c->s))
+	if (c->job && !session_stopped(&c->s))
+		err = phase_job(c, e);
+	else if (c->interval_ms && !session_stopped(&c->s))
 		fabric_wait_interval(c);
 	else if (c->f->traffic_s && !session_stopped(&c->s))
 		err = fabric_run_stages(c, e);
-	if (session_stopped(&c->s))
+	if (session_stopped(&c->s) || (c->job && err))
 		return err;
 	fabric_begin_step(c, "collect", 0);
 	session_report(&c->s, "collecting configuration again");
@@ -496,5 +501,15 @@ int run_survey(const struct fabric *f, unsigned int interval_ms, const struct ru
 	struct coordinator c = fabric_coordinator(f, o, r);
 
 	c.interval_ms = interval_ms;
+	return fabric_run(&c, e);
+}
+
+int run_around(const struct fabric *f, char *const *argv, const struct run_options *o,
+	       struct run *r, struct err *e)
+{
+	struct coordinator c = fabric_coordinator(f, o, r);
+
+	c.s.lease_ms = JOB_LEASE_MS;
+	c.job = argv;
 	return fabric_run(&c, e);
 }

@@ -285,6 +285,13 @@ int run_check_schedule(const struct fabric *f, struct run *r, struct err *e);
 int run_survey(const struct fabric *f, unsigned int interval_ms, const struct run_options *o,
 	       struct run *r, struct err *e);
 
+/* The same around a job of the user: starts the command with this process' standard streams, waits
+ * for its end, and asks meanwhile who has queue pairs. Passes signals that ask to stop on to the
+ * job. Sends no traffic. -errno also when the command cannot be started; a stopped job is r->job,
+ * and no error. */
+int run_around(const struct fabric *f, char *const *argv, const struct run_options *o,
+	       struct run *r, struct err *e);
+
 /* Index of a run's ports by host and netdev, sorted once: a document may have millions of pairs,
  * each with two ports to look up. */
 

@@ -13,6 +13,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,6 +165,23 @@ void process_ignore_signals(void)
 		signal(ignored[i], SIG_IGN);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+int process_start(char *const *argv, pid_t *child, struct err *e)
+{
+	posix_spawnattr_t attributes;
+	sigset_t defaults;
+	int err = posix_spawnattr_init(&attributes);
+
+	sigemptyset(&defaults);
+	sigaddset(&defaults, SIGPIPE);
+	if (!err) {
+		(void)posix_spawnattr_setsigdefault(&attributes, &defaults);
+		(void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+		err = posix_spawnp(child, argv[0], NULL, &attributes, argv, environ);
+		posix_spawnattr_destroy(&attributes);
+	}
+	return err ? err_sys(e, -err, "cannot start '%s'", argv[0]) : 0;
 }
 
 int process_wait(pid_t child, unsigned int within_ms, int *status)

@@ -11,6 +11,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
+#include "profiles/base/base.h"
+
 /*
  * Returns the pid of the first process in our network namespace that runs the program `name` as
  * root, or 0. The name of a process is not evidence: a process chooses it. The effective uid is not
@@ -37,6 +39,10 @@ int process_keep_fds(int first, int *const fd[], unsigned int count);
 /* In a child without exec: ignores the signals of a terminal and of a session that ends, SIGTERM,
  * SIGPIPE and SIGXFSZ, and unblocks all. The parent requests an orderly end by other means. */
 void process_ignore_signals(void);
+
+/* Starts a command, found in PATH, in our process group with our standard streams; SIGPIPE has its
+ * default action. -errno with the command in e. The caller waits for its end. */
+int process_start(char *const *argv, pid_t *child, struct err *e);
 
 /* Waits for the end of a child. -ETIMEDOUT while it still runs after within_ms; -errno. */
 int process_wait(pid_t child, unsigned int within_ms, int *status);

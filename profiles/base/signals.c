@@ -48,17 +48,20 @@ void signals_release(const struct signals_held *held)
 /* Signals that ask a command to stop. The handler sets a variable of this file, which the command
  * checks between its steps. */
 
-static atomic_int stop;
+static atomic_int stop, stop_number, stop_of_terminal;
 
-static void signals_on_stop(int number)
+static void signals_on_stop(int number, siginfo_t *info, void *context)
 {
-	(void)number;
+	(void)context;
+	stop_number = number;
+	stop_of_terminal = info->si_code == SI_KERNEL;
 	stop = 1;
 }
 
-static void signals_set_handler(void (*handler)(int), unsigned int count, unsigned int flags)
+static void signals_set_handler(unsigned int count, unsigned int flags)
 {
-	struct sigaction action = {.sa_handler = handler, .sa_flags = (int)flags};
+	struct sigaction action = {.sa_sigaction = signals_on_stop,
+				   .sa_flags = (int)(flags | SA_SIGINFO)};
 
 	for (unsigned int i = 0; i < count; i++)
 		sigaction(signals[i], &action, NULL);
@@ -66,19 +69,26 @@ static void signals_set_handler(void (*handler)(int), unsigned int count, unsign
 
 const atomic_int *signals_catch_stop(void)
 {
-	signals_set_handler(signals_on_stop, STOP_COUNT, SA_RESETHAND);
+	signals_set_handler(STOP_COUNT, SA_RESETHAND);
 	return &stop;
 }
 
 const atomic_int *signals_catch_all(void)
 {
-	signals_set_handler(signals_on_stop, END_COUNT, 0);
+	signals_set_handler(END_COUNT, 0);
 	return &stop;
+}
+
+int signals_stop_number(bool *of_terminal)
+{
+	*of_terminal = stop_of_terminal;
+	return stop_number;
 }
 
 void signals_release_stop(void)
 {
-	signals_set_handler(SIG_DFL, STOP_COUNT, 0);
+	for (unsigned int i = 0; i < STOP_COUNT; i++)
+		signal(signals[i], SIG_DFL);
 }
 
 int signals_open_stop(struct err *e)

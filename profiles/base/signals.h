@@ -32,6 +32,10 @@ const atomic_int *signals_catch_stop(void);
  * to restore the terminal. */
 const atomic_int *signals_catch_all(void);
 
+/* Returns the last signal that these caught, 0 without one. of_terminal: every process of the
+ * terminal's foreground group has it, too. */
+int signals_stop_number(bool *of_terminal);
+
 /* Restores their default action: they end the process. */
 void signals_release_stop(void);
 

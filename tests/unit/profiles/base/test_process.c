@@ -14,6 +14,7 @@
 #include <linux/seccomp.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -149,12 +150,30 @@ static void test_oom(void **state)
 	assert_int_equal(process_set_oom(before), before);
 }
 
+/* A job that the loop's ignored SIGPIPE must not reach. */
+static void test_start(void **state)
+{
+	static char *const shell[] = {"sh", "-c", "kill -PIPE $$; exit 7", NULL};
+	static char *const missing[] = {"/nonexistent/job", NULL};
+	struct err e = {0};
+	int status;
+	pid_t child;
+
+	(void)state;
+	signal(SIGPIPE, SIG_IGN);
+	assert_int_equal(process_start(shell, &child, &e), 0);
+	assert_int_equal(process_wait(child, 5000, &status), 0);
+	assert_true(WIFSIGNALED(status) && WTERMSIG(status) == SIGPIPE);
+	signal(SIGPIPE, SIG_DFL);
+	assert_int_equal(process_start(missing, &child, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "cannot start '/nonexistent/job': No such file"));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_signals),
-		cmocka_unit_test(test_wait),
-		cmocka_unit_test(test_oom),
+		cmocka_unit_test(test_signals),	   cmocka_unit_test(test_start),
+		cmocka_unit_test(test_wait),	   cmocka_unit_test(test_oom),
 		cmocka_unit_test(test_close_from),
 	};
 

@@ -37,6 +37,14 @@ static int caught_once(int number)
 	return *stop;
 }
 
+static int caught_number(int number)
+{
+	bool of_terminal = true;
+
+	(void)caught_once(number);
+	return signals_stop_number(&of_terminal) == number && !of_terminal ? 1 : 2;
+}
+
 static int caught_twice(int number)
 {
 	(void)caught_once(number);
@@ -107,6 +115,7 @@ static void test_signals(void **state)
 		{"SIGINT sets the flag", caught_once, SIGINT, 1},
 		{"SIGTERM sets the flag", caught_once, SIGTERM, 1},
 		{"SIGHUP sets the flag", caught_once, SIGHUP, 1},
+		{"the number of SIGTERM", caught_number, SIGTERM, 1},
 		{"SIGQUIT ends", caught_once, SIGQUIT, -SIGQUIT},
 		{"the second SIGINT ends", caught_twice, SIGINT, -SIGINT},
 		{"SIGINT ends after the release", released, SIGINT, -SIGINT},
