@@ -29,7 +29,7 @@ struct job {
 };
 
 /* Passes the signal on, once, unless the job has it from the terminal. */
-static void job_stop(struct job *j)
+static void around_stop(struct job *j)
 {
 	bool of_terminal = false;
 	int number = signals_stop_number(&of_terminal);
@@ -41,12 +41,12 @@ static void job_stop(struct job *j)
 		(void)kill(j->pid, number ? number : SIGINT);
 }
 
-static bool job_ended(struct job *j)
+static bool around_ended(struct job *j)
 {
 	pid_t ended;
 
 	if (j->stop && *j->stop && !j->kill_ms)
-		job_stop(j);
+		around_stop(j);
 	if (j->kill_ms && loop_now_ms(j->c->s.loop) >= j->kill_ms)
 		(void)kill(j->pid, SIGKILL);
 	ended = j->ended ? 0 : waitpid(j->pid, &j->status, WNOHANG);
@@ -54,42 +54,42 @@ static bool job_ended(struct job *j)
 	return j->ended;
 }
 
-static bool job_paused(void *arg)
+static bool around_paused(void *arg)
 {
 	struct job *j = arg;
 
-	return job_ended(j) || loop_now_ms(j->c->s.loop) >= j->next_ms;
+	return around_ended(j) || loop_now_ms(j->c->s.loop) >= j->next_ms;
 }
 
-static bool job_answered(void *arg)
+static bool around_answered(void *arg)
 {
 	struct job *j = arg;
 	bool busy = false;
 
 	for (unsigned int i = 0; i < j->c->s.r->host_count; i++)
 		busy = busy || agent_conn_busy(&j->c->s.conn[i]);
-	return job_ended(j) || !busy;
+	return around_ended(j) || !busy;
 }
 
 /* Waits for the end of the job. */
-static void job_watch(struct job *j)
+static void around_watch(struct job *j)
 {
 	struct session *s = &j->c->s;
 
 	for (unsigned int wait_ms = USERS_FIRST_MS; !j->ended;) {
 		j->next_ms = loop_now_ms(s->loop) + wait_ms;
-		loop_run_until(s->loop, job_paused, j);
+		loop_run_until(s->loop, around_paused, j);
 		if (j->ended)
 			break;
 		session_ask_counters(s, true);
-		loop_run_until(s->loop, job_answered, j);
+		loop_run_until(s->loop, around_answered, j);
 		session_read_counters(s, READ_LOAD_AFTER);
 		wait_ms = wait_ms * 2 < USERS_LAST_MS ? wait_ms * 2 : USERS_LAST_MS;
 	}
 }
 
 /* Writes the command as one line, with quotes where a shell needs them. */
-static void job_command_text(char *const *argv, char *buf, size_t size)
+static void around_command_text(char *const *argv, char *buf, size_t size)
 {
 	size_t used = 0;
 
@@ -113,7 +113,7 @@ int phase_job(struct coordinator *c, struct err *e)
 	session_read_counters(&c->s, READ_LOAD_BEFORE);
 	if (session_stopped(&c->s))
 		return 0;
-	job_command_text(c->job, job->command, sizeof(job->command));
+	around_command_text(c->job, job->command, sizeof(job->command));
 	session_report(&c->s, "starting %.400s", job->command);
 	err = process_start(c->job, &j.pid, e);
 	if (err)
@@ -121,7 +121,7 @@ int phase_job(struct coordinator *c, struct err *e)
 	c->s.r->has_job = true;
 	/* From now on a signal stops the job, and its results are reported. */
 	c->s.stop = NULL;
-	job_watch(&j);
+	around_watch(&j);
 	job->exit_code = (uint8_t)(WIFSIGNALED(j.status) ? 128 + WTERMSIG(j.status)
 							 : WEXITSTATUS(j.status));
 	session_report(&c->s, "the job ended with exit code %u", job->exit_code);

@@ -258,7 +258,8 @@ bool finding_blocks(const struct finding *f, const char *const *allow, unsigned 
 
 bool finding_is_incomplete(const struct finding *f)
 {
-	static const char *const ids[] = {"RC-META-007", "RC-META-010", "RC-CAP-002"};
+	static const char *const ids[] = {"RC-META-007", "RC-META-010", "RC-META-012",
+					  "RC-CAP-002"};
 
 	return !f->allowed && f->verdict == VERDICT_FAIL &&
 	       finding_id_listed(f->rule->id, ids, ARRAY_SIZE(ids));

@@ -123,8 +123,8 @@ bool finding_violated(const struct finding *f);
 /* Severity of the finding: error for FAIL; for WARN that of the rule, at most warn. */
 enum severity finding_severity(const struct finding *f);
 
-/* True for the FAIL of a missing host (RC-META-007) or of nothing to check (RC-META-010,
- * RC-CAP-002): the run is incomplete, exit code 4. */
+/* True for the FAIL of a missing host (RC-META-007), of nothing to check (RC-META-010, RC-CAP-002)
+ * or of a failed job (RC-META-012): the run is incomplete, exit code 4. */
 bool finding_is_incomplete(const struct finding *f);
 
 /* True when this INCONCLUSIVE makes the run incomplete: severity error, and neither allowed by the

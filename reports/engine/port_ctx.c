@@ -307,6 +307,32 @@ bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct cou
 	return s->run_port && run_port_delta(s->run_port, first, delta, reset);
 }
 
+bool port_ctx_job_idle(const struct port_ctx *s)
+{
+	static const struct {
+		enum metric metric;
+		uint64_t least;
+	} rdma[] = {
+		{METRIC_RDMA_TX_PACKETS, JOB_PACKETS_MIN},
+		{METRIC_RDMA_RX_PACKETS, JOB_PACKETS_MIN},
+		{METRIC_RDMA_TX_BYTES, JOB_BYTES_MIN},
+		{METRIC_RDMA_RX_BYTES, JOB_BYTES_MIN},
+	};
+	struct counters delta;
+	bool known = false;
+
+	if (!port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL))
+		return false;
+	for (unsigned int i = 0; i < ARRAY_SIZE(rdma); i++) {
+		if (!counters_has(&delta, rdma[i].metric, 0))
+			continue;
+		if (delta.value[rdma[i].metric][0] >= rdma[i].least)
+			return false;
+		known = true;
+	}
+	return known;
+}
+
 bool port_ctx_owns(const struct port_ctx *s, const uint8_t address[16])
 {
 	for (unsigned int i = 0; s->port && i < s->port->gid_count; i++)

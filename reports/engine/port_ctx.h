@@ -97,6 +97,13 @@ const struct gid *port_ctx_gid(const struct port_ctx *s);
 bool port_ctx_delta(const struct port_ctx *s, enum run_reading first, struct counters *delta,
 		    uint8_t reset[METRIC_COUNT]);
 
+/* Volumes of RDMA below these are those of connection management and keep-alives. */
+#define JOB_PACKETS_MIN 1000
+#define JOB_BYTES_MIN	1000000
+
+/* True when the port counts RDMA, and counted less than these while the job ran. */
+bool port_ctx_job_idle(const struct port_ctx *s);
+
 /* True when the GID-form address is one of the port's. */
 bool port_ctx_owns(const struct port_ctx *s, const uint8_t address[16]);
 

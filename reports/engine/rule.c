@@ -124,7 +124,17 @@ static bool rule_traffic_ready(const struct port_ctx *s, struct findings *out)
 {
 	if (s->c->run->traffic)
 		return true;
-	finding_set(out, VERDICT_SKIP, "no traffic in this run: only settings are checked");
+	finding_set(out, VERDICT_SKIP,
+		    s->c->run->has_job ? "no traffic of rocecheck in this run"
+				       : "no traffic in this run: only settings are checked");
+	return false;
+}
+
+static bool rule_job_ready(const struct port_ctx *s, struct findings *out)
+{
+	if (!port_ctx_job_idle(s))
+		return true;
+	finding_set(out, VERDICT_SKIP, "hardly any RDMA at this port while the job ran");
 	return false;
 }
 
@@ -134,6 +144,8 @@ static bool rule_load_ready(const struct port_ctx *s, struct findings *out)
 	const char *error = "no traffic was planned for this port";
 	unsigned int i = 0;
 
+	if (s->c->run->has_job)
+		return rule_job_ready(s, out);
 	if (!rule_traffic_ready(s, out))
 		return false;
 	while ((pair = port_ctx_pair(s, &i))) {
@@ -148,9 +160,10 @@ static bool rule_load_ready(const struct port_ctx *s, struct findings *out)
 static bool rule_reading_ready(const struct port_ctx *s, struct findings *out,
 			       enum run_reading first, const char *phase)
 {
+	bool of_job = s->c->run->has_job && first == READ_LOAD_BEFORE;
 	struct counters delta;
 
-	if (!rule_traffic_ready(s, out))
+	if (!of_job && !rule_traffic_ready(s, out))
 		return false;
 	if (port_ctx_delta(s, first, &delta, NULL))
 		return true;
@@ -160,7 +173,7 @@ static bool rule_reading_ready(const struct port_ctx *s, struct findings *out,
 
 static bool rule_delta_ready(const struct port_ctx *s, struct findings *out)
 {
-	return rule_reading_ready(s, out, READ_LOAD_BEFORE, "load");
+	return rule_reading_ready(s, out, READ_LOAD_BEFORE, s->c->run->has_job ? "job" : "load");
 }
 
 static bool rule_quiet_ready(const struct port_ctx *s, struct findings *out)
@@ -203,6 +216,9 @@ static const struct {
 
 static bool rule_ready(const struct rule *rule, const struct port_ctx *s, struct findings *out)
 {
+	/* Of a job only the counters are known. */
+	if (s->c->run->has_job && (rule->needs & (NEED_LOAD | NEED_DELTA)) == NEED_LOAD)
+		return rule_traffic_ready(s, out);
 	for (unsigned int i = 0; i < ARRAY_SIZE(preconditions); i++)
 		if (rule->needs & preconditions[i].need && !preconditions[i].ready(s, out))
 			return false;
@@ -275,7 +291,7 @@ static void rule_check_ports(const struct rule *rule, struct rule_port *ports, s
 
 static bool rule_in_scope(const struct rule *rule, const struct rule_context *c)
 {
-	if (rule->scope == SCOPE_PROBE)
+	if (rule->scope == SCOPE_PROBE || (rule->needs & NEED_JOB && !c->run->has_job))
 		return false;
 	if (c->capture || rule->scope == SCOPE_CAPTURE)
 		return c->capture && rule->scope == SCOPE_CAPTURE;

@@ -33,17 +33,19 @@ struct rule_context {
 /* Preconditions of a port check; without them the engine sets SKIP or INCONCLUSIVE. Weak evidence
  * of NEED_LOAD, NEED_DELTA or NEED_CAPTURE turns a PASS into INCONCLUSIVE. */
 enum rule_need {
-	NEED_DCB = 1 << 0,	 /* settings owned by the host: guests, VFs and iWARP are SKIP */
-	NEED_ROCE = 1 << 1,	 /* RoCE: iWARP is SKIP */
-	NEED_PRIO = 1 << 2,	 /* the priority of RoCE is known */
-	NEED_LOSSLESS = 1 << 3,	 /* the profile's intent is lossless */
-	NEED_LOAD = 1 << 4,	 /* rocecheck's traffic crossed the port */
+	NEED_DCB = 1 << 0,	/* settings owned by the host: guests, VFs and iWARP are SKIP */
+	NEED_ROCE = 1 << 1,	/* RoCE: iWARP is SKIP */
+	NEED_PRIO = 1 << 2,	/* the priority of RoCE is known */
+	NEED_LOSSLESS = 1 << 3, /* the profile's intent is lossless */
+	NEED_LOAD =
+		1 << 4, /* traffic crossed the port: rocecheck's; with NEED_DELTA also a job's */
 	NEED_DELTA = 1 << 5,	 /* counters before and after the load */
 	NEED_QUIET = 1 << 6,	 /* counters around the quiet baseline */
 	NEED_CAPTURE = 1 << 7,	 /* packets of the load, captured at the port */
 	NEED_PROFILE = 1 << 8,	 /* a profile: `doctor` may have none */
 	NEED_LLDP_PEER = 1 << 9, /* `doctor` listened for the link partner */
 	NEED_PATH = 1 << 10,	 /* a marking test of the port, or else NEED_CAPTURE */
+	NEED_JOB = 1 << 11,	 /* for every check: a run around a job; others have no finding */
 };
 
 /* Reports that have the rule: fabric runs, one host (`doctor`), both, a capture, or probes. */

@@ -224,6 +224,17 @@ void app_env_make(const struct fabric *fabric, const struct run *run, struct app
 	}
 }
 
+void app_env_class_text(int tos, char *buf, size_t size)
+{
+	size_t used = 0;
+
+	buf[0] = '\0';
+	for (unsigned int i = 0; i < ARRAY_SIZE(rows) && used < size; i++)
+		if (rows[i].what == WHAT_TC)
+			used += (size_t)snprintf(buf + used, size - used, "%s%s=%d",
+						 used ? ", " : "", rows[i].name, tos);
+}
+
 /* Prints one word for sh, bash and zsh (which expands a leading "="). Quotes every character that
  * is not known to be harmless, even though app_env_make() filters: root runs the line with eval. */
 static void env_print_word(const char *value, FILE *out)

@@ -29,6 +29,9 @@ struct app_env {
 /* Makes it for the ports of run->host[0] that are up and run RoCE. Pure. */
 void app_env_make(const struct fabric *f, const struct run *run, struct app_env *env);
 
+/* Writes the variables of this traffic class: "NCCL_IB_TC=106, UCX_IB_TRAFFIC_CLASS=106, ...". */
+void app_env_class_text(int tos, char *buf, size_t size);
+
 /* Prints shell lines: notes as comments, then `export NAME=VALUE`, quoted unless harmless. */
 void app_env_print(const struct app_env *env, FILE *out);
 

@@ -73,6 +73,10 @@ PORT_CHECK(check_qos_ecn_cleared);
 PORT_CHECK(check_qos_arrival);
 PORT_CHECK(check_net_lost);
 
+/* check_job.c: a job of the user */
+PORT_CHECK(check_job_prio);
+FABRIC_CHECK(check_job_result);
+
 /* check_ets.c */
 PORT_CHECK(check_ets_sum);
 PORT_CHECK(check_ets_shared);

@@ -146,6 +146,12 @@ static json_t *claim_json(const struct report *r)
 			 prios_json(claim.unproven));
 }
 
+static json_t *job_json(const struct run *run)
+{
+	return json_pack("{s:o, s:i, s:b}", "command", text_to_json(run->job.command), "exit_code",
+			 run->job.exit_code, "stopped", run->job.stopped);
+}
+
 static json_t *report_json(const struct report *r, const struct finding_order *o)
 {
 	json_t *allowed = json_array(), *findings = json_array();
@@ -181,6 +187,11 @@ int write_json(const struct report *r, FILE *out, struct err *e)
 	json = report_json(r, &order);
 	if (r->environment &&
 	    json_object_set_new(json, "environment", app_env_json(r->environment))) {
+		json_decref(json);
+		json = NULL;
+	}
+	if (r->run->has_job &&
+	    json_object_set_new(json_object_get(json, "run"), "job", job_json(r->run))) {
 		json_decref(json);
 		json = NULL;
 	}

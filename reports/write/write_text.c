@@ -236,7 +236,13 @@ static void write_run(const struct page *p)
 	fprintf(p->out, ", %u host%s, %u port%s, run ", p->r->run->host_count,
 		plural(p->r->run->host_count), ports, plural(ports));
 	text_print(p->out, p->r->run->id, TEXT_FIELD);
-	fputs(p->r->run->traffic ? "\n" : "; no traffic was tested\n", p->out);
+	if (p->r->run->has_job) {
+		fputs("\n      around the job: ", p->out);
+		text_print(p->out, p->r->run->job.command, TEXT_FIELD);
+		fprintf(p->out, " (exit code %u)\n", p->r->run->job.exit_code);
+	} else {
+		fputs(p->r->run->traffic ? "\n" : "; no traffic was tested\n", p->out);
+	}
 	write_tcp(p);
 }
 

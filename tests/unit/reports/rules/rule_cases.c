@@ -56,9 +56,10 @@ void check_coverage(const struct rule_case *cases, size_t count, const char *con
 	for (unsigned int i = 0; i < rule_count; i++) {
 		const char *id = rule_table[i].id;
 
-		/* test_check_host has those of one host, test_traffic_verdict those of probes */
+		/* test_check_host has those of one host, test_traffic_verdict those of probes,
+		 * test_check_job those of jobs */
 		if (!listed(groups, id) || rule_table[i].scope == SCOPE_HOST ||
-		    rule_table[i].scope == SCOPE_PROBE)
+		    rule_table[i].scope == SCOPE_PROBE || rule_table[i].needs & NEED_JOB)
 			continue;
 		if (!case_for(cases, count, id, VERDICT_PASS))
 			fail_msg("%s has no case that passes", id);
