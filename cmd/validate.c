@@ -24,7 +24,8 @@ static const char *from, *profile_name, *out_dir;
 static struct opt_list formats;
 static const char *level_word, *maintenance, *require, *schedule, *phases, *resume;
 static unsigned int stages; /* of --phases; 0 = all */
-static bool no_traffic;
+static bool no_traffic, around;
+static char *const *job; /* the command of --around */
 
 static const char *const validate_levels[] = {"quick", "standard", NULL};
 static const char *const validate_claims[] = {"lossless", NULL};
@@ -56,6 +57,8 @@ static const struct opt validate_opts[] = {
 	 .help = "exit with 4 unless the run proves the fabric lossless under congestion"},
 	{"no-traffic", 0, OPT_FLAG, &no_traffic,
 	 .help = "compare the settings of the hosts, send no traffic"},
+	{"around", 0, OPT_FLAG, &around,
+	 .help = "send no traffic: run the command after --, and check the RDMA of that job"},
 	{.name = NULL},
 };
 
@@ -178,13 +181,14 @@ static int validate_gather(const struct fabric *f, const struct folder *dir, str
 	const struct run_options o = {
 		.dir = dir,
 		.stop = signals_catch_stop(),
-		.watcher = run_bar_watcher(&bar, globals->quiet, globals->verbose),
+		.watcher = run_bar_watcher(&bar, globals->quiet || job, globals->verbose),
 		.stages = stages,
 		.earlier = resume ? earlier : NULL,
 	};
 	struct err e = {0};
-	int err = run_fabric(f, &o, r, &e);
+	int err;
 
+	err = job ? run_around(f, job, &o, r, &e) : run_fabric(f, &o, r, &e);
 	run_bar_clear(&bar);
 	validate_warn_captures(r);
 	if (!err)
@@ -412,7 +416,16 @@ static int run_validate(int argc, char **argv)
 		code = verdict_check(&cmd_validate, &options);
 	if (code)
 		return code;
-	if (argc > 1)
+	if (around && (maintenance || schedule || no_traffic || from || phases || resume))
+		return cmd_usage(&cmd_validate,
+				 "--around excludes --maintenance, --phases, --resume, --schedule, "
+				 "--no-traffic and --from");
+	if (around && argc < 2)
+		return cmd_usage(&cmd_validate, "--around needs FABRIC.yaml and the command of a "
+						"job: FABRIC.yaml --around -- CMD");
+	if (around)
+		job = argv + 1;
+	else if (argc > 1)
 		return cmd_usage(&cmd_validate, "unexpected argument '%s'", argv[1]);
 	if (maintenance && (level_word || no_traffic || from))
 		return cmd_usage(&cmd_validate, "--maintenance excludes --level, --no-traffic and "
@@ -430,7 +443,7 @@ static int run_validate(int argc, char **argv)
 
 const struct command cmd_validate = {
 	.name = "validate",
-	.args = "FABRIC.yaml | --from DIR",
+	.args = "FABRIC.yaml | FABRIC.yaml --around -- CMD... | --from DIR",
 	.help = "check a fabric with traffic, or check a recorded run",
 	.opts = validate_opts,
 	.run = run_validate,

@@ -265,6 +265,35 @@ ends()
 	jq -e '[.findings[] | select(.rule == "RC-NET-009") | .verdict] | unique == ["PASS"]' "$out/report.json"
 }
 
+# perftest TCLASS: a job on both guests, started from here.
+perftest()
+{
+	cat >"$BATS_TEST_TMPDIR/job" <<-'END'
+		#!/bin/bash
+		test=(timeout 90 ib_write_bw -d rxe0 -x 1 --tclass "$1" -s 65536 -u 18 -n 600 -F)
+		tests/lab/lab run h2 -- "${test[@]}" >/dev/null 2>&1 &
+		tests/lab/lab run h2 -- timeout 60 bash -c 'until ss -Hltn "sport = 18515" | grep -q .; do sleep 0.1; done'
+		tests/lab/lab run h1 -- "${test[@]}" 198.18.0.2 >/dev/null || exit
+		wait $!
+	END
+	chmod +x "$BATS_TEST_TMPDIR/job"
+	run --separate-stderr validate "${allowed[@]}" --around -- "$BATS_TEST_TMPDIR/job" "$1"
+	echo "$output" "$stderr"
+}
+
+@test "around perftest with ToS 0: its priority, both directions, and the processes are named; with ToS 106 exit 0" {
+	perftest 0
+	[ "$status" -eq 1 ]
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"RC-QOS-020 h1 roce0 prio 0: RDMA leaves "*"on lossy priority 0"*"the default of rdma_cm is right"* ]]
+	jq -e '[.findings[] | select(.rule == "RC-QOS-020") | "\(.host) \(.verdict)"] | sort == ["h1 FAIL", "h2 FAIL"]' "$out/report.json"
+	jq -e '[.findings[] | select(.rule == "RC-META-011") | .verdict] == ["PASS"]' "$out/report.json"
+	jq -e 'all(.hosts[].ports[]; any(.users[]; test("^1 queue pair of ib_write_bw \\(pid [0-9]+, user root\\)$")))' "$out/run.json"
+	jq -e '.pairs == [] and .marking == [] and .job.exit_code == 0' "$out/run.json"
+	perftest 106
+	[ "$status" -eq 0 ]
+	jq -e '[.findings[] | select(.rule == "RC-QOS-020") | .verdict] == ["PASS", "PASS"]' "$out/report.json"
+}
+
 @test "an unreachable host is named with the next step, the other one is judged: exit 4" {
 	sed '/^Host h2/,/ControlPath/{s/Port .*/Port 1/;s/ControlPath .*/ControlPath none/}' \
 		"$LAB_DIR/ssh_config" >"$LAB_DIR/ssh_bad"

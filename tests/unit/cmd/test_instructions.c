@@ -186,6 +186,8 @@ static int check_operands(const struct command *c, int argc, char **argv, struct
 
 	for (size_t i = 0; i < ARRAY_SIZE(o->instead) && o->instead[i]; i++)
 		replaced = replaced || is_given(c->opts, o->instead[i]);
+	if (is_given(c->opts, "around") && argc > 1) /* the rest is the command of a job */
+		argc = 1;
 	if (argc > o->max)
 		return err_set(e, -EINVAL, "too many operands: '%s'", argv[o->max]);
 	if (argc < o->min && !replaced)
@@ -586,6 +588,8 @@ static const struct {
 	{USER_TEXT_TYPED, "$ rocecheck plan lab -i eth0   # see", NULL},
 	{USER_TEXT_TYPED, "rocecheck plan -i eth0", "an operand is missing"},
 	{USER_TEXT_TYPED, "rocecheck plan --inventory f.yaml", NULL},
+	{USER_TEXT_TYPED, "rocecheck validate f.yaml --around -- mpirun -np 2 x", NULL},
+	{USER_TEXT_TYPED, "rocecheck validate f.yaml --no-traffic x", "too many operands: 'x'"},
 	{USER_TEXT_TYPED, "rocecheck plan a b", "too many operands: 'b'"},
 	{USER_TEXT_TYPED, "eval \"$(rocecheck doctor p.yaml --env)\"", NULL},
 	{USER_TEXT_TYPED, "eval \"$(rocecheck doctor p.yaml --enf)\"", "unknown option '--enf'"},
