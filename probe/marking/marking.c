@@ -308,6 +308,7 @@ struct marking_exec {
 	uint64_t now_ns, progress_ns, due_ns;
 	uint32_t sent, answered, written_off;
 	unsigned int flow, round; /* of the next request */
+	unsigned int place;	  /* of it in the round */
 	uint64_t seen[MARKING_FLOWS_MAX][MARKING_COUNT_MAX / 64];
 	bool failed;
 };
@@ -451,15 +452,26 @@ static int marking_poll_cq(struct marking_exec *k)
 	return n;
 }
 
+/* Returns the flow at a place of the round. Each round begins with another flow: a hop that drops
+ * every n-th packet would otherwise hit a few source ports alone. */
+static unsigned int marking_flow_at(const struct marking_exec *k, unsigned int place)
+{
+	uint64_t mixed = k->round * (k->x->spec.seed | 1) * UINT64_C(0x9e3779b97f4a7c15);
+
+	return (unsigned int)((place + (mixed >> 32)) % k->x->flow_count);
+}
+
 /* Finds the flow of the next request, skipping flows that this port cannot send; false: all sent.
  */
 static bool marking_find_next(struct marking_exec *k)
 {
-	for (; k->round < MARKING_COUNT_MAX; k->round++, k->flow = 0)
-		for (; k->flow < k->x->flow_count; k->flow++)
+	for (; k->round < MARKING_COUNT_MAX; k->round++, k->place = 0)
+		for (; k->place < k->x->flow_count; k->place++) {
+			k->flow = marking_flow_at(k, k->place);
 			if (k->round < k->x->flow[k->flow].count &&
 			    k->x->flow[k->flow].bytes[0] <= k->x->device.self.mtu)
 				return true;
+		}
 	return false;
 }
 
@@ -473,7 +485,8 @@ static void marking_send_request(struct marking_exec *k)
 		marking_fail(k, "sending", strerror(-err));
 		return;
 	}
-	k->r->flow[k->flow++].sent++;
+	k->r->flow[k->flow].sent++;
+	k->place++;
 	if (k->sent - k->written_off == k->answered)
 		k->progress_ns = k->now_ns; /* starts the wait for a reply */
 	k->sent++;

@@ -20,6 +20,10 @@
 static struct {
 	int lose_port;	/* of this source port, all; -1 = none */
 	int lose_every; /* n-th datagram, 0 = none */
+	unsigned int
+		lose_request; /* every n-th of the client, whose queue pairs are below `split` */
+	uint32_t split;
+	unsigned int requests;
 	uint32_t longest;
 	uint8_t from, to; /* DSCP */
 	bool clear_ect, mark, no_header;
@@ -30,8 +34,10 @@ static bool pass(const struct ibv_ah_attr *ah, uint32_t from_qpn, uint32_t bytes
 {
 	uint8_t tos = ah->grh.traffic_class;
 
-	(void)from_qpn;
-	way.count++;
+	if (!way.count++)
+		way.split = from_qpn + 64;
+	if (way.lose_request && from_qpn < way.split && !(++way.requests % way.lose_request))
+		return false;
 	if (marking_label_port(ah->grh.flow_label) == way.lose_port || bytes > way.longest ||
 	    (way.lose_every && !(way.count % (unsigned int)way.lose_every)))
 		return false;
@@ -222,6 +228,27 @@ static void test_loss(void **state)
 	}
 	assert_int_equal(sent, way.count);
 	assert_int_equal(sent - came, way.count / 5);
+	free(b);
+}
+
+/* A hop that loses every n-th packet hits all source ports, also where n divides their number. */
+static void test_regular_loss(void **state)
+{
+	struct marking_spec spec = base;
+	unsigned int hit = 0;
+	struct both *b;
+
+	(void)state;
+	reset();
+	spec.class_count = 1;
+	spec.sweep = 64;
+	spec.count = 128;
+	spec.gap_us = 0;
+	way.lose_request = 40;
+	b = run_both(spec);
+	for (unsigned int i = 0; i < 64; i++)
+		hit += b->result[1].flow[i].here.arrived < 128;
+	assert_true(hit > 48);
 	free(b);
 }
 
