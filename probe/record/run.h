@@ -152,6 +152,7 @@ struct run_marking {
 	unsigned int client_host, client_port; /* as in struct run_pair */
 	unsigned int server_host, server_port;
 	bool ran;		 /* both hosts have a result */
+	uint8_t pass;		 /* 2: of the second pass, else 0 */
 	uint8_t tos[SIDES];	 /* as each host sends them */
 	uint32_t arrived[SIDES]; /* at each host, with a header that it could read */
 	unsigned int finding_count;

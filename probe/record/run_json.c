@@ -14,9 +14,10 @@
 #include "probe/traffic/traffic_words.h"
 #include "profiles/base/text.h"
 
-#define HOSTS_MAX 65536
-#define PORTS_MAX 256
-#define PAIRS_MAX 4194304
+#define HOSTS_MAX	 65536
+#define PORTS_MAX	 256
+#define PAIRS_MAX	 4194304
+#define MARKING_PASS_MAX 9
 /* Of all hosts, as the run and as both snapshots have them; one has some 15 KiB in memory. */
 #define RUN_PORTS_MAX 262144
 
@@ -235,6 +236,7 @@ JSON_FUNCTIONS(marking_finding)
 
 static const struct json_row marking_rows[] = {
 	BOOL(struct run_marking, ran),
+	SPARSE(struct run_marking, pass, MARKING_PASS_MAX),
 	TEXT(struct run_marking, error),
 	JSON_ALLOCATED_OF("findings", struct run_marking, finding, MARKING_FINDINGS_MAX,
 			  JSON_BY(marking_finding)),

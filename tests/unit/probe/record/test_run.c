@@ -77,6 +77,7 @@ static void full_run(struct fabric_run *f)
 	f->port[1].user_count = 2;
 	f->port[1].users_left = 4;
 	snprintf(f->port[1].user[1], sizeof(f->port[1].user[1]), "1 queue pair of a (pid 7)");
+	f->marking.pass = 2;
 }
 
 static void test_round_trip(void **state)
@@ -114,6 +115,7 @@ static void test_round_trip(void **state)
 	assert_int_equal(r.pair[0].tcp[0].server.arrived_bytes, 60);
 	assert_int_equal(r.marking_count, 1);
 	assert_int_equal(r.marking->server_host, 1);
+	assert_int_equal(r.marking->pass, 2);
 	assert_int_equal(r.marking->arrived[SIDE_SERVER], 64);
 	assert_int_equal(r.marking->finding_count, 1);
 	assert_memory_equal(r.marking->finding, &f.marked, sizeof(f.marked));
@@ -514,6 +516,7 @@ static void test_aligned(void **state)
 	assert_int_equal(r.marking_count, 1);
 	assert_int_equal(r.marking->client_host, 2);
 	assert_int_equal(r.marking->server_host, 1);
+	assert_int_equal(r.marking->pass, 2);
 	assert_int_equal(r.marking->finding_count, 1);
 	assert_true(r.traffic);
 	assert_int_equal(r.load_percent, 5);
