@@ -67,6 +67,28 @@ extern const struct phase phases[STAGES];
 void phase_plan_text(enum run_stage stage, const struct schedule_estimate *sum,
 		     unsigned int load_percent, char *buf, size_t size);
 
+/* Size of a marking test. */
+struct marking_plan {
+	uint16_t sweep, count; /* UDP source ports, and datagrams of each */
+	uint16_t size_ports;   /* source ports with datagrams of the MTU sizes */
+	uint8_t pass;	       /* 2: the second pass */
+};
+
+/* The first test: 4 UDP source ports with 64 datagrams each at level quick, 16 with 32 above. */
+struct marking_plan phase_marking_plan(const struct fabric *f);
+
+/* Returns the test of a pair of a schedule, before it ran. */
+struct run_marking phase_marking_pair(const struct phase_ports *ports,
+				      const struct schedule_pair *pair);
+
+/* Appends tests to the run and runs them at once; a port is in each direction of one of them.
+ * -ENOMEM. */
+int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
+		     const struct run_marking *list, unsigned int count);
+
+/* Returns true if one schedule has the ports of all rails. */
+bool phase_schedule_whole(const struct fabric *f);
+
 /* Run the marking test between all ports of each rail, and the traffic of all pairs. */
 int phase_marking(struct coordinator *c, struct err *e);
 int phase_traffic(struct coordinator *c, struct err *e);

@@ -15,14 +15,12 @@
 #include <unistd.h>
 
 #include "probe/coord/load.h"
-#include "probe/coord/pair_marking.h"
 #include "probe/coord/phase_priv.h"
 #include "probe/record/run_tcp.h"
 #include "profiles/base/json.h"
 
 #define MARKING_ROUND_S	   2.0
-#define MARKING_PAIR_BYTES 150000 /* of a pair, both directions */
-#define MARKING_COUNT	   64	  /* datagrams for each UDP source port: 1 in 40 lost shows */
+#define MARKING_PAIR_BYTES 300000 /* of a pair, both directions */
 #define ROUND_PAUSE_S	   1.0	  /* to open, connect and close the pairs of a round */
 #define SCHEDULE_FILE_MAX  (64u << 20)
 
@@ -37,9 +35,6 @@ struct round {
 	struct round_pair *list;
 	struct load load;
 	struct traffic_spec spec[SIDES]; /* of a pair while it is prepared */
-	/* Of the marking test */
-	struct marking_spec (*marking)[SIDES];
-	struct marking_result result[SIDES]; /* of a pair while it is read */
 };
 
 /* The ports of a rail, and their schedule. */
@@ -210,78 +205,6 @@ static void traffic_run_round(struct coordinator *c, struct round *r)
 	}
 }
 
-/* Reads what both ends of a pair found out, and reports it. */
-static void traffic_read_marking(struct coordinator *c, struct round *r, unsigned int i,
-				 struct run_marking *m)
-{
-	struct marking_findings found = {0};
-	struct marking_endpoints ends;
-	struct load_flow *f = &r->load.flow[i];
-	char text[320];
-
-	for (unsigned int k = 0; k < SIDES && !f->failed; k++) {
-		struct err e = {0};
-		const json_t *reply = load_reply(f, k, &e);
-		bool has = false;
-
-		ends.spec[k] = &r->marking[i][k];
-		ends.result[k] = &r->result[k];
-		if (!reply || pair_marking_read(reply, &r->result[k], &has, &e) ||
-		    (k == SIDE_SERVER && marking_findings_make(&ends, &found, &e)))
-			load_fail(f, k, &e);
-	}
-	m->ran = !f->failed;
-	if (!m->ran) {
-		agent_error_text(&f->e, m->error, sizeof(m->error));
-		session_report(&c->s, "%s -> %s marking: %s", c->s.r->host[m->client_host].name,
-			       c->s.r->host[m->server_host].name, m->error);
-		return;
-	}
-	m->arrived[SIDE_SERVER] = marking_arrived(&ends, MARKING_FORWARD);
-	m->arrived[SIDE_CLIENT] = marking_arrived(&ends, MARKING_REVERSE);
-	m->finding = calloc(found.count + 1, sizeof(*m->finding));
-	m->finding_count = m->finding ? found.count : 0;
-	for (unsigned int k = 0; k < m->finding_count; k++) {
-		m->finding[k] = found.finding[k];
-		marking_finding_text(&m->finding[k], text, sizeof(text));
-		session_report(&c->s, "%s -> %s marking: %s", c->s.r->host[m->client_host].name,
-			       c->s.r->host[m->server_host].name, text);
-	}
-}
-
-/* Runs the marking tests of one round: each is of both directions. */
-static void traffic_mark_round(struct coordinator *c, struct round *r, struct run_marking *m)
-{
-	struct load *l = &r->load;
-
-	for (unsigned int i = 0; i < l->count; i++) {
-		struct load_flow *f = &l->flow[i];
-
-		const struct run_pair ends = {.client_host = m[i].client_host,
-					      .client_port = m[i].client_port,
-					      .server_host = m[i].server_host,
-					      .server_port = m[i].server_port};
-
-		phase_prepare_specs(c, &ends, r->list[i].place, f, r->spec);
-		if (f->failed)
-			continue;
-		marking_specs_make(r->spec, 0, r->marking[i]);
-		for (unsigned int k = 0; k < SIDES; k++) {
-			r->marking[i][k].count = MARKING_COUNT;
-			m[i].tos[k] = r->marking[i][k].class[0].tos;
-			f->end[k].spec = marking_spec_to_json(&r->marking[i][k]);
-		}
-		f->duration_ms = r->marking[i]->duration_ms;
-		f->until_client = true;
-	}
-	load_open(l, "echo_open");
-	load_connect(l);
-	load_run(l);
-	for (unsigned int i = 0; i < l->count; i++)
-		traffic_read_marking(c, r, i, &m[i]);
-	load_close(l);
-}
-
 int phase_ports_find(const struct coordinator *c, int64_t rail, struct phase_ports *out)
 {
 	const struct run *r = c->s.r;
@@ -382,8 +305,7 @@ static int traffic_open_wave(const struct coordinator *c, int64_t rail, struct w
 	return err;
 }
 
-/* Returns true if one schedule has the ports of all rails. */
-static bool traffic_whole(const struct fabric *f)
+bool phase_schedule_whole(const struct fabric *f)
 {
 	int pattern = f->schedule ? schedule_pattern_find(f->schedule) : SCHEDULE_TOURNAMENT;
 
@@ -485,41 +407,22 @@ static void traffic_run_rounds(struct coordinator *c, struct wave *w, struct rou
 }
 
 /* Leaves out rounds that have the same pairs in the other direction: a marking test is of both. */
-static void traffic_mark_rounds(struct coordinator *c, struct wave *w, struct round *r)
+static int traffic_mark_rounds(struct coordinator *c, struct wave *w, struct run_marking *list)
 {
+	const struct marking_plan plan = phase_marking_plan(c->f);
 	struct schedule *s = &w->schedule;
 	bool mirrors = schedule_patterns[s->spec.pattern].mirrors;
+	int err = 0;
 
-	while (!session_stopped(&c->s) && schedule_next(s)) {
-		struct run_marking *m = &c->s.r->marking[c->s.r->marking_count];
-
+	while (!err && !session_stopped(&c->s) && schedule_next(s)) {
 		if (mirrors && s->round % 2)
 			continue;
-		traffic_begin_round(s, r);
-		for (unsigned int k = 0; k < s->pair_count; k++) {
-			const struct schedule_pair *at = &s->pair[k];
-
-			m[k] = (struct run_marking){.client_host = w->ports.list[at->client].host,
-						    .client_port = w->ports.port[at->client],
-						    .server_host = w->ports.list[at->server].host,
-						    .server_port = w->ports.port[at->server]};
-		}
-		c->s.r->marking_count += s->pair_count;
-		traffic_mark_round(c, r, m);
+		for (unsigned int k = 0; k < s->pair_count; k++)
+			list[k] = phase_marking_pair(&w->ports, &s->pair[k]);
+		err = phase_mark_round(c, &plan, list, s->pair_count);
 		session_count_round(&c->s);
 	}
-}
-
-/* Room for the marking tests of a schedule. */
-static int traffic_add_markings(struct run *r, uint64_t pairs)
-{
-	struct run_marking *list = reallocarray(r->marking, r->marking_count + pairs,
-						sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	r->marking = list;
-	return 0;
+	return err;
 }
 
 static struct round *traffic_new_round(struct coordinator *c, unsigned int most)
@@ -531,7 +434,6 @@ static struct round *traffic_new_round(struct coordinator *c, unsigned int most)
 	r->load.loop = c->s.loop;
 	r->list = calloc(most, sizeof(*r->list));
 	r->load.flow = calloc(most, sizeof(*r->load.flow));
-	r->marking = calloc(most, sizeof(*r->marking));
 	return r;
 }
 
@@ -541,32 +443,45 @@ static void traffic_free_round(struct round *r)
 		return;
 	free(r->list);
 	free(r->load.flow);
-	free(r->marking);
 	free(r);
 }
 
-static int traffic_run_pairs(struct coordinator *c, struct wave *w, bool marking,
+static int traffic_run_pairs(struct coordinator *c, struct wave *w,
 			     const struct schedule_estimate *sum)
 {
-	bool mirrors = schedule_patterns[w->schedule.spec.pattern].mirrors;
 	struct round *r =
 		traffic_new_round(c, w->ports.count); /* a port is a client once in a round */
-	char name[WAVE_NAME_MAX], file[WAVE_NAME_MAX];
-	int err = !r || !r->list || !r->load.flow || !r->marking ? -ENOMEM : 0;
+	int err = !r || !r->list || !r->load.flow ? -ENOMEM : 0;
 
 	if (!err)
-		err = marking ? traffic_add_markings(c->s.r, sum->pairs)
-			      : traffic_add_pairs(c->s.r, sum->pairs);
-	if (!err && marking) {
-		traffic_wave_name(w->rail, name, file);
-		session_report(&c->s, "%s: testing DSCP, ECN and path MTU of %llu paths", name,
-			       (unsigned long long)sum->pairs * (mirrors ? 1 : 2));
-		traffic_mark_rounds(c, w, r);
-	} else if (!err) {
+		err = traffic_add_pairs(c->s.r, sum->pairs);
+	if (!err) {
 		traffic_report_schedule(c, w, sum);
 		traffic_run_rounds(c, w, r);
 	}
 	traffic_free_round(r);
+	return err;
+}
+
+static int traffic_mark_pairs(struct coordinator *c, struct wave *w,
+			      const struct schedule_estimate *sum)
+{
+	const struct marking_plan plan = phase_marking_plan(c->f);
+	struct run_marking *list = calloc(w->ports.count, sizeof(*list));
+	bool mirrors = schedule_patterns[w->schedule.spec.pattern].mirrors;
+	char name[WAVE_NAME_MAX], file[WAVE_NAME_MAX];
+	int err;
+
+	if (!list)
+		return -ENOMEM;
+	traffic_wave_name(w->rail, name, file);
+	session_report(&c->s,
+		       "%s: testing DSCP, ECN and path MTU of %llu paths, %u datagrams from each "
+		       "of %u source ports",
+		       name, (unsigned long long)sum->pairs * (mirrors ? 1 : 2), plan.count,
+		       plan.sweep);
+	err = traffic_mark_rounds(c, w, list);
+	free(list);
 	return err;
 }
 
@@ -582,7 +497,7 @@ static int traffic_run_wave(struct coordinator *c, int64_t rail, bool marking, s
 	traffic_wave_name(rail, name, file);
 	schedule_estimate(&w.schedule, c->f->traffic_s, ROUND_PAUSE_S, c->f->load_percent, &sum);
 	if (sum.pairs)
-		err = traffic_run_pairs(c, &w, marking, &sum);
+		err = marking ? traffic_mark_pairs(c, &w, &sum) : traffic_run_pairs(c, &w, &sum);
 	else if (!marking)
 		session_report(&c->s, "%s: no pair: expected ports of at least 2 hosts%s", name,
 			       w.schedule.spec.pattern == SCHEDULE_CROSS_RAIL ? " and rails" : "");
@@ -623,7 +538,7 @@ static int traffic_run_waves(struct coordinator *c, bool marking, struct err *e)
 {
 	int err = 0;
 
-	if (traffic_whole(c->f))
+	if (phase_schedule_whole(c->f))
 		return traffic_run_wave(c, -1, marking, e);
 	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
 	     at = phase_next_rail(c->s.r, at))
@@ -669,7 +584,7 @@ static int traffic_estimate(const struct coordinator *c, bool marking,
 {
 	int err = 0;
 
-	if (traffic_whole(c->f))
+	if (phase_schedule_whole(c->f))
 		return traffic_estimate_wave(c, -1, marking, sum, e);
 	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0;
 	     at = phase_next_rail(c->s.r, at))

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One round of marking tests: each of two ports, both ways, with the class that an rdma_cm
+ * application has on those hosts.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "probe/coord/load.h"
+#include "probe/coord/pair_marking.h"
+#include "probe/coord/phase_priv.h"
+
+#define WIRE_BYTES 142u /* of a datagram on the wire, with its headers */
+
+/* The tests of one round while they run. */
+struct mark_round {
+	struct load load;
+	struct destinations (*place)[SIDES]; /* of each test, as the next ones */
+	struct marking_spec (*spec)[SIDES];
+	struct traffic_spec traffic[SIDES];  /* of a test while it is prepared */
+	struct marking_result result[SIDES]; /* of a test while it is read */
+};
+
+struct marking_plan phase_marking_plan(const struct fabric *f)
+{
+	/* 512 datagrams each way: where one of two paths loses 1 in 40, 256 of them show it in 998
+	 * tests of 1,000. Four ports are all on the good path in 1 test of 16. */
+	if (f->level >= LEVEL_STANDARD)
+		return (struct marking_plan){.sweep = 16, .count = 32, .size_ports = 4};
+	return (struct marking_plan){.sweep = 4, .count = 64, .size_ports = 4};
+}
+
+struct run_marking phase_marking_pair(const struct phase_ports *ports,
+				      const struct schedule_pair *pair)
+{
+	return (struct run_marking){.client_host = ports->list[pair->client].host,
+				    .client_port = ports->port[pair->client],
+				    .server_host = ports->list[pair->server].host,
+				    .server_port = ports->port[pair->server]};
+}
+
+/* The pause between datagrams that keeps them below `load_percent` of the slower link. */
+static uint16_t mark_gap_us(const struct coordinator *c, const struct run_marking *m,
+			    uint16_t least)
+{
+	const struct port *a = phase_port(c, m->client_host, m->client_port);
+	const struct port *b = phase_port(c, m->server_host, m->server_port);
+	uint64_t rate = schedule_rate(a ? a->speed_mbps : 0, b ? b->speed_mbps : 0,
+				      c->f->load_percent);
+	uint64_t gap = rate ? WIRE_BYTES * UINT64_C(1000000) / rate : 0;
+
+	return (uint16_t)(gap > 10000 ? 10000 : larger(gap, least));
+}
+
+static void mark_prepare(struct coordinator *c, struct mark_round *r,
+			 const struct marking_plan *plan, unsigned int i, struct run_marking *m)
+{
+	const struct run_pair ends = {.client_host = m->client_host,
+				      .client_port = m->client_port,
+				      .server_host = m->server_host,
+				      .server_port = m->server_port};
+	struct load_flow *f = &r->load.flow[i];
+
+	phase_prepare_specs(c, &ends, r->place[i], f, r->traffic);
+	if (f->failed)
+		return;
+	marking_specs_make(r->traffic, plan->sweep, r->spec[i]);
+	for (unsigned int k = 0; k < SIDES; k++) {
+		struct marking_spec *s = &r->spec[i][k];
+
+		s->count = plan->count;
+		s->paths = plan->size_ports;
+		s->gap_us = mark_gap_us(c, m, s->gap_us);
+		m->tos[k] = s->class[0].tos;
+		f->end[k].spec = marking_spec_to_json(s);
+	}
+	f->duration_ms = r->spec[i]->duration_ms;
+	f->until_client = true;
+}
+
+static void mark_report(struct coordinator *c, const struct run_marking *m, const char *text)
+{
+	session_report(&c->s, "%s -> %s marking: %s", c->s.r->host[m->client_host].name,
+		       c->s.r->host[m->server_host].name, text);
+}
+
+/* Reads what both ends of a test found out, and reports it. */
+static void mark_read(struct coordinator *c, struct mark_round *r, unsigned int i,
+		      struct run_marking *m)
+{
+	struct marking_findings found = {0};
+	struct marking_endpoints ends;
+	struct load_flow *f = &r->load.flow[i];
+	char text[320];
+
+	for (unsigned int k = 0; k < SIDES && !f->failed; k++) {
+		struct err e = {0};
+		const json_t *reply = load_reply(f, k, &e);
+		bool has = false;
+
+		ends.spec[k] = &r->spec[i][k];
+		ends.result[k] = &r->result[k];
+		if (!reply || pair_marking_read(reply, &r->result[k], &has, &e) ||
+		    (k == SIDE_SERVER && marking_findings_make(&ends, &found, &e)))
+			load_fail(f, k, &e);
+	}
+	m->ran = !f->failed;
+	if (!m->ran) {
+		agent_error_text(&f->e, m->error, sizeof(m->error));
+		mark_report(c, m, m->error);
+		return;
+	}
+	m->arrived[SIDE_SERVER] = marking_arrived(&ends, MARKING_FORWARD);
+	m->arrived[SIDE_CLIENT] = marking_arrived(&ends, MARKING_REVERSE);
+	m->finding = calloc(found.count + 1, sizeof(*m->finding));
+	m->finding_count = m->finding ? found.count : 0;
+	for (unsigned int k = 0; k < m->finding_count; k++) {
+		m->finding[k] = found.finding[k];
+		marking_finding_text(&m->finding[k], text, sizeof(text));
+		mark_report(c, m, text);
+	}
+}
+
+static void mark_free_round(struct mark_round *r)
+{
+	if (!r)
+		return;
+	free(r->load.flow);
+	free(r->place);
+	free(r->spec);
+	free(r);
+}
+
+static struct mark_round *mark_new_round(struct coordinator *c, unsigned int count)
+{
+	struct mark_round *r = calloc(1, sizeof(*r));
+
+	if (!r)
+		return NULL;
+	r->load = (struct load){.loop = c->s.loop, .count = count};
+	r->load.flow = calloc(count, sizeof(*r->load.flow));
+	r->place = calloc(count, sizeof(*r->place));
+	r->spec = calloc(count, sizeof(*r->spec));
+	if (r->load.flow && r->place && r->spec)
+		return r;
+	mark_free_round(r);
+	return NULL;
+}
+
+int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
+		     const struct run_marking *list, unsigned int count)
+{
+	struct run *run = c->s.r;
+	struct run_marking *m = reallocarray(run->marking, (size_t)run->marking_count + count + 1,
+					     sizeof(*m));
+	struct mark_round *r = m ? mark_new_round(c, count + 1) : NULL;
+
+	run->marking = m ? m : run->marking;
+	if (!r)
+		return -ENOMEM;
+	r->load.count = count;
+	m += run->marking_count;
+	run->marking_count += count;
+	for (unsigned int i = 0; i < count; i++) {
+		m[i] = list[i];
+		m[i].pass = plan->pass;
+		mark_prepare(c, r, plan, i, &m[i]);
+	}
+	load_open(&r->load, "echo_open");
+	load_connect(&r->load);
+	load_run(&r->load);
+	for (unsigned int i = 0; i < count; i++)
+		mark_read(c, r, i, &m[i]);
+	load_close(&r->load);
+	mark_free_round(r);
+	return 0;
+}
