@@ -456,9 +456,10 @@ static int marking_poll_cq(struct marking_exec *k)
  * every n-th packet would otherwise hit a few source ports alone. */
 static unsigned int marking_flow_at(const struct marking_exec *k, unsigned int place)
 {
-	uint64_t mixed = k->round * (k->x->spec.seed | 1) * UINT64_C(0x9e3779b97f4a7c15);
+	uint64_t mixed = (k->x->spec.seed + k->round) * UINT64_C(0xff51afd7ed558ccd);
 
-	return (unsigned int)((place + (mixed >> 32)) % k->x->flow_count);
+	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
+	return (unsigned int)((place + (k->round ? mixed >> 33 : 0)) % k->x->flow_count);
 }
 
 /* Finds the flow of the next request, skipping flows that this port cannot send; false: all sent.

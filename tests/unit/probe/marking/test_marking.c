@@ -458,12 +458,13 @@ static void test_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_clean),	    cmocka_unit_test(test_marking),
-		cmocka_unit_test(test_no_header),   cmocka_unit_test(test_sweep),
-		cmocka_unit_test(test_loss),	    cmocka_unit_test(test_sizes),
-		cmocka_unit_test(test_spoilt),	    cmocka_unit_test(test_header),
-		cmocka_unit_test(test_ports),	    cmocka_unit_test(test_spec_json),
-		cmocka_unit_test(test_result_json), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_clean),	  cmocka_unit_test(test_marking),
+		cmocka_unit_test(test_no_header), cmocka_unit_test(test_sweep),
+		cmocka_unit_test(test_loss),	  cmocka_unit_test(test_regular_loss),
+		cmocka_unit_test(test_sizes),	  cmocka_unit_test(test_spoilt),
+		cmocka_unit_test(test_header),	  cmocka_unit_test(test_ports),
+		cmocka_unit_test(test_spec_json), cmocka_unit_test(test_result_json),
+		cmocka_unit_test(test_refused),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
