@@ -89,23 +89,41 @@ static size_t causes_find_at(const struct causes *l, size_t effect, const char *
 	return limit;
 }
 
-/* Looks for a cause at the remote port of each pair of the effect's port. */
-static size_t causes_find_at_partner(const struct causes *l, size_t effect)
+/* Looks for a cause at the remote port, if the effect is at one of these two ports. */
+static size_t causes_find_at_remote(const struct causes *l, size_t effect,
+				    const struct place end[SIDES], size_t limit)
 {
 	struct place e = l->place[effect];
+
+	for (unsigned int k = 0; k < SIDES; k++)
+		if (e.host == end[k].host && e.port == end[k].port)
+			limit = causes_find_at(l, effect, l->run->host[end[!k].host].name, &end[!k],
+					       limit);
+	return limit;
+}
+
+/* Looks for a cause at the remote port of each pair and marking test of the effect's port. */
+static size_t causes_find_at_partner(const struct causes *l, size_t effect)
+{
 	size_t found = l->f->count;
 
 	for (unsigned int i = 0; i < l->run->pair_count; i++) {
 		const struct run_pair *pair = &l->run->pair[i];
-		const struct place end[] = {
+		const struct place end[SIDES] = {
 			{(int)pair->client_host, (int)pair->client_port},
 			{(int)pair->server_host, (int)pair->server_port},
 		};
 
-		for (unsigned int k = 0; k < 2; k++)
-			if (e.host == end[k].host && e.port == end[k].port)
-				found = causes_find_at(l, effect, l->run->host[end[!k].host].name,
-						       &end[!k], found);
+		found = causes_find_at_remote(l, effect, end, found);
+	}
+	for (unsigned int i = 0; i < l->run->marking_count; i++) {
+		const struct run_marking *m = &l->run->marking[i];
+		const struct place end[SIDES] = {
+			{(int)m->client_host, (int)m->client_port},
+			{(int)m->server_host, (int)m->server_port},
+		};
+
+		found = causes_find_at_remote(l, effect, end, found);
 	}
 	return found;
 }

@@ -77,6 +77,9 @@ PORT_CHECK(check_net_lost);
 PORT_CHECK(check_job_prio);
 FABRIC_CHECK(check_job_result);
 
+/* check_isolate.c: the common place of what marking tests found */
+FABRIC_CHECK(check_net_isolate);
+
 /* check_ets.c */
 PORT_CHECK(check_ets_sum);
 PORT_CHECK(check_ets_shared);
