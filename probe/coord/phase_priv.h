@@ -86,6 +86,10 @@ struct run_marking phase_marking_pair(const struct phase_ports *ports,
 int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
 		     const struct run_marking *list, unsigned int count);
 
+/* The second pass: tests again what lost or changed packets in the marking tests and the load, and
+ * its ports with ports that were good. Nothing where nothing failed. -ENOMEM. */
+int phase_isolate(struct coordinator *c, struct err *e);
+
 /* Returns true if one schedule has the ports of all rails. */
 bool phase_schedule_whole(const struct fabric *f);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a fabric run: connect, collect, the phases of the table with their counter readings, collect
- * again. Agents stop when the coordinator does not renew their lease.
+ * Runs a fabric run: connect, collect, the phases of the table with their counter readings, the
+ * second pass, collect again. Agents stop when the coordinator does not renew their lease.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -370,6 +370,11 @@ static int fabric_run_stages(struct coordinator *c, struct err *e)
 		err = p->run(c, e);
 		if (!err && fabric_is_complete(c, p))
 			c->s.r->stages |= 1u << i;
+		fabric_save(c);
+	}
+	if (!err && !session_stopped(&c->s) && c->stages & 1u << STAGE_MARKING) {
+		fabric_begin_step(c, "isolate", 0);
+		err = phase_isolate(c, e);
 		fabric_save(c);
 	}
 	return err;

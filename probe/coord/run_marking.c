@@ -14,7 +14,7 @@
 #define WIRE_BYTES 142u /* of a datagram on the wire, with its headers */
 
 /* The tests of one round while they run. */
-struct mark_round {
+struct marking_round {
 	struct load load;
 	struct destinations (*place)[SIDES]; /* of each test, as the next ones */
 	struct marking_spec (*spec)[SIDES];
@@ -41,8 +41,8 @@ struct run_marking phase_marking_pair(const struct phase_ports *ports,
 }
 
 /* The pause between datagrams that keeps them below `load_percent` of the slower link. */
-static uint16_t mark_gap_us(const struct coordinator *c, const struct run_marking *m,
-			    uint16_t least)
+static uint16_t marking_gap_us(const struct coordinator *c, const struct run_marking *m,
+			       uint16_t least)
 {
 	const struct port *a = phase_port(c, m->client_host, m->client_port);
 	const struct port *b = phase_port(c, m->server_host, m->server_port);
@@ -53,8 +53,8 @@ static uint16_t mark_gap_us(const struct coordinator *c, const struct run_markin
 	return (uint16_t)(gap > 10000 ? 10000 : larger(gap, least));
 }
 
-static void mark_prepare(struct coordinator *c, struct mark_round *r,
-			 const struct marking_plan *plan, unsigned int i, struct run_marking *m)
+static void marking_prepare(struct coordinator *c, struct marking_round *r,
+			    const struct marking_plan *plan, unsigned int i, struct run_marking *m)
 {
 	const struct run_pair ends = {.client_host = m->client_host,
 				      .client_port = m->client_port,
@@ -71,7 +71,7 @@ static void mark_prepare(struct coordinator *c, struct mark_round *r,
 
 		s->count = plan->count;
 		s->paths = plan->size_ports;
-		s->gap_us = mark_gap_us(c, m, s->gap_us);
+		s->gap_us = marking_gap_us(c, m, s->gap_us);
 		m->tos[k] = s->class[0].tos;
 		f->end[k].spec = marking_spec_to_json(s);
 	}
@@ -79,15 +79,15 @@ static void mark_prepare(struct coordinator *c, struct mark_round *r,
 	f->until_client = true;
 }
 
-static void mark_report(struct coordinator *c, const struct run_marking *m, const char *text)
+static void marking_report(struct coordinator *c, const struct run_marking *m, const char *text)
 {
 	session_report(&c->s, "%s -> %s marking: %s", c->s.r->host[m->client_host].name,
 		       c->s.r->host[m->server_host].name, text);
 }
 
 /* Reads what both ends of a test found out, and reports it. */
-static void mark_read(struct coordinator *c, struct mark_round *r, unsigned int i,
-		      struct run_marking *m)
+static void marking_read(struct coordinator *c, struct marking_round *r, unsigned int i,
+			 struct run_marking *m)
 {
 	struct marking_findings found = {0};
 	struct marking_endpoints ends;
@@ -108,7 +108,7 @@ static void mark_read(struct coordinator *c, struct mark_round *r, unsigned int 
 	m->ran = !f->failed;
 	if (!m->ran) {
 		agent_error_text(&f->e, m->error, sizeof(m->error));
-		mark_report(c, m, m->error);
+		marking_report(c, m, m->error);
 		return;
 	}
 	m->arrived[SIDE_SERVER] = marking_arrived(&ends, MARKING_FORWARD);
@@ -118,11 +118,11 @@ static void mark_read(struct coordinator *c, struct mark_round *r, unsigned int 
 	for (unsigned int k = 0; k < m->finding_count; k++) {
 		m->finding[k] = found.finding[k];
 		marking_finding_text(&m->finding[k], text, sizeof(text));
-		mark_report(c, m, text);
+		marking_report(c, m, text);
 	}
 }
 
-static void mark_free_round(struct mark_round *r)
+static void marking_free_round(struct marking_round *r)
 {
 	if (!r)
 		return;
@@ -132,9 +132,9 @@ static void mark_free_round(struct mark_round *r)
 	free(r);
 }
 
-static struct mark_round *mark_new_round(struct coordinator *c, unsigned int count)
+static struct marking_round *marking_new_round(struct coordinator *c, unsigned int count)
 {
-	struct mark_round *r = calloc(1, sizeof(*r));
+	struct marking_round *r = calloc(1, sizeof(*r));
 
 	if (!r)
 		return NULL;
@@ -144,7 +144,7 @@ static struct mark_round *mark_new_round(struct coordinator *c, unsigned int cou
 	r->spec = calloc(count, sizeof(*r->spec));
 	if (r->load.flow && r->place && r->spec)
 		return r;
-	mark_free_round(r);
+	marking_free_round(r);
 	return NULL;
 }
 
@@ -154,7 +154,7 @@ int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
 	struct run *run = c->s.r;
 	struct run_marking *m = reallocarray(run->marking, (size_t)run->marking_count + count + 1,
 					     sizeof(*m));
-	struct mark_round *r = m ? mark_new_round(c, count + 1) : NULL;
+	struct marking_round *r = m ? marking_new_round(c, count + 1) : NULL;
 
 	run->marking = m ? m : run->marking;
 	if (!r)
@@ -165,14 +165,14 @@ int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
 	for (unsigned int i = 0; i < count; i++) {
 		m[i] = list[i];
 		m[i].pass = plan->pass;
-		mark_prepare(c, r, plan, i, &m[i]);
+		marking_prepare(c, r, plan, i, &m[i]);
 	}
 	load_open(&r->load, "echo_open");
 	load_connect(&r->load);
 	load_run(&r->load);
 	for (unsigned int i = 0; i < count; i++)
-		mark_read(c, r, i, &m[i]);
+		marking_read(c, r, i, &m[i]);
 	load_close(&r->load);
-	mark_free_round(r);
+	marking_free_round(r);
 	return 0;
 }

@@ -19,7 +19,7 @@
 #define MARKING_PATHS_MAX	256u /* UDP source ports of the swept class */
 #define MARKING_CLASS_PATHS_MAX 16u  /* of each other class */
 #define MARKING_SIZES		5u   /* RDMA MTUs: 256 to 4096 */
-#define MARKING_SIZE_PATHS	4u   /* at most, source ports of the MTU sizes */
+#define MARKING_SIZE_PATHS	16u  /* at most, source ports of the MTU sizes */
 #define MARKING_FLOWS_MAX                                                                          \
 	(MARKING_CLASSES_MAX * MARKING_CLASS_PATHS_MAX + MARKING_PATHS_MAX +                       \
 	 2 * MARKING_SIZES * MARKING_SIZE_PATHS)
@@ -79,7 +79,7 @@ struct marking_flow_result {
 	struct marking_record there; /* client only: requests as the replies report them */
 };
 
-/* Result of one host, 60 KiB. */
+/* Result of one host, 64 KiB. */
 struct marking_result {
 	char detail[160]; /* reason of an early end; "" = complete */
 	uint32_t mtu;	  /* active RDMA MTU of the port, bytes */

@@ -324,17 +324,17 @@ struct symptoms {
 	unsigned int flows, tests, bad_tests;
 	uint64_t count, of;
 	uint64_t ports, ports_of; /* affected source ports, of those tested */
-	double clean;		  /* source ports that chance leaves unhit where all lose alike */
+	double unhit;		  /* source ports that chance leaves unhit where all lose alike */
 };
 
-static void symptoms_add(struct symptoms *s, const struct iso_flow *f)
+static void isolate_sum_add(struct symptoms *s, const struct iso_flow *f)
 {
 	const struct marking_finding *m = f->finding;
 	double miss = 1;
 
 	for (uint64_t i = 0; i < m->count && miss > 1e-6 && m->ports_of; i++)
 		miss *= 1.0 - 1.0 / m->ports_of;
-	s->clean += m->kind == MARKING_MTU || m->whole == m->ports ? 0 : miss * m->ports_of;
+	s->unhit += m->kind == MARKING_MTU || m->whole == m->ports ? 0 : miss * m->ports_of;
 	s->ports += m->ports;
 	s->ports_of += m->ports_of;
 	s->count += f->count;
@@ -348,19 +348,19 @@ static void symptoms_add(struct symptoms *s, const struct iso_flow *f)
 
 /* Returns true if more source ports are without fault than chance explains (three sigma): one path
  * of several. */
-static bool symptoms_partial(const struct symptoms *s)
+static bool isolate_sum_is_partial(const struct symptoms *s)
 {
-	double more = (double)(s->ports_of - s->ports) - s->clean;
+	double more = (double)(s->ports_of - s->ports) - s->unhit;
 
-	return s->ports < s->ports_of && more > 0 && more * more > 9 * s->clean;
+	return s->ports < s->ports_of && more > 0 && more * more > 9 * s->unhit;
 }
 
 static bool isolate_is_partial(const struct iso_flow *f)
 {
 	struct symptoms s = {0};
 
-	symptoms_add(&s, f);
-	return symptoms_partial(&s);
+	isolate_sum_add(&s, f);
+	return isolate_sum_is_partial(&s);
 }
 
 /* Counts the flows of each place. A flow with little noise is neither good nor bad. */
@@ -434,17 +434,17 @@ static bool isolate_is_there(const struct isolate *x, const struct iso_flow *f,
 }
 
 /* Paths of which one is affected; 0 = more than one, or all. */
-static uint64_t symptoms_members(const struct symptoms *s)
+static uint64_t isolate_sum_members(const struct symptoms *s)
 {
 	uint64_t members = s->ports ? (s->ports_of + s->ports / 2) / s->ports : 0;
 
-	return symptoms_partial(s) && members > 1 ? members : 0;
+	return isolate_sum_is_partial(s) && members > 1 ? members : 0;
 }
 
 static void isolate_write_what(FILE *out, const struct symptoms *s)
 {
 	const struct marking_finding *m = s->first->finding;
-	uint64_t share = larger(symptoms_members(s), 1) * larger(s->count, 1);
+	uint64_t share = larger(isolate_sum_members(s), 1) * larger(s->count, 1);
 	uint64_t one_in = (s->of + share / 2) / share;
 
 	if (m->kind == MARKING_MTU)
@@ -525,10 +525,10 @@ static void isolate_write_paths(FILE *out, const struct isolate *x, const struct
 {
 	const struct marking_finding *m = s->first->finding;
 	unsigned int n = m->ports < MARKING_NAMED_MAX ? m->ports : MARKING_NAMED_MAX;
-	uint64_t members = symptoms_members(s);
+	uint64_t members = isolate_sum_members(s);
 	uint16_t named[MARKING_NAMED_MAX];
 
-	if (!symptoms_partial(s)) {
+	if (!isolate_sum_is_partial(s)) {
 		fputs(s->ports == s->ports_of ? ", on all source ports" : "", out);
 		return;
 	}
@@ -621,7 +621,7 @@ static int isolate_report(struct isolate *x, const struct place *p, size_t bad,
 
 		if (!f->bad || !isolate_is_there(x, f, p))
 			continue;
-		symptoms_add(&s, f);
+		isolate_sum_add(&s, f);
 		there[f->sender] = there[f->receiver] = true;
 	}
 	line = there ? isolate_text(x, p, &s, bad) : NULL;
