@@ -372,11 +372,8 @@ static int fabric_run_stages(struct coordinator *c, struct err *e)
 			c->s.r->stages |= 1u << i;
 		fabric_save(c);
 	}
-	if (!err && !session_stopped(&c->s) && c->stages & 1u << STAGE_MARKING) {
-		fabric_begin_step(c, "isolate", 0);
+	if (!err && !session_stopped(&c->s) && c->stages & 1u << STAGE_MARKING)
 		err = phase_isolate(c, e);
-		fabric_save(c);
-	}
 	return err;
 }
 

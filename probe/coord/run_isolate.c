@@ -258,6 +258,7 @@ static int isolate_run_rounds(struct coordinator *c, struct isolate *x, struct s
 			if (x->round[i] == k)
 				list[count++] = phase_marking_pair(&x->ports, &x->pair[i]);
 		err = phase_mark_round(c, &isolate_plan, list, count);
+		session_count_round(&c->s);
 	}
 	/* A test is of both directions: every second round of the schedule is left out. */
 	for (unsigned int k = 0;
@@ -267,6 +268,7 @@ static int isolate_run_rounds(struct coordinator *c, struct isolate *x, struct s
 		for (unsigned int i = 0; i < s->pair_count; i++)
 			list[i] = phase_marking_pair(&x->ports, &s->pair[i]);
 		err = phase_mark_round(c, &isolate_plan, list, s->pair_count);
+		session_count_round(&c->s);
 		k++;
 	}
 	free(list);
@@ -275,6 +277,13 @@ static int isolate_run_rounds(struct coordinator *c, struct isolate *x, struct s
 
 static void isolate_report(struct coordinator *c, const struct isolate *x, unsigned int rounds)
 {
+	const struct run_step step = {
+		.phase = "second pass",
+		.of = rounds,
+		.seconds = rounds * ROUND_MS / 1e3,
+	};
+
+	session_begin_step(&c->s, &step);
 	session_report(&c->s,
 		       "second pass: %u of %u ports are suspect, %u round%s of marking tests, %u "
 		       "datagrams from each of %u source ports, about %u s, at most %u s",

@@ -123,9 +123,9 @@ scheduled()
 		rocecheck: connect
 		rocecheck: collect
 		rocecheck: phase quiet: about 1 s, no traffic (traffic of others while this run sends nothing)
-		rocecheck: phase marking: about 2 s, 0.1 MB, at most 1 % of a link (DSCP, ECN and MTU of each path)
+		rocecheck: phase marking: about 2 s, 0.3 MB, at most 1 % of a link (DSCP, ECN and MTU of each path)
 		rocecheck: phase pairs: about 4 s, 12.5 MB, at most 5 % of a link (delivery between pairs of ports)
-		rocecheck: all phases: about 7 s, 12.7 MB
+		rocecheck: all phases: about 7 s, 12.8 MB
 		rocecheck: quiet (1 of 3): about 1 s left
 		rocecheck: marking (2 of 3): 0 of 1 round, about 2 s left
 		rocecheck: pairs (3 of 3): 0 of 2 rounds, about 4 s left
