@@ -191,3 +191,25 @@ interrupted() {
 	run -1 --separate-stderr around -- sleep 1
 	[[ $output == *"no process had queue pairs here when it was asked"* ]]
 }
+
+@test "Ctrl-C at the terminal reaches the job once" {
+	# shellcheck disable=SC2016
+	echo 'trap "echo INT >>$AROUND_DIR/interrupts" INT; : >"$AROUND_DIR/began"; for i in {1..20}; do sleep 0.1; done' >"$dir/job"
+	timeout 60 python3 - "$dir/began" "$rc" validate "$dir/fabric.yaml" --around --out "$dir/run" -- bash "$dir/job" <<'PY'
+import os, pty, sys, time
+pid, fd = pty.fork()
+if not pid:
+    os.execv(sys.argv[2], sys.argv[2:])
+while not os.path.exists(sys.argv[1]):
+    time.sleep(0.1)
+os.write(fd, b"\x03")
+try:
+    while os.read(fd, 65536):
+        pass
+except OSError:
+    pass
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 4)
+PY
+	[ "$(cat "$dir/interrupts")" = INT ]
+	jq -e '.job.stopped and all(.hosts[]; .after)' "$dir/run/run.json"
+}
