@@ -76,9 +76,9 @@ void session_pause(struct session *s, uint64_t ms);
 /* Fails when an agent that said hello is of another version; the host is reached otherwise. */
 int session_check_build(struct session *s, unsigned int host, struct err *e);
 
-/* Reads the counters of all ports of the record into this reading, and with `users` who else has
- * queue pairs there. A reading that did not come is missing. The replies stay in conn[].call. In
- * two steps: other sessions of the loop can ask meanwhile. */
+/* Reads the counters of all ports of the record into this reading, and with `users` adds who else
+ * has queue pairs there. A reading that did not come is missing. In two steps: other sessions of
+ * the loop can ask meanwhile. */
 void session_ask_counters(struct session *s, bool users);
 void session_read_counters(struct session *s, enum run_reading reading);
 

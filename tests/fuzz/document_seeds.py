@@ -91,6 +91,15 @@ def runs():
     out["empty"] = plain | {"hosts": [], "pairs": []}
     tcp["pairs"] *= 3
     out["pairs"] = tcp
+    job = json.loads((REPORTS / "mtu/run.json").read_text())
+    job |= {"traffic": False, "pairs": [], "job": {"command": "mpirun x", "exit_code": 130, "stopped": True}}
+    for host in job["hosts"]:
+        host.pop("after", None)
+        for port in host["ports"]:
+            port.pop("capture", None)
+            port["readings"] = {name: port["readings"][name] for name in ("load_before", "load_after")}
+            port |= {"users": ["1 queue pair of x (pid 7, user a)"], "users_left": 3}
+    out["job"] = job
     return {name: compact(doc) for name, doc in out.items()}
 
 
