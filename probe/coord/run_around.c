@@ -34,7 +34,6 @@ static void around_stop(struct job *j)
 	bool of_terminal = false;
 	int number = signals_stop_number(&of_terminal);
 
-	j->c->s.r->job.stopped = true;
 	j->kill_ms = loop_now_ms(j->c->s.loop) + STOP_GRACE_MS;
 	session_report(&j->c->s, "stopping the job");
 	if (!of_terminal)
@@ -45,12 +44,14 @@ static bool around_ended(struct job *j)
 {
 	pid_t ended;
 
+	if (j->ended)
+		return true;
 	if (j->stop && *j->stop && !j->kill_ms)
 		around_stop(j);
 	if (j->kill_ms && loop_now_ms(j->c->s.loop) >= j->kill_ms)
 		(void)kill(j->pid, SIGKILL);
-	ended = j->ended ? 0 : waitpid(j->pid, &j->status, WNOHANG);
-	j->ended = j->ended || ended == j->pid || (ended < 0 && errno != EINTR);
+	ended = waitpid(j->pid, &j->status, WNOHANG);
+	j->ended = ended == j->pid || (ended < 0 && errno != EINTR);
 	return j->ended;
 }
 
@@ -122,6 +123,7 @@ int phase_job(struct coordinator *c, struct err *e)
 	/* From now on a signal stops the job, and its results are reported. */
 	c->s.stop = NULL;
 	around_watch(&j);
+	job->stopped = j.stop && *j.stop; /* also when it ended first */
 	job->exit_code = (uint8_t)(WIFSIGNALED(j.status) ? 128 + WTERMSIG(j.status)
 							 : WEXITSTATUS(j.status));
 	session_report(&c->s, "the job ended with exit code %u", job->exit_code);
