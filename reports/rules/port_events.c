@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "probe/record/run_port.h"
 #include "reports/engine/port_ctx.h"
 #include "reports/rules/checks.h"
 
@@ -59,15 +58,23 @@ bool port_events_text(const char *rule, const struct counters *delta, char *buf,
 	return grew;
 }
 
-/* From the reading before the load to the last one: also of an incast. */
+/* The sum of the phases with load: a run that was continued has idle hours between them. */
 static void port_events_delta(const struct port_ctx *s, struct counters *delta)
 {
-	const struct run_port *p = s->run_port;
-	unsigned int last = READ_COUNT - 1;
+	static const enum run_reading first[] = {READ_LOAD_BEFORE, READ_INCAST_BEFORE,
+						 READ_CONTROL_BEFORE};
+	struct counters one;
 
-	while (!(p->has & 1u << last))
-		last--;
-	counters_delta(&p->reading[READ_LOAD_BEFORE], &p->reading[last], delta, NULL);
+	counters_clear(delta);
+	for (unsigned int i = 0; i < ARRAY_SIZE(first); i++) {
+		if (!port_ctx_delta(s, first[i], &one, NULL))
+			continue;
+		for (unsigned int m = 0; m < METRIC_COUNT; m++) {
+			delta->has[m] |= one.has[m];
+			delta->def[m] = one.def[m];
+			delta->value[m][0] += one.has[m] & 1 ? one.value[m][0] : 0;
+		}
+	}
 }
 
 PORT_CHECK(check_port_events)
