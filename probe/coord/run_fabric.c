@@ -17,6 +17,8 @@
 /* The job may take the CPU of this host, and its agents do nothing that must stop at once. */
 #define JOB_LEASE_MS 30000
 
+#define SAVE_LEASE_MS 300000
+
 /* Skips a host whose agent has another version. */
 static void fabric_check_build(struct coordinator *c, unsigned int host)
 {
@@ -330,12 +332,21 @@ static bool fabric_is_complete(const struct coordinator *c, const struct phase *
 	return true;
 }
 
-/* Stores what is known until now. Failures cost the file and not the run: the first is reported. */
+/* Stores what is known until now. Failures cost the file and not the run: the first is reported.
+ * Agents, which send nothing now, wait longer than usual: the disk can be slow. */
 static void fabric_save(struct coordinator *c)
 {
 	struct err e = {0};
+	int err;
 
-	if (!c->dir || c->save_failed || !run_save(c->s.r, c->dir, &e))
+	if (!c->dir || c->save_failed || session_stopped(&c->s))
+		return;
+	c->s.lease_ms = SAVE_LEASE_MS;
+	session_start_heartbeat(&c->s);
+	err = run_save_record(c->s.r, c->dir, &e);
+	c->s.lease_ms = 0;
+	session_start_heartbeat(&c->s);
+	if (!err)
 		return;
 	c->save_failed = true;
 	session_notice(&c->s, "warning: %s", e.text);
@@ -372,7 +383,7 @@ static int fabric_run_stages(struct coordinator *c, struct err *e)
 			c->s.r->stages |= 1u << i;
 		fabric_save(c);
 	}
-	if (!err && !session_stopped(&c->s) && c->stages & 1u << STAGE_MARKING)
+	if (!err && !session_stopped(&c->s) && (c->stages | c->s.r->stages) & 1u << STAGE_MARKING)
 		err = phase_isolate(c, e);
 	return err;
 }

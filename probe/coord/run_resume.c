@@ -181,6 +181,22 @@ static void resume_move_pairs(struct run *to, struct run *from)
 	from->pair_count = 0;
 }
 
+/* A second pass is left out: it follows from all phases, and runs again. */
+static void resume_move_markings(struct run *to, struct run *from)
+{
+	for (unsigned int i = 0; i < from->marking_count; i++) {
+		struct run_marking *m = &from->marking[i];
+
+		if (from->stages & 1u << STAGE_MARKING && !m->pass)
+			from->marking[to->marking_count++] = *m;
+		else
+			free(m->finding);
+	}
+	to->marking = from->marking;
+	from->marking = NULL;
+	from->marking_count = 0;
+}
+
 void resume_begin(struct coordinator *c)
 {
 	struct run *r = c->s.r, *old = c->earlier;
@@ -190,12 +206,7 @@ void resume_begin(struct coordinator *c)
 	r->stages = old->stages;
 	r->traffic = old->traffic;
 	resume_move_pairs(r, old);
-	if (old->stages & 1u << STAGE_MARKING) {
-		r->marking = old->marking;
-		r->marking_count = old->marking_count;
-		old->marking = NULL;
-		old->marking_count = 0;
-	}
+	resume_move_markings(r, old);
 	for (unsigned int i = 0; i < r->host_count; i++)
 		for (unsigned int p = 0; p < r->host[i].port_count; p++)
 			resume_move_port(&r->host[i].port[p], &old->host[i].port[p], old->stages);

@@ -162,11 +162,16 @@ static int run_save_snapshots(const struct run *r, const struct folder *folder, 
 	return err;
 }
 
+int run_save_record(const struct run *r, const struct folder *folder, struct err *e)
+{
+	return json_file_save_in(run_to_json(r), folder, "run.json", e);
+}
+
 int run_save(const struct run *r, const struct folder *folder, struct err *e)
 {
 	int err = run_save_snapshots(r, folder, e);
 
-	return err ? err : json_file_save_in(run_to_json(r), folder, "run.json", e);
+	return err ? err : run_save_record(r, folder, e);
 }
 
 static int run_index_compare(const struct run_index_port *a, const struct run_index_port *b)

@@ -220,6 +220,9 @@ int run_from_json(const json_t *json, struct run *r, struct err *e);
  * -ENOSPC with the file. */
 int run_save(const struct run *r, const struct folder *folder, struct err *e);
 
+/* Writes run.json alone. */
+int run_save_record(const struct run *r, const struct folder *folder, struct err *e);
+
 /* Called with one line of progress for people ("h1: 312 MB captured"). May be NULL. */
 typedef void run_progress(const char *line, void *arg);
 
