@@ -36,6 +36,25 @@ int pair_marking_read(const json_t *reply, struct marking_result *r, bool *has, 
 	return detail && *detail ? err_set(e, -EIO, "%.160s", detail) : e->code;
 }
 
+void pair_marking_add(struct run *r, const struct pair_marking *x)
+{
+	struct marking_endpoints ends;
+	struct run_marking *m;
+	struct err e;
+
+	m = r->marking = calloc(1, sizeof(*m));
+	if (!m)
+		return;
+	r->marking_count = 1;
+	*m = (struct run_marking){.client_host = SIDE_CLIENT, .server_host = SIDE_SERVER};
+	pair_marking_ends(x, &ends);
+	for (unsigned int i = 0; i < SIDES; i++)
+		m->tos[i] = x->spec[i].class[0].tos;
+	snprintf(m->error, sizeof(m->error), "%.199s", x->why);
+	if (x->has_result[SIDE_CLIENT] && run_marking_fill(m, &ends, &e))
+		snprintf(m->error, sizeof(m->error), "the two ends disagree on the packets sent");
+}
+
 /* Takes what both ends found out, and the first error. */
 static void marking_read_results(struct pair_marking *x, struct load_flow *f)
 {
@@ -94,6 +113,9 @@ void pairs_marking(struct pairs *x)
 	for (unsigned int i = 0; i < x->count; i++)
 		if (x->one[i].t->echo && !x->one[i].t->echo->why[0])
 			marking_read_results(x->one[i].t->echo, &x->flow[i]);
+	for (unsigned int i = 0; i < x->count; i++)
+		if (x->one[i].t->echo)
+			pair_marking_add(&x->one[i].t->run, x->one[i].t->echo);
 	load_close(&l);
 }
 

@@ -8,7 +8,7 @@
 
 #include "probe/marking/marking_findings.h"
 
-struct pair;
+struct run;
 
 /* By enum run_side, which is that of roles. */
 struct pair_marking {
@@ -22,8 +22,11 @@ struct pair_marking {
  * is -EIO with its reason. */
 int pair_marking_read(const json_t *reply, struct marking_result *r, bool *has, struct err *e);
 
-/* As the judge wants it; t->echo is there. */
 void pair_marking_ends(const struct pair_marking *x, struct marking_endpoints *ends);
+
+/* Makes the test that of the record of a run: what it found, or why it did not run. Without memory
+ * the record lacks it. */
+void pair_marking_add(struct run *r, const struct pair_marking *x);
 
 /* {"why", "ends": [{"spec", "result"}, ..], and of marking_findings_to_json()}; null without one.
  */

@@ -89,7 +89,6 @@ static void marking_report(struct coordinator *c, const struct run_marking *m, c
 static void marking_read(struct coordinator *c, struct marking_round *r, unsigned int i,
 			 struct run_marking *m)
 {
-	struct marking_findings found = {0};
 	struct marking_endpoints ends;
 	struct load_flow *f = &r->load.flow[i];
 	char text[320];
@@ -102,21 +101,15 @@ static void marking_read(struct coordinator *c, struct marking_round *r, unsigne
 		ends.spec[k] = &r->spec[i][k];
 		ends.result[k] = &r->result[k];
 		if (!reply || pair_marking_read(reply, &r->result[k], &has, &e) ||
-		    (k == SIDE_SERVER && marking_findings_make(&ends, &found, &e)))
+		    (k == SIDE_SERVER && run_marking_fill(m, &ends, &e)))
 			load_fail(f, k, &e);
 	}
-	m->ran = !f->failed;
-	if (!m->ran) {
+	if (f->failed) {
 		agent_error_text(&f->e, m->error, sizeof(m->error));
 		marking_report(c, m, m->error);
 		return;
 	}
-	m->arrived[SIDE_SERVER] = marking_arrived(&ends, MARKING_FORWARD);
-	m->arrived[SIDE_CLIENT] = marking_arrived(&ends, MARKING_REVERSE);
-	m->finding = calloc(found.count + 1, sizeof(*m->finding));
-	m->finding_count = m->finding ? found.count : 0;
 	for (unsigned int k = 0; k < m->finding_count; k++) {
-		m->finding[k] = found.finding[k];
 		marking_finding_text(&m->finding[k], text, sizeof(text));
 		marking_report(c, m, text);
 	}

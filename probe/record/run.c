@@ -126,6 +126,26 @@ void run_pair_clear(struct run_pair *p)
 	p->tcp_count = 0;
 }
 
+int run_marking_fill(struct run_marking *m, const struct marking_endpoints *ends, struct err *e)
+{
+	struct marking_findings found = {0};
+	struct marking_finding *list;
+	int err = marking_findings_make(ends, &found, e);
+
+	if (err)
+		return err;
+	list = calloc(found.count + 1, sizeof(*list));
+	if (!list)
+		return err_sys(e, -ENOMEM, "marking test");
+	memcpy(list, found.finding, found.count * sizeof(*list));
+	m->finding = list;
+	m->finding_count = found.count;
+	m->ran = ends->result[SIDE_CLIENT] && ends->result[SIDE_SERVER];
+	m->arrived[SIDE_SERVER] = marking_arrived(ends, MARKING_FORWARD);
+	m->arrived[SIDE_CLIENT] = marking_arrived(ends, MARKING_REVERSE);
+	return 0;
+}
+
 void run_clear(struct run *r)
 {
 	if (!r)

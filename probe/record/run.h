@@ -207,6 +207,10 @@ int run_load(const char *dir, const struct fabric *f, struct run *r, struct err 
  * calls fabric_clear(). */
 int run_make_fabric(const struct run *r, const struct profile *profile, struct fabric *f);
 
+/* Fills the outcome of a marking test from the results of its ends; it ran when both are there.
+ * -ENOMEM; -EPROTO when they do not belong together. */
+int run_marking_fill(struct run_marking *m, const struct marking_endpoints *ends, struct err *e);
+
 /* Returns true for a valid host name of a run, which becomes part of file names. */
 bool run_host_name_ok(const char *name);
 

@@ -46,7 +46,7 @@ void judge_marking(struct judge *j)
 		if (pair->echo_failed)
 			judge_add_reason(j, REASON_UNSEEN, VERDICT_NOWHERE, VERDICT_NOWHERE,
 					 "the marking echo did not finish: %s", pair->echo_failed);
-		for (unsigned int i = 0; pair->echo && i < pair->echo->count; i++) {
+		for (unsigned int i = 0; pair->echo && i < pair->echo->finding_count; i++) {
 			const struct marking_finding *f = &pair->echo->finding[i];
 			char text[240];
 

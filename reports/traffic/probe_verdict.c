@@ -191,21 +191,11 @@ static void verdict_check_arrival(const struct flow_source *s, unsigned int side
 		out->arrivals[side] = &out->arrival[side];
 }
 
-/* Without a result of the client there is nothing to look at; what it lacks of the server is not
- * judged. */
-static void verdict_read_echo(const struct pair_marking *x, struct probe_verdict *out)
+/* What a test lacks of the server is not judged; its error is. */
+static void verdict_read_echo(const struct run_marking *m, struct verdict_pair *pair)
 {
-	struct marking_endpoints ends;
-	struct err e = {0};
-
-	out->pair[0].echo_failed = x->why[0] ? x->why : NULL;
-	pair_marking_ends(x, &ends);
-	if (!x->has_result[SIDE_CLIENT])
-		return;
-	if (marking_findings_make(&ends, &out->echo, &e))
-		out->pair[0].echo_failed = "the two ends disagree on the packets sent";
-	else
-		out->pair[0].echo = &out->echo;
+	pair->echo_failed = m->error[0] ? m->error : NULL;
+	pair->echo = m;
 }
 
 static struct verdict_end verdict_end(const struct pair *t, const struct run_pair *p,
@@ -294,8 +284,8 @@ int pair_judge(const struct pair *t, unsigned int number, struct probe_verdict *
 	verdict_add_pair(t, p, out);
 	for (unsigned int side = 0; side < SIDES; side++)
 		verdict_check_arrival(&(struct flow_source){t, p->ends}, side, out);
-	if (t->echo && number + 1 == t->run.pair_count)
-		verdict_read_echo(t->echo, out);
+	if (t->run.marking_count && number + 1 == t->run.pair_count)
+		verdict_read_echo(&t->run.marking[0], &out->pair[0]);
 	if (verdict_make(&t->run, out, e))
 		return e->code;
 	for (unsigned int side = 0; side < SIDES; side++)

@@ -17,7 +17,6 @@ struct probe_verdict {
 	struct prio_arrival arrival[SIDES]; /* of an incast at the client alone */
 	const struct prio_arrival *arrivals[INCAST_MAX + 1];
 	struct verdict_pair pair[INCAST_MAX];
-	struct marking_findings echo;
 	struct traffic_verdict v;
 	/* For reports: hosts and pairs that were judged, copies that borrow from the record. */
 	struct run run;

@@ -79,7 +79,7 @@ struct reason_info {
 	const char *cause;    /* "fabric-loss": the group that shares a next step */
 	enum verdict verdict; /* of the reason in JSON, and of the whole */
 	const char *rule;     /* "RC-TRN-001" */
-	const char *advice;
+	const char *advice;   /* NULL: that of the rule */
 	/* Evidence that is missing by this reason: its rule is a warning, and RC-TRN-001 of the
 	 * port is INCONCLUSIVE with this text. */
 	const char *weakens;
@@ -97,8 +97,8 @@ struct verdict_pair {
 	const struct traffic_spec *spec;
 	unsigned int client, server; /* indices of ends */
 	const struct traffic_report *client_report, *server_report;
-	const struct marking_findings *echo; /* NULL: no marking echo, or none to judge */
-	const char *echo_failed;	     /* why it was not done; NULL = it was, or not wished */
+	const struct run_marking *echo; /* NULL: no marking echo, or none to judge */
+	const char *echo_failed;	/* why it was not done; NULL = it was, or not wished */
 };
 
 /* A port of a load, with its readings. */

@@ -259,6 +259,8 @@ static void judge(struct scene *s)
 
 	if (!s->ends.side[0].spec.class_count)
 		return;
+	if (s->t.echo)
+		pair_marking_add(&s->t.run, s->t.echo);
 	if (pair_judge(&s->t, 0, &v, &e))
 		fuzz_broken(__FILE__, __LINE__, e.text);
 	doc = traffic_verdict_to_json(&v.v);
@@ -268,6 +270,9 @@ static void judge(struct scene *s)
 	HOLDS(doc);
 	json_decref(doc);
 	probe_verdict_clear(&v);
+	if (s->t.run.marking)
+		free(s->t.run.marking->finding);
+	free(s->t.run.marking);
 }
 
 static void read_lines(const uint8_t *data, size_t size, size_t piece)

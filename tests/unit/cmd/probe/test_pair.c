@@ -305,6 +305,12 @@ static void make_echo_specs(const struct scene *s, unsigned int sweep, struct ma
 	marking_specs_make(traffic, sweep, spec);
 }
 
+static void free_marking(struct scene *s)
+{
+	free(s->t.run.marking->finding);
+	free(s->t.run.marking);
+}
+
 /* A marking echo in which all came, and DSCP 26 became 0 from server to client. */
 static void make_echo(struct scene *s)
 {
@@ -329,6 +335,7 @@ static void make_echo(struct scene *s)
 							      flow[k].count};
 		}
 	}
+	pair_marking_add(&s->t.run, x);
 }
 
 static void test_marking_specs(void **state)
@@ -404,8 +411,11 @@ static void test_marking(void **state)
 	/* An end that gave nothing: what is known is judged, and nothing passes. */
 	s->t.echo->has_result[SIDE_CLIENT] = false;
 	snprintf(s->t.echo->why, sizeof(s->t.echo->why), "h1: lost");
+	free_marking(s);
+	pair_marking_add(&s->t.run, s->t.echo);
 	assert_int_equal(judge(s), VERDICT_INCONCLUSIVE);
 	assert_true(has(s, REASON_UNSEEN));
+	free_marking(s);
 	free(s->t.echo);
 	free(s);
 }

@@ -74,6 +74,9 @@ static void close_scene(struct scene *s)
 	for (unsigned int i = 0; i < SIDES; i++)
 		assert_false(s->all.flow[0].end[i].open);
 	pairs_close(&s->all);
+	if (s->t.run.marking)
+		free(s->t.run.marking->finding);
+	free(s->t.run.marking);
 	free(s->t.echo);
 	free(s);
 }
@@ -90,6 +93,7 @@ static void test_nothing_arrives(void **state)
 	pairs_marking(&s->all);
 	assert_non_null(s->t.echo);
 	assert_string_equal(s->t.echo->why, "");
+	assert_true(s->t.run.marking->ran && s->t.run.marking->finding_count > 0);
 	pair_marking_ends(s->t.echo, &ends);
 	assert_int_equal(marking_findings_make(&ends, &found, &e), 0);
 	assert_int_equal(found.count, 1); /* that no size does either is no news */

@@ -7,10 +7,11 @@
 /* A marking echo beside it. */
 static void echo_found(struct scene *s, struct marking_finding f)
 {
-	static struct marking_findings found;
+	static struct marking_finding found;
+	static struct run_marking marking = {.finding = &found, .finding_count = 1};
 
-	found = (struct marking_findings){.count = 1, .finding = {f}};
-	s->pair.echo = &found;
+	found = f;
+	s->pair.echo = &marking;
 }
 
 static void echo_dscp(struct scene *s)
