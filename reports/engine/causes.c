@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "reports/engine/finding_sort.h"
+#include "reports/engine/port_pairs.h"
 #include "reports/engine/rule.h"
 
 /* Place of a finding, as indices into the run; -1 = the whole host, or the whole fabric. */
@@ -22,9 +23,20 @@ struct place {
 struct causes {
 	const struct findings *f;
 	const struct run *run;
-	struct finding_order hosts;
+	struct finding_order hosts; /* violations alone */
 	struct place *place;
+	struct port_pairs pairs;
 };
+
+static void causes_keep_violations(struct causes *l)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < l->hosts.count; i++)
+		if (finding_violated(&l->f->list[l->hosts.at[i]]))
+			l->hosts.at[kept++] = l->hosts.at[i];
+	l->hosts.count = kept;
+}
 
 static void causes_fill_places(struct causes *l)
 {
@@ -37,8 +49,6 @@ static void causes_fill_places(struct causes *l)
 		for (; at < end; at++) {
 			struct place *p = &l->place[l->hosts.at[at]];
 
-			if (!finding_violated(&l->f->list[l->hosts.at[at]]))
-				continue;
 			p->host = (int)h;
 			for (unsigned int i = 0; i < host->port_count; i++)
 				if (!strcmp(host->port[i].netdev, l->f->list[l->hosts.at[at]].port))
@@ -89,41 +99,33 @@ static size_t causes_find_at(const struct causes *l, size_t effect, const char *
 	return limit;
 }
 
-/* Looks for a cause at the remote port, if the effect is at one of these two ports. */
-static size_t causes_find_at_remote(const struct causes *l, size_t effect,
-				    const struct place end[SIDES], size_t limit)
+/* Looks for a cause at each port that has a pair, or with `marking` a marking test, with the
+ * effect's port. */
+static size_t causes_find_at_partner(const struct causes *l, size_t effect, bool marking,
+				     size_t found)
 {
+	const struct port_uses *uses = marking ? &l->pairs.markings : &l->pairs.pairs;
 	struct place e = l->place[effect];
+	const struct port_use *use = NULL;
+	size_t count = 0;
 
-	for (unsigned int k = 0; k < SIDES; k++)
-		if (e.host == end[k].host && e.port == end[k].port)
-			limit = causes_find_at(l, effect, l->run->host[end[!k].host].name, &end[!k],
-					       limit);
-	return limit;
-}
-
-/* Looks for a cause at the remote port of each pair and marking test of the effect's port. */
-static size_t causes_find_at_partner(const struct causes *l, size_t effect)
-{
-	size_t found = l->f->count;
-
-	for (unsigned int i = 0; i < l->run->pair_count; i++) {
-		const struct run_pair *pair = &l->run->pair[i];
+	if (e.port >= 0)
+		use = port_pairs_find(&l->pairs, uses, (unsigned int)e.host, (unsigned int)e.port,
+				      &count);
+	for (size_t i = 0; i < count; i++) {
+		const struct run_pair *p = marking ? NULL : &l->run->pair[use[i].index];
+		const struct run_marking *m = marking ? &l->run->marking[use[i].index] : NULL;
 		const struct place end[SIDES] = {
-			{(int)pair->client_host, (int)pair->client_port},
-			{(int)pair->server_host, (int)pair->server_port},
+			{(int)(p ? p->client_host : m->client_host),
+			 (int)(p ? p->client_port : m->client_port)},
+			{(int)(p ? p->server_host : m->server_host),
+			 (int)(p ? p->server_port : m->server_port)},
 		};
+		bool client = e.host == end[0].host && e.port == end[0].port;
 
-		found = causes_find_at_remote(l, effect, end, found);
-	}
-	for (unsigned int i = 0; i < l->run->marking_count; i++) {
-		const struct run_marking *m = &l->run->marking[i];
-		const struct place end[SIDES] = {
-			{(int)m->client_host, (int)m->client_port},
-			{(int)m->server_host, (int)m->server_port},
-		};
-
-		found = causes_find_at_remote(l, effect, end, found);
+		if (!use[i].again)
+			found = causes_find_at(l, effect, l->run->host[end[client].host].name,
+					       &end[client], found);
 	}
 	return found;
 }
@@ -143,8 +145,10 @@ static int causes_find(const struct causes *l, size_t effect)
 	}
 	if (found == none && e->host[0] &&
 	    (e->rule->needs & (NEED_LOAD | NEED_DELTA | NEED_CAPTURE | NEED_PATH) ||
-	     strchr(e->rule->evidence, EVIDENCE_TRAFFIC)))
-		found = causes_find_at_partner(l, effect);
+	     strchr(e->rule->evidence, EVIDENCE_TRAFFIC))) {
+		found = causes_find_at_partner(l, effect, false, found);
+		found = causes_find_at_partner(l, effect, true, found);
+	}
 	return found == none ? -1 : (int)found;
 }
 
@@ -164,7 +168,10 @@ void findings_set_causes(struct findings *f, const struct run *run)
 		return;
 	l.place = calloc(f->count + 1, sizeof(*l.place));
 	f->err = l.place ? findings_sort_by_host(f, &l.hosts) : -ENOMEM;
+	if (!f->err)
+		f->err = port_pairs_make(run, &l.pairs);
 	if (!f->err) {
+		causes_keep_violations(&l);
 		causes_fill_places(&l);
 		for (size_t i = 0; i < f->count; i++)
 			f->list[i].caused_by = finding_violated(&f->list[i]) ? causes_find(&l, i)
@@ -173,6 +180,7 @@ void findings_set_causes(struct findings *f, const struct run *run)
 			if (f->list[i].caused_by >= 0)
 				f->list[i].caused_by = causes_find_root(f, (int)i);
 	}
+	port_pairs_clear(&l.pairs);
 	finding_order_clear(&l.hosts);
 	free(l.place);
 }

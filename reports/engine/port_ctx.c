@@ -120,14 +120,24 @@ bool port_ctx_is_server(const struct port_ctx *s, const struct run_pair *pair)
 	       pair->server_port == s->port_index;
 }
 
+/* Uses of the port in the run. Without an inventory it has none. */
+static const struct port_use *port_ctx_uses(const struct port_ctx *s, const struct port_uses *uses,
+					    size_t *count)
+{
+	return s->run_port ? port_pairs_find(s->c->pairs, uses, s->host_index, s->port_index, count)
+			   : NULL;
+}
+
 const struct run_pair *port_ctx_phase_pair(const struct port_ctx *s, enum run_phase phase,
 					   unsigned int *i)
 {
-	while (*i < s->c->run->pair_count) {
-		const struct run_pair *pair = &s->c->run->pair[(*i)++];
+	size_t count = 0;
+	const struct port_use *use = port_ctx_uses(s, &s->c->pairs->pairs, &count);
 
-		if (pair->phase == phase &&
-		    (port_ctx_is_client(s, pair) || port_ctx_is_server(s, pair)))
+	while (*i < count) {
+		const struct run_pair *pair = &s->c->run->pair[use[(*i)++].index];
+
+		if (pair->phase == phase)
 			return pair;
 	}
 	return NULL;
@@ -138,24 +148,29 @@ const struct run_pair *port_ctx_pair(const struct port_ctx *s, unsigned int *i)
 	return port_ctx_phase_pair(s, PHASE_LOAD, i);
 }
 
-bool port_ctx_in_marking(const struct port_ctx *s, const struct run_marking *m, enum run_side *side)
+const struct run_marking *port_ctx_planned_marking(const struct port_ctx *s, unsigned int *i,
+						   enum run_side *side)
 {
-	bool server = m->server_host == s->host_index && m->server_port == s->port_index;
-	bool client = m->client_host == s->host_index && m->client_port == s->port_index;
+	size_t count = 0;
+	const struct port_use *use = port_ctx_uses(s, &s->c->pairs->markings, &count);
+	const struct run_marking *m;
 
-	*side = server ? SIDE_SERVER : SIDE_CLIENT;
-	return s->run_port && (client || server);
+	if (*i >= count)
+		return NULL;
+	m = &s->c->run->marking[use[(*i)++].index];
+	*side = m->server_host == s->host_index && m->server_port == s->port_index ? SIDE_SERVER
+										   : SIDE_CLIENT;
+	return m;
 }
 
 const struct run_marking *port_ctx_marking(const struct port_ctx *s, unsigned int *i,
 					   enum run_side *side)
 {
-	while (*i < s->c->run->marking_count) {
-		const struct run_marking *m = &s->c->run->marking[(*i)++];
+	const struct run_marking *m;
 
-		if (m->ran && port_ctx_in_marking(s, m, side))
+	while ((m = port_ctx_planned_marking(s, i, side)))
+		if (m->ran)
 			return m;
-	}
 	return NULL;
 }
 
@@ -212,26 +227,14 @@ bool port_ctx_partner(const struct port_ctx *s, const struct run_pair *pair, str
 	return port_ctx_at(s->c, pair->client_host, pair->client_port, other);
 }
 
-/* True when an earlier pair than `before` joins the same two ports. */
-static bool port_joined_earlier(const struct port_ctx *s, const struct port_ctx *other,
-				unsigned int before)
-{
-	for (unsigned int i = 0; i < before; i++) {
-		const struct run_pair *pair = &s->c->run->pair[i];
-
-		if ((port_ctx_is_client(s, pair) && port_ctx_is_server(other, pair)) ||
-		    (port_ctx_is_server(s, pair) && port_ctx_is_client(other, pair)))
-			return true;
-	}
-	return false;
-}
-
 bool port_ctx_next_partner(const struct port_ctx *s, unsigned int *i, struct port_ctx *other)
 {
+	size_t count = 0;
+	const struct port_use *use = port_ctx_uses(s, &s->c->pairs->pairs, &count);
 	const struct run_pair *pair;
 
 	while ((pair = port_ctx_pair(s, i)))
-		if (port_ctx_partner(s, pair, other) && !port_joined_earlier(s, other, *i - 1))
+		if (!use[*i - 1].again && port_ctx_partner(s, pair, other))
 			return true;
 	return false;
 }

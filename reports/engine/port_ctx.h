@@ -7,6 +7,7 @@
 #ifndef REPORTS_PORT_CTX_H
 #define REPORTS_PORT_CTX_H
 
+#include "reports/engine/port_pairs.h"
 #include "reports/engine/rule.h"
 
 /* Borrowed pointers, valid as long as the rule_context. */
@@ -52,12 +53,10 @@ const struct run_pair *port_ctx_phase_pair(const struct port_ctx *s, enum run_ph
 bool port_ctx_is_client(const struct port_ctx *s, const struct run_pair *pair);
 bool port_ctx_is_server(const struct port_ctx *s, const struct run_pair *pair);
 
-/* True when the port takes part in the marking test, on this side. */
-bool port_ctx_in_marking(const struct port_ctx *s, const struct run_marking *m,
-			 enum run_side *side);
-
-/* Returns the next marking test of the port that ran, from *i on, and the side of the port in it;
- * NULL after the last. */
+/* Returns the next marking test of the port, or the next that ran, from *i on, and the side of the
+ * port in it; NULL after the last. */
+const struct run_marking *port_ctx_planned_marking(const struct port_ctx *s, unsigned int *i,
+						   enum run_side *side);
 const struct run_marking *port_ctx_marking(const struct port_ctx *s, unsigned int *i,
 					   enum run_side *side);
 

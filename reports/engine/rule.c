@@ -343,16 +343,21 @@ static int rules_run_all(struct rule_context *c, struct findings *out)
 {
 	struct rule_port *ports = calloc(port_walk_count(c) + 1, sizeof(*ports));
 	struct port_walk walk = {.c = c};
+	struct port_pairs pairs;
 	size_t count = 0;
 
 	memset(out, 0, sizeof(*out));
-	if (!ports)
+	if (!ports || port_pairs_make(c->run, &pairs)) {
+		free(ports);
 		return -ENOMEM;
+	}
+	c->pairs = &pairs;
 	while (port_walk_next(&walk, &ports[count].s))
 		count++;
 	rules_run_group(true, c, ports, count, out);
 	rules_run_group(false, c, ports, count, out);
 	free(ports);
+	port_pairs_clear(&pairs);
 	if (!out->err)
 		findings_allow(out, c->fabric, c->run);
 	findings_set_causes(out, c->run);

@@ -13,6 +13,7 @@
 #include "reports/engine/findings.h"
 
 struct port_ctx; /* reports/engine/port_ctx.h: one port to check */
+struct port_pairs;
 
 /* A capture to check. Borrowed while findings are made. */
 struct capture_case {
@@ -25,6 +26,7 @@ struct capture_case {
 struct rule_context {
 	const struct fabric *fabric; /* never NULL; profile inside */
 	const struct run *run;
+	const struct port_pairs *pairs;	    /* of the run, by port */
 	bool alone;			    /* one host: nothing is compared, no traffic */
 	bool listened;			    /* alone: LLDP was listened for */
 	const struct capture_case *capture; /* NULL without a capture */

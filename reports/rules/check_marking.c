@@ -289,16 +289,15 @@ PORT_CHECK(check_qos_ecn_cleared)
 /* Nothing else of rocecheck is on the path while the marking tests run. */
 PORT_CHECK(check_net_lost)
 {
+	const struct run_marking *m;
 	struct arrivals a = {0};
 	const char *error = NULL;
+	enum run_side side;
+	unsigned int i = 0;
 
-	for (unsigned int i = 0; i < s->c->run->marking_count; i++) {
-		const struct run_marking *m = &s->c->run->marking[i];
-		enum run_side side;
-
-		if (!m->ran && !m->pass && port_ctx_in_marking(s, m, &side))
+	while ((m = port_ctx_planned_marking(s, &i, &side)))
+		if (!m->ran && !m->pass)
 			error = m->error;
-	}
 	marking_read_tests(s, 1 << MARKING_LOST | 1 << MARKING_BLACKHOLE | 1 << MARKING_WRONG, &a,
 			   out);
 	if (a.changed) {
