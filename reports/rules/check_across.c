@@ -2,8 +2,8 @@
 /*
  * Compares a setting across hosts and reports the ports that differ: from the profile while others
  * match it; else from the majority; without a majority, all. Ports are put into groups of equal
- * settings; a fabric has few groups, so the cost is linear in ports. Guests, VFs and iWARP ports
- * are left out: their settings are made elsewhere.
+ * settings by a hash table, so the cost is linear in ports however many groups there are. Guests,
+ * VFs and iWARP ports are left out: their settings are made elsewhere.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -32,9 +32,10 @@ static const struct comparison {
 
 struct member {
 	struct port_ctx s;
-	size_t group; /* index of the first member with equal settings */
-	size_t size;  /* of the group, in its first member */
-	bool right;   /* as the profile wants */
+	uint64_t hash; /* of the compared fields */
+	size_t group;  /* index of the first member with equal settings */
+	size_t size;   /* of the group, in its first member */
+	bool right;    /* as the profile wants */
 };
 
 struct members {
@@ -56,31 +57,75 @@ static bool across_is_comparable(const struct port_ctx *s, uint64_t fields)
 	return (s->port->qos.has & fields) == fields;
 }
 
+/* Hash of the fields, the same for what across_equal() finds equal, which compares bandwidths of
+ * ETS alone. */
+static uint64_t across_hash(const struct qos *q, uint64_t fields)
+{
+	uint64_t hash = FNV1A_START;
+
+	for (int id = 0; id < QOS_FIELD_COUNT; id++) {
+		const struct qos_field *f = &qos_fields[id];
+		const struct qos_shape *shape = &qos_shapes[f->kind];
+
+		if (fields & QOS_BIT(id) && id != QOS_TC_TX_BW)
+			hash = fnv1a(hash, qos_member(q, f), (size_t)shape->width * shape->count);
+	}
+	for (unsigned int tc = 0; fields & QOS_BIT(QOS_TC_TX_BW) && tc < QOS_TCS; tc++)
+		if (q->tc_tsa[tc] == QOS_TSA_ETS)
+			hash = fnv1a(hash, &q->tc_tx_bw[tc], sizeof(q->tc_tx_bw[tc]));
+	return hash;
+}
+
+/* Returns the slot of the member's group in a table of mask + 1 slots, which hold the number of the
+ * first member of a group, from 1; 0 = free. */
+static size_t across_find_slot(const struct members *m, const size_t *slots, size_t mask,
+			       const struct member *new, uint64_t fields)
+{
+	size_t at = new->hash &mask;
+
+	for (; slots[at]; at = (at + 1) & mask) {
+		const struct member *first = &m->list[slots[at] - 1];
+
+		if (first->hash == new->hash && across_equal(&first->s, &new->s, fields))
+			break;
+	}
+	return at;
+}
+
 static int across_gather(const struct rule_context *c, const struct comparison *what,
 			 struct members *m)
 {
 	struct port_walk walk = {.c = c};
+	size_t ports = port_walk_count(c), mask = 1, *slots;
 	struct port_ctx s;
 
-	m->list = calloc(port_walk_count(c) + 1, sizeof(*m->list));
-	if (!m->list)
+	while (mask <= ports)
+		mask <<= 1;
+	mask = 2 * mask - 1;
+	slots = calloc(mask + 1, sizeof(*slots));
+	m->list = calloc(ports + 1, sizeof(*m->list));
+	if (!m->list || !slots) {
+		free(slots);
 		return -ENOMEM;
+	}
 	while (port_walk_next(&walk, &s)) {
 		struct member *new = &m->list[m->count];
-		size_t g = 0;
+		size_t slot;
 
 		if (!across_is_comparable(&s, what->fields))
 			continue;
 		new->s = s;
+		new->hash = across_hash(&s.port->qos, what->fields);
 		new->right = !(qos_diff(s.want, &s.port->qos) & what->conform & s.port->qos.has);
-		while (g < m->count &&
-		       (m->list[g].group != g || !across_equal(&m->list[g].s, &s, what->fields)))
-			g++;
-		new->group = g;
-		m->list[g].size++;
+		slot = across_find_slot(m, slots, mask, new, what->fields);
 		m->wrong += !new->right;
 		m->count++;
+		if (!slots[slot])
+			slots[slot] = m->count;
+		new->group = slots[slot] - 1;
+		m->list[new->group].size++;
 	}
+	free(slots);
 	return 0;
 }
 
@@ -151,19 +196,37 @@ static void across_report_odd(const struct rule *rule, const struct members *m, 
 			 b->s.host->name, b->s.name);
 }
 
-/* A port to hold against the odd one: right by the profile, else of another group. */
-static size_t across_counterpart(const struct members *m, size_t odd, size_t best)
-{
-	size_t other = odd;
+/* Ports to hold against odd ones, each two of different groups, as an odd one is of one of them:
+ * the first that are right by the profile or of the majority, and the last of all. */
+struct counterparts {
+	size_t at[4], count;
+};
 
+static void across_find_counterparts(const struct members *m, size_t best, struct counterparts *p)
+{
+	size_t last = 0, other = 0;
+
+	*p = (struct counterparts){.count = 0};
 	for (size_t i = 0; i < m->count; i++) {
-		if (m->list[i].group == m->list[odd].group)
-			continue;
-		if (m->list[i].right || i == best)
-			return i;
-		other = i;
+		size_t group = m->list[i].group;
+
+		if (p->count < 2 && (m->list[i].right || i == best) &&
+		    (!p->count || group != m->list[p->at[0]].group))
+			p->at[p->count++] = i;
+		if (group != m->list[last].group)
+			other = last;
+		last = i;
 	}
-	return other;
+	p->at[p->count++] = last;
+	p->at[p->count++] = other;
+}
+
+static size_t across_counterpart(const struct members *m, size_t odd, const struct counterparts *p)
+{
+	for (size_t k = 0; k < p->count; k++)
+		if (m->list[p->at[k]].group != m->list[odd].group)
+			return p->at[k];
+	return odd;
 }
 
 static void across_report_groups(const struct rule *rule, const struct members *m,
@@ -172,14 +235,16 @@ static void across_report_groups(const struct rule *rule, const struct members *
 	bool by_profile = m->wrong && m->wrong < m->count;
 	bool all_right = !m->wrong && (what->conform & what->fields) == what->fields;
 	size_t best = across_majority(m);
+	struct counterparts others;
 
 	if (m->list[0].size == m->count || all_right) {
 		across_report_same(rule, m, what, out);
 		return;
 	}
+	across_find_counterparts(m, best, &others);
 	for (size_t i = 0; i < m->count; i++)
 		if (by_profile ? !m->list[i].right : m->list[i].group != best)
-			across_report_odd(rule, m, i, across_counterpart(m, i, best), what, out);
+			across_report_odd(rule, m, i, across_counterpart(m, i, &others), what, out);
 }
 
 /* Fewer than two ports have the setting: SKIP for one host. For several hosts it is missing

@@ -87,6 +87,13 @@ static void ets_zero(struct fabric_run *f)
 	Q2.tc_tx_bw[3] = 0;
 }
 
+/* The share of a strict class means nothing: without a profile both hosts are still the same. */
+static void ets_strict_share(struct fabric_run *f)
+{
+	f->fabric.profile.qos.has = 0;
+	Q2.tc_tx_bw[6] = 7;
+}
+
 static void mtu_small(struct fabric_run *f)
 {
 	Q2.mtu = 1500;
@@ -267,6 +274,7 @@ static const struct rule_case cases[] = {
 	{ "RC-ETS-005", NULL, "", VERDICT_PASS, NULL },
 	{ "RC-ETS-005", ets_zero, "h2", VERDICT_WARN, "tc_tx_bw" },
 	{ "RC-ETS-005", ets_shared, "h2", VERDICT_WARN, "prio_tc" },
+	{ "RC-ETS-005", ets_strict_share, "", VERDICT_PASS, "same" },
 	{ "RC-ETS-005", blind, "", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-MTU-001", NULL, "", VERDICT_PASS, "same" },
 	{ "RC-MTU-001", mtu_small, "h2", VERDICT_FAIL, "1500 here, 4200 on h1" },
