@@ -41,7 +41,8 @@ static void fill_port(struct port *p, const struct qos *qos, unsigned int host, 
 	snprintf(p->driver, sizeof(p->driver), "mlx5_core");
 	snprintf(p->firmware, sizeof(p->firmware), "28.39.1002 (MT_0000000834)");
 	snprintf(p->bus, sizeof(p->bus), "0000:%02x:00.0", number);
-	snprintf(p->mac, sizeof(p->mac), "b8:ce:%02x:%02x:00:%02x", host >> 8, host & 0xff, number);
+	snprintf(p->mac, sizeof(p->mac), "b8:ce:%02x:%02x:00:%02x", (uint8_t)(host >> 8),
+		 (uint8_t)host, (uint8_t)number);
 	snprintf(p->address[0], sizeof(p->address[0]), "10.%u.%u.%u", number, host >> 8,
 		 host & 0xff);
 	snprintf(p->lldp_name, sizeof(p->lldp_name), "leaf%u", number);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Cost of a fabric run. Snapshots of 2,000 hosts of eight ports are judged offline, compared with
- * jansson alone parsing and holding the same files, and with 200 of the hosts; causes are linked at
- * 10 violations a host and at 1; 300 snapshots are gathered from replaying agents, compared with
- * clush and cat; rounds of pairs of 64 replaying agents are compared with one request to all. Both
- * sides are played in turn, each in a process of its own, and the medians are compared. One line a
- * figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is short.
+ * jansson alone parsing and holding the same files, and with 200 of the hosts, also where every
+ * port has another MTU and a wrong PFC mask; a run of 2,000 such hosts whose ports each have pairs
+ * with 98 others is compared with one of 200; causes are linked at 10 violations a host and at 1;
+ * 300 snapshots are gathered from replaying agents, compared with clush and cat; rounds of pairs of
+ * 64 replaying agents are compared with one request to all. Both sides are played in turn, and the
+ * medians are compared. One line a figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is
+ * short.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -27,6 +29,7 @@
 #define FLEET		2000
 #define FEW		200
 #define GATHERED	300
+#define PARTNERS	49
 #define LINK_HOSTS	1000
 #define FINDINGS	100 /* of a host, violated or not */
 #define VIOLATIONS	10
@@ -123,7 +126,16 @@ static bool print_row(const char *name, double value, double most)
 
 /* Files. */
 
-static void save_hosts(const char *name, unsigned int first, unsigned int count, size_t flags)
+/* Gives each port of host `number` an MTU of its own, and a wrong PFC mask. */
+static void make_differ(struct port *ports, unsigned int count, unsigned int number)
+{
+	for (unsigned int p = 0; p < count; p++) {
+		ports[p].qos.mtu = 1500 + number * count + p;
+		ports[p].qos.pfc_enabled = 1 << 4;
+	}
+}
+
+static void save_hosts(const char *name, unsigned int count, bool differ, size_t flags)
 {
 	static struct port ports[PORTS];
 	struct profile profile;
@@ -133,11 +145,13 @@ static void save_hosts(const char *name, unsigned int first, unsigned int count,
 	if (mkdir(path, 0700))
 		die(path);
 	load_profile(&profile);
-	for (unsigned int i = first; i < first + count; i++) {
+	for (unsigned int i = 0; i < count; i++) {
 		struct snapshot s;
 		json_t *doc;
 
 		fill_host(&s, &profile.qos, ports, i);
+		if (differ)
+			make_differ(ports, PORTS, i);
 		snprintf(path, sizeof(path), "%s/%s/%s.json", dir, name, s.host);
 		doc = snapshot_to_json(&s);
 		if (!doc || json_dump_file(doc, path, flags))
@@ -190,6 +204,107 @@ static bool bench_judge(const char *self)
 	ok &= print_row("judge_growth", median(growth, ROUNDS), 1.1);
 	ok &= print_row("memory", median(memory, ROUNDS), 1.0);
 	return ok;
+}
+
+static bool bench_differ(void)
+{
+	double growth[ROUNDS];
+	char many[64], few[64];
+
+	snprintf(many, sizeof(many), "%s/differ", dir);
+	snprintf(few, sizeof(few), "%s/differ_few", dir);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		struct cost large = judge(many), small = judge(few);
+
+		growth[i] = large.cpu_s / FLEET / (small.cpu_s / FEW);
+		if (!i)
+			fprintf(stderr,
+				"run.differ: %u hosts whose ports all differ: %.2f s; %u hosts: "
+				"%.2f s\n",
+				FLEET, large.cpu_s, FEW, small.cpu_s);
+	}
+	return print_row("differ_growth", median(growth, ROUNDS), 1.3);
+}
+
+/* Judging with pairs. */
+
+/* Makes a run of hosts with one port each that all differ. Each sends to the PARTNERS hosts after
+ * it, with a marking test. */
+static void make_paired(struct run *r, unsigned int hosts, const struct qos *qos)
+{
+	static struct port ports[PORTS];
+
+	*r = (struct run){.traffic = true, .level = LEVEL_STANDARD, .host_count = hosts};
+	r->host = calloc(hosts, sizeof(*r->host));
+	r->pair = calloc((size_t)hosts * PARTNERS, sizeof(*r->pair));
+	r->marking = calloc((size_t)hosts * PARTNERS, sizeof(*r->marking));
+	for (unsigned int h = 0; r->host && r->pair && r->marking && h < hosts; h++) {
+		struct run_host *host = &r->host[h];
+
+		fill_host(&host->before, qos, ports, h);
+		make_differ(ports, 1, h);
+		host->before.port_count = host->port_count = 1;
+		host->before.port = calloc(1, sizeof(*host->before.port));
+		host->port = calloc(1, sizeof(*host->port));
+		if (!host->before.port || !host->port)
+			break;
+		snprintf(host->name, sizeof(host->name), "%s", host->before.host);
+		host->reached = host->has_before = true;
+		host->before.port[0] = ports[0];
+		snprintf(host->port[0].netdev, sizeof(host->port[0].netdev), "%s", ports[0].netdev);
+		host->port[0].has = 1 << READ_LOAD_BEFORE | 1 << READ_LOAD_AFTER;
+		host->port[0].reading[READ_LOAD_BEFORE] = ports[0].counters;
+		host->port[0].reading[READ_LOAD_AFTER] = ports[0].counters;
+		for (unsigned int i = 1; i <= PARTNERS; i++) {
+			r->pair[r->pair_count++] = (struct run_pair){
+				.client_host = h,
+				.server_host = (h + i) % hosts,
+				.ran = true,
+				.client = {.cause = CAUSE_RNR},
+			};
+			r->marking[r->marking_count++] = (struct run_marking){
+				.client_host = h,
+				.server_host = (h + i) % hosts,
+				.ran = true,
+				.arrived = {1, 1},
+			};
+		}
+	}
+	if (r->pair_count != hosts * PARTNERS)
+		die("memory");
+}
+
+static double judge_paired(const struct fabric *f, const struct run *r)
+{
+	struct findings findings;
+	clock_t begin = clock(), end;
+
+	if (rules_run(f, r, &findings))
+		die("judging");
+	end = clock();
+	findings_clear(&findings);
+	return (double)(end - begin) / CLOCKS_PER_SEC;
+}
+
+static bool bench_pairs(void)
+{
+	double growth[ROUNDS], many_s = 0, few_s = 0;
+	struct fabric f = {.name = "bench"};
+	struct run many, few;
+
+	load_profile(&f.profile);
+	make_paired(&many, FLEET, &f.profile.qos);
+	make_paired(&few, FEW, &f.profile.qos);
+	for (unsigned int i = 0; i < ROUNDS; i++) {
+		many_s = judge_paired(&f, &many);
+		few_s = judge_paired(&f, &few);
+		growth[i] = many_s / FLEET / (few_s / FEW);
+	}
+	fprintf(stderr, "run.pairs: %u ports with %u pairs: %.3f s; %u ports with %u: %.3f s\n",
+		FLEET, many.pair_count, many_s, FEW, few.pair_count, few_s);
+	run_clear(&many);
+	run_clear(&few);
+	return print_row("pairs_growth", median(growth, ROUNDS), 1.3);
 }
 
 /* Linking causes. */
@@ -467,10 +582,14 @@ int main(int argc, char **argv)
 		return parse_folder(argv[2], !strcmp(argv[1], "hold"));
 	if (!mkdtemp(dir))
 		die(dir);
-	save_hosts("fleet", 0, FLEET, JSON_INDENT(2));
-	save_hosts("few", 0, FEW, JSON_INDENT(2));
-	save_hosts("gathered", 0, GATHERED, JSON_COMPACT);
+	save_hosts("fleet", FLEET, false, JSON_INDENT(2));
+	save_hosts("few", FEW, false, JSON_INDENT(2));
+	save_hosts("differ", FLEET, true, JSON_INDENT(2));
+	save_hosts("differ_few", FEW, true, JSON_INDENT(2));
+	save_hosts("gathered", GATHERED, false, JSON_COMPACT);
 	ok = bench_judge(argv[0]);
+	ok &= bench_differ();
+	ok &= bench_pairs();
 	ok &= bench_link();
 	ok &= bench_gather(argv[0]);
 	ok &= bench_round(argv[0]);
