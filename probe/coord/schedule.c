@@ -1,37 +1,68 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Patterns of schedules. A pattern proposes pairs; schedule_add() keeps those that are allowed, and
- * after its rounds schedule_make_rest() pairs each port that has not had both roles.
+ * Patterns of schedules, and their text form. A pattern proposes the pairs of each step, and
+ * schedule_add() keeps those that are allowed. After the last step schedule_make_rest() pairs each
+ * port that has not had both roles. A file is checked when it is opened, and read line by line.
  */
 #include "probe/coord/schedule.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include "probe/coord/schedule_priv.h"
 
 #define SENDERS_DEFAULT	     8
 #define PERMUTATIONS_DEFAULT 16
 #define PARTNERS_DEFAULT     2
 #define UNKNOWN_SPEED_MBPS   1000u /* where nobody says how fast the link is */
+#define NAME_TEXT	     128   /* longer than any name of an inventory */
+
+enum schedule_role {
+	SERVES = 1,
+	SENDS = 2,
+	BOTH = 3,
+};
+
+/* A text that is read. */
+struct schedule_file {
+	char *text; /* owned */
+	const char *path, *at;
+	unsigned int line;
+	bool fan_in;
+	const struct schedule_port **index; /* owned; ports by name */
+	int failed;			    /* and e, as long as the file is checked */
+	struct err *e;
+};
+
+/* Arrays have a place for each port. */
+struct schedule_work {
+	struct schedule_pair *pair; /* of the current round */
+	/* One allocation: the order of the ports in the pattern; the first of each block in it,
+	 * and the end; how many clients a server of this round has. */
+	unsigned int *order, *block, *clients;
+	unsigned int block_count;
+	uint8_t *now, *ever; /* roles in this round, and in those before */
+	unsigned int widest; /* most ports of one host */
+	unsigned int step;   /* of the pattern */
+	unsigned int made;   /* rounds so far */
+	struct schedule_file file;
+};
+
+/* Ports with the same key are a block: a rail, the suspects or the others, else all. */
+static unsigned int schedule_key(const struct schedule_spec *spec, unsigned int port)
+{
+	if (spec->pattern == SCHEDULE_RAIL || spec->pattern == SCHEDULE_CROSS_RAIL)
+		return spec->port[port].rail;
+	return spec->pattern == SCHEDULE_SUSPECT && !spec->port[port].suspect;
+}
 
 static bool schedule_allows(const struct schedule *s, unsigned int a, unsigned int b)
 {
-	const struct schedule_port *one = &s->spec.port[a], *two = &s->spec.port[b];
+	const struct schedule_spec *spec = &s->spec;
+	bool across = spec->pattern == SCHEDULE_CROSS_RAIL || spec->pattern == SCHEDULE_SUSPECT;
 
-	if (one->host == two->host)
-		return false;
-	switch (s->spec.pattern) {
-	case SCHEDULE_RAIL:
-		return one->rail == two->rail;
-	case SCHEDULE_CROSS_RAIL:
-		return one->rail != two->rail;
-	case SCHEDULE_SUSPECT:
-		return one->suspect != two->suspect;
-	default:
-		return true;
-	}
+	return spec->port[a].host != spec->port[b].host &&
+	       (schedule_key(spec, a) != schedule_key(spec, b)) == across;
 }
 
 static void schedule_add(struct schedule *s, unsigned int server, unsigned int client)
@@ -41,141 +72,89 @@ static void schedule_add(struct schedule *s, unsigned int server, unsigned int c
 	if (!schedule_allows(s, server, client))
 		return;
 	w->pair[s->pair_count++] = (struct schedule_pair){server, client};
-	w->served[server] = w->sent[client] = true;
+	w->now[server] |= SERVES;
+	w->now[client] |= SENDS;
 }
 
-/* Makes one block of all ports. */
-static void schedule_order_all(struct schedule *s)
+static int schedule_compare_keys(const void *a, const void *b, void *spec)
 {
-	struct schedule_work *w = s->work;
-
-	for (unsigned int i = 0; i < s->spec.n; i++)
-		w->order[i] = i;
-	w->block[0] = 0;
-	w->block[1] = s->spec.n;
-	w->block_count = 1;
-}
-
-/* Orders the ports by rail, and by host within it, as the ports are; a block is a rail. */
-static int schedule_compare_rails(const void *a, const void *b, void *arg)
-{
-	const struct schedule_port *port = arg;
 	unsigned int x = *(const unsigned int *)a, y = *(const unsigned int *)b;
+	unsigned int left = schedule_key(spec, x), right = schedule_key(spec, y);
 
-	if (port[x].rail != port[y].rail)
-		return port[x].rail < port[y].rail ? -1 : 1;
-	return x < y ? -1 : x > y;
+	return left != right ? (left > right) - (left < right) : (x > y) - (x < y);
 }
 
-static void schedule_order_rails(struct schedule *s)
+static void schedule_order(struct schedule *s)
 {
 	struct schedule_work *w = s->work;
-	const struct schedule_port *port = s->spec.port;
+	unsigned int n = s->spec.n;
 
-	schedule_order_all(s);
-	if (!s->spec.n)
-		return;
-	qsort_r(w->order, s->spec.n, sizeof(*w->order), schedule_compare_rails, (void *)port);
+	for (unsigned int i = 0; i < n; i++)
+		w->order[i] = i;
+	qsort_r(w->order, n, sizeof(*w->order), schedule_compare_keys, &s->spec);
 	w->block_count = 0;
-	for (unsigned int i = 0; i < s->spec.n; i++)
-		if (!i || port[w->order[i]].rail != port[w->order[i - 1]].rail)
+	for (unsigned int i = 0; i < n; i++)
+		if (!i ||
+		    schedule_key(&s->spec, w->order[i]) != schedule_key(&s->spec, w->order[i - 1]))
 			w->block[w->block_count++] = i;
-	w->block[w->block_count] = s->spec.n;
-}
-
-/* Circle method: one port of a block (for an odd number an empty place) stays, the others rotate;
- * each step pairs opposite places. */
-static unsigned int schedule_seats(const struct schedule_work *w, unsigned int block)
-{
-	unsigned int n = w->block[block + 1] - w->block[block];
-
-	return n + n % 2;
-}
-
-static unsigned int schedule_tournament_count(const struct schedule *s)
-{
-	unsigned int most = 0;
-
-	for (unsigned int i = 0; i < s->work->block_count; i++)
-		most = (unsigned int)larger(most, schedule_seats(s->work, i));
-	return most ? most - 1 : 0;
-}
-
-static unsigned int schedule_tournament_steps(struct schedule *s)
-{
-	schedule_order_all(s);
-	return schedule_tournament_count(s);
-}
-
-static unsigned int schedule_rail_steps(struct schedule *s)
-{
-	schedule_order_rails(s);
-	return schedule_tournament_count(s);
+	w->block[w->block_count] = n;
 }
 
 /* Returns the port at a place of the circle in a step; place 0 never moves. */
-static unsigned int schedule_tournament_at(unsigned int place, unsigned int step,
-					   unsigned int seats)
+static unsigned int schedule_circle(unsigned int place, unsigned int step, unsigned int seats)
 {
 	return place ? 1 + (place - 1 + step) % (seats - 1) : 0;
 }
 
-static void schedule_tournament_make(struct schedule *s, unsigned int step)
+/* Circle method: one port of a block (for an odd number an empty place) stays, the others rotate;
+ * each step pairs opposite places. */
+static bool schedule_make_tournament(struct schedule *s, unsigned int step)
 {
 	const struct schedule_work *w = s->work;
+	bool any = false;
 
 	for (unsigned int i = 0; i < w->block_count; i++) {
-		unsigned int n = w->block[i + 1] - w->block[i], seats = schedule_seats(w, i);
+		unsigned int n = w->block[i + 1] - w->block[i], seats = n + n % 2;
 		const unsigned int *port = &w->order[w->block[i]];
 
-		for (unsigned int place = 0; step + 1 < seats && place < seats / 2; place++) {
-			unsigned int a = schedule_tournament_at(place, step, seats);
-			unsigned int b = schedule_tournament_at(seats - 1 - place, step, seats);
+		if (step + 1 >= seats)
+			continue;
+		any = true;
+		for (unsigned int place = 0; place < seats / 2; place++) {
+			unsigned int a = schedule_circle(place, step, seats);
+			unsigned int b = schedule_circle(seats - 1 - place, step, seats);
 
 			if (a < n && b < n)
 				schedule_add(s, port[b], port[a]);
 		}
 	}
+	return any;
 }
 
 /* Each port sends to the one d places after it. As ports of a host stand together, d at least the
  * ports of the largest host and at most n less them never pairs a host with itself. */
-static void schedule_rotate(struct schedule *s, unsigned int d)
+static bool schedule_rotate(struct schedule *s, unsigned int d)
 {
 	unsigned int n = s->spec.n;
 
 	for (unsigned int i = 0; i < n; i++)
 		schedule_add(s, s->work->order[(i + d % n) % n], s->work->order[i]);
+	return true;
 }
 
-static unsigned int schedule_ring_steps(struct schedule *s)
+static bool schedule_make_ring(struct schedule *s, unsigned int step)
 {
-	schedule_order_all(s);
-	return s->spec.n > 1;
+	return !step && schedule_rotate(s, s->spec.shift ? s->spec.shift : s->work->widest);
 }
 
-static void schedule_ring_make(struct schedule *s, unsigned int step)
+static bool schedule_make_shift(struct schedule *s, unsigned int step)
 {
-	(void)step;
-	schedule_rotate(s, s->spec.shift ? s->spec.shift : s->work->widest);
+	uint64_t d = (uint64_t)s->work->widest << step;
+
+	return d < s->spec.n && schedule_rotate(s, (unsigned int)d);
 }
 
-static unsigned int schedule_shift_steps(struct schedule *s)
-{
-	unsigned int steps = 0;
-
-	schedule_order_all(s);
-	while ((uint64_t)s->work->widest << steps < s->spec.n)
-		steps++;
-	return steps;
-}
-
-static void schedule_shift_make(struct schedule *s, unsigned int step)
-{
-	schedule_rotate(s, s->work->widest << step);
-}
-
-static uint64_t schedule_permutation_random(uint64_t *state) /* splitmix64 */
+static uint64_t schedule_random(uint64_t *state) /* splitmix64 */
 {
 	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
 
@@ -184,143 +163,98 @@ static uint64_t schedule_permutation_random(uint64_t *state) /* splitmix64 */
 	return x ^ x >> 31;
 }
 
-static unsigned int schedule_permutation_steps(struct schedule *s)
-{
-	schedule_order_all(s);
-	if (s->spec.n < 2)
-		return 0;
-	return s->spec.rounds ? s->spec.rounds : PERMUTATIONS_DEFAULT;
-}
-
 /* One cycle through all ports in a random order. */
-static void schedule_permutation_make(struct schedule *s, unsigned int step)
+static bool schedule_make_permutation(struct schedule *s, unsigned int step)
 {
 	uint64_t state = s->spec.seed ^ (uint64_t)step << 32;
 	unsigned int *order = s->work->order;
 
-	schedule_order_all(s);
+	if (step >= (s->spec.rounds ? s->spec.rounds : PERMUTATIONS_DEFAULT))
+		return false;
+	schedule_order(s);
 	for (unsigned int i = s->spec.n; i > 1; i--) {
-		unsigned int at = (unsigned int)(schedule_permutation_random(&state) % i);
-		unsigned int kept = order[at];
+		unsigned int at = (unsigned int)(schedule_random(&state) % i), kept = order[at];
 
 		order[at] = order[i - 1];
 		order[i - 1] = kept;
 	}
-	schedule_rotate(s, 1);
+	return schedule_rotate(s, 1);
 }
 
-static void schedule_bisection_make(struct schedule *s, unsigned int step)
+static bool schedule_make_bisection(struct schedule *s, unsigned int step)
 {
 	unsigned int half = s->spec.n / 2;
 
-	(void)step;
-	for (unsigned int i = 0; i < half; i++)
-		schedule_add(s, s->work->order[i + half], s->work->order[i]);
+	for (unsigned int i = 0; !step && i < half; i++)
+		schedule_add(s, i + half, i);
+	return !step;
 }
 
-/* Chooses the servers of round r: every port i with i % (k + 1) == r. */
-static unsigned int schedule_incast_steps(struct schedule *s)
+static int schedule_compare_pairs(const void *a, const void *b)
 {
-	struct schedule_work *w = s->work;
-	unsigned int n = s->spec.n, k = s->spec.senders ? s->spec.senders : SENDERS_DEFAULT;
+	const struct schedule_pair *x = a, *y = b;
 
-	schedule_order_all(s);
+	if (x->server != y->server)
+		return x->server < y->server ? -1 : 1;
+	return (x->client > y->client) - (x->client < y->client);
+}
+
+/* Returns true for a port of a host that has a server in this step. */
+static bool schedule_incast_near(const struct schedule *s, unsigned int port, unsigned int steps,
+				 unsigned int step)
+{
+	for (unsigned int server = step; server < s->spec.n; server += steps)
+		if (s->spec.port[server].host == s->spec.port[port].host)
+			return true;
+	return false;
+}
+
+/* The servers of round r are the ports i with i % (k + 1) == r. A client gets the server on another
+ * host that has the fewest clients. Ports of hosts with a server choose first: they have less
+ * choice. */
+static bool schedule_make_incast(struct schedule *s, unsigned int step)
+{
+	unsigned int n = s->spec.n, k = s->spec.senders ? s->spec.senders : SENDERS_DEFAULT, most;
+	unsigned int *clients = s->work->clients;
+
 	if (n < 2)
-		return 0;
+		return false;
 	if (k > n - 1 || s->spec.pattern == SCHEDULE_MANY_TO_ONE)
 		k = n - 1;
-	w->senders = k;
+	most = k;
 	while (k < n - 1 && n < 3 * ((n + k) / (k + 1)))
 		k++; /* a server would have fewer than two clients */
-	return k + 1;
-}
+	if (step > k)
+		return false;
+	memset(clients, 0, n * sizeof(*clients));
+	for (unsigned int i = 0; i < 2 * n; i++) {
+		unsigned int client = i % n, best = n, least = most;
 
-/* Returns the server for a client: the one with the fewest clients that is not on its host. The
- * queue has them in the order of their next client. */
-static int schedule_incast_pick(struct schedule *s, unsigned int client, unsigned int servers,
-				unsigned int head)
-{
-	struct schedule_work *w = s->work;
-
-	for (unsigned int at = 0; at < servers; at++) {
-		unsigned int server = w->queue[(head + at) % servers];
-
-		if (!schedule_allows(s, server, client))
+		if (client % (k + 1) == step ||
+		    schedule_incast_near(s, client, k + 1, step) != (i < n))
 			continue;
-		if (w->load[server] >= w->senders)
-			return -1;
-		for (; at; at--)
-			w->queue[(head + at) % servers] = w->queue[(head + at - 1) % servers];
-		w->queue[head] = server;
-		return (int)server;
-	}
-	return -1;
-}
-
-/* Marks the ports of hosts that have a server in this round: those ports stand around it. */
-static void schedule_incast_mark_hosts(struct schedule *s, unsigned int server)
-{
-	const struct schedule_port *port = s->spec.port;
-	unsigned int at = server;
-
-	while (at && port[at - 1].host == port[server].host)
-		at--;
-	for (; at < s->spec.n && port[at].host == port[server].host; at++)
-		s->work->serves[at] = true;
-}
-
-static void schedule_incast_make(struct schedule *s, unsigned int step)
-{
-	struct schedule_work *w = s->work;
-	unsigned int n = s->spec.n, servers = 0, head = 0, end = 0;
-
-	memset(w->serves, 0, n);
-	for (unsigned int i = step; i < n; i += w->steps) {
-		w->queue[servers++] = i;
-		w->load[i] = 0;
-		schedule_incast_mark_hosts(s, i);
-	}
-	for (unsigned int i = 0; i < 2 * n; i++) { /* first those that have fewer servers */
-		unsigned int at = i % n;
-		int server;
-
-		if (w->serves[at] != (i < n))
+		for (unsigned int at = step; at < n; at += k + 1) {
+			if (clients[at] >= least || !schedule_allows(s, at, client))
+				continue;
+			best = at;
+			least = clients[at];
+		}
+		if (best == n)
 			continue;
-		server = at % w->steps == step ? -1 : schedule_incast_pick(s, at, servers, head);
-		w->order[at] = server < 0 ? n : (unsigned int)server;
-		if (server < 0)
-			continue;
-		w->load[server]++;
-		head = (head + 1) % servers;
+		clients[best]++;
+		schedule_add(s, best, client);
 	}
-	for (unsigned int i = step; i < n; i += w->steps) { /* first pair of each server */
-		unsigned int clients = w->load[i];
-
-		w->load[i] = end;
-		end += clients;
-	}
-	for (unsigned int i = 0; i < n; i++) {
-		unsigned int server = w->order[i];
-
-		if (server == n)
-			continue;
-		w->pair[w->load[server]++] = (struct schedule_pair){server, i};
-		w->served[server] = w->sent[i] = true;
-	}
-	s->pair_count = end;
-}
-
-static unsigned int schedule_cross_rail_steps(struct schedule *s)
-{
-	schedule_order_rails(s);
-	return s->work->block_count - 1;
+	qsort(s->work->pair, s->pair_count, sizeof(*s->pair), schedule_compare_pairs);
+	return true;
 }
 
 /* The ports of each rail send to those of the rail step + 1 after it, each to the next host. */
-static void schedule_cross_rail_make(struct schedule *s, unsigned int step)
+static bool schedule_make_cross_rail(struct schedule *s, unsigned int step)
 {
 	const struct schedule_work *w = s->work;
 
+	if (step + 1 >= w->block_count)
+		return false;
 	for (unsigned int a = 0; a < w->block_count; a++) {
 		unsigned int b = (a + step + 1) % w->block_count;
 		unsigned int from = w->block[a + 1] - w->block[a];
@@ -330,142 +264,202 @@ static void schedule_cross_rail_make(struct schedule *s, unsigned int step)
 			schedule_add(s, w->order[w->block[b] + (i + 1) % to],
 				     w->order[w->block[a] + i]);
 	}
+	return true;
 }
 
-/* Two blocks: suspects, and the others. A pass gives each suspect a partner: it takes several
- * rounds when there are more suspects than others. */
-static unsigned int schedule_suspect_steps(struct schedule *s)
-{
-	struct schedule_work *w = s->work;
-	unsigned int partners = s->spec.rounds ? s->spec.rounds : PARTNERS_DEFAULT;
-	unsigned int at = 0, good;
-
-	for (unsigned int pass = 0; pass < 2; pass++) {
-		w->block[pass] = at;
-		for (unsigned int i = 0; i < s->spec.n; i++)
-			if (s->spec.port[i].suspect == !pass)
-				w->order[at++] = i;
-	}
-	w->block_count = 2;
-	w->block[2] = at;
-	good = at - w->block[1];
-	if (!good || !w->block[1])
-		return 0;
-	w->passes = (unsigned int)larger(1, (w->block[1] + good - 1) / good);
-	return w->passes * (partners < good ? partners : good);
-}
-
-static void schedule_suspect_make(struct schedule *s, unsigned int step)
+/* Two blocks: suspects, and the others. A pass gives each suspect a partner: it has several rounds
+ * when there are more suspects than others. */
+static bool schedule_make_suspect(struct schedule *s, unsigned int step)
 {
 	const struct schedule_work *w = s->work;
-	unsigned int bad = w->block[1], good = s->spec.n - bad;
-	unsigned int all = (unsigned int)larger(bad, good);
-	unsigned int turn = step / w->passes + step % w->passes * good;
+	unsigned int partners = s->spec.rounds ? s->spec.rounds : PARTNERS_DEFAULT;
+	unsigned int bad, good, passes, turn;
 
+	if (w->block_count != 2)
+		return false;
+	bad = w->block[1];
+	good = s->spec.n - bad;
+	passes = (bad + good - 1) / good;
+	if (step >= passes * (partners < good ? partners : good))
+		return false;
+	turn = step / passes + step % passes * good;
 	for (unsigned int i = 0; i < bad; i++) {
-		unsigned int partner = (i + turn) % all;
+		unsigned int partner = (i + turn) % (unsigned int)larger(bad, good);
 
 		if (partner < good)
 			schedule_add(s, w->order[bad + partner], w->order[i]);
 	}
+	return true;
 }
 
-static unsigned int schedule_file_steps(struct schedule *s)
+/* By host and netdev; a key without netdev equals all ports of its host. */
+static int schedule_compare_ports(const void *a, const void *b)
 {
-	return s->work->round_count;
+	const struct schedule_port *key = *(const struct schedule_port *const *)a;
+	const struct schedule_port *port = *(const struct schedule_port *const *)b;
+	int order = strcmp(key->host_name, port->host_name);
+
+	return order || !key->netdev ? order : strcmp(key->netdev, port->netdev);
 }
 
-static void schedule_file_make(struct schedule *s, unsigned int step)
+/* This and the functions below leave f->at where the error is. */
+static int schedule_parse_port(struct schedule *s, unsigned int *port)
 {
-	const struct schedule_work *w = s->work;
+	struct schedule_file *f = &s->work->file;
+	size_t len = strcspn(f->at, ",; \t\n#");
+	char name[NAME_TEXT], *colon;
+	struct schedule_port want = {.host_name = name};
+	const struct schedule_port *key = &want, **hit;
 
-	for (size_t i = step ? w->round_end[step - 1] : 0; i < w->round_end[step]; i++)
-		schedule_add(s, w->file[i].server, w->file[i].client);
+	if (!len)
+		return err_set(f->e, -EINVAL, "expected a port: HOST or HOST:NETDEV");
+	snprintf(name, sizeof(name), "%.*s", len < sizeof(name) ? (int)len : NAME_TEXT, f->at);
+	colon = strchr(name, ':');
+	if (colon)
+		*colon++ = '\0';
+	hit = bsearch(&key, f->index, s->spec.n, sizeof(*f->index), schedule_compare_ports);
+	if (!hit)
+		return err_set(f->e, -EINVAL, "unknown host '%.64s': expected one of the inventory",
+			       name);
+	if (!colon && !(*hit)->alone) {
+		while (hit > f->index && !strcmp(hit[-1]->host_name, name))
+			hit--;
+		return err_set(f->e, -EINVAL,
+			       "host '%s' has several ports: expected %s:NETDEV, "
+			       "for example %s:%s",
+			       name, name, name, (*hit)->netdev);
+	}
+	want.netdev = colon;
+	if (colon)
+		hit = bsearch(&key, f->index, s->spec.n, sizeof(*f->index), schedule_compare_ports);
+	if (!hit) {
+		f->at += colon - name;
+		return err_set(f->e, -EINVAL, "no port '%.16s' of host '%.64s' in the inventory",
+			       colon, name);
+	}
+	*port = (unsigned int)(*hit - s->spec.port);
+	f->at += len;
+	return 0;
+}
+
+static int schedule_parse_pair(struct schedule *s)
+{
+	struct schedule_file *f = &s->work->file;
+	const struct schedule_port *all = s->spec.port;
+	const char *at[2], *end;
+	unsigned int port[2]; /* server and client */
+
+	if (s->pair_count && *f->at++ != ';') {
+		f->at--;
+		return err_set(f->e, -EINVAL,
+			       "expected ';' and the next pair, or the end of the round");
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		int err;
+
+		f->at += strspn(f->at, " \t");
+		at[i] = f->at;
+		err = schedule_parse_port(s, &port[i]);
+		if (err)
+			return err;
+		f->at += strspn(f->at, " \t");
+		if (!i && *f->at != ',')
+			return err_set(f->e, -EINVAL, "expected ',' and the client of this server");
+		f->at += !i;
+	}
+	end = f->at;
+	f->at = at[1];
+	if (all[port[0]].host == all[port[1]].host)
+		return err_set(f->e, -EINVAL,
+			       "server and client are the same host '%s': "
+			       "expected ports of two hosts",
+			       all[port[1]].host_name);
+	for (unsigned int i = 0; i < 2; i++) {
+		f->at = at[i];
+		if (s->work->now[port[i]] & (i ? SENDS : f->fan_in ? 0 : SERVES))
+			return err_set(f->e, -EINVAL,
+				       "%s %s is already a %s in this round: "
+				       "expected each port once",
+				       all[port[i]].host_name, all[port[i]].netdev,
+				       i ? "client" : "server");
+	}
+	f->at = end;
+	schedule_add(s, port[0], port[1]);
+	return 0;
+}
+
+/* Reads the next line with pairs. */
+static bool schedule_make_file(struct schedule *s, unsigned int step)
+{
+	struct schedule_file *f = &s->work->file;
+
+	(void)step;
+	while (!s->pair_count && *f->at) {
+		const char *line = f->at;
+
+		f->line++;
+		f->at += strspn(f->at, " \t");
+		while (!f->failed && !strchr("\n#", *f->at))
+			f->failed = schedule_parse_pair(s);
+		if (f->failed) {
+			err_prefix(f->e, "%s:%u:%zu", f->path, f->line, (size_t)(f->at - line) + 1);
+			s->pair_count = 0;
+			return false;
+		}
+		f->at += strcspn(f->at, "\n");
+		f->at += *f->at == '\n';
+	}
+	if (f->fan_in)
+		qsort(s->work->pair, s->pair_count, sizeof(*s->pair), schedule_compare_pairs);
+	return s->pair_count > 0;
 }
 
 const struct schedule_row schedule_patterns[SCHEDULE_PATTERNS] = {
-	[SCHEDULE_TOURNAMENT] = {"tournament", .mirrors = true, .steps = schedule_tournament_steps,
-				 .make = schedule_tournament_make},
-	[SCHEDULE_RING] = {"ring", .duplex = true, .steps = schedule_ring_steps,
-			   .make = schedule_ring_make},
-	[SCHEDULE_SHIFT] = {"shift", .duplex = true, .steps = schedule_shift_steps,
-			    .make = schedule_shift_make},
-	[SCHEDULE_PERMUTATION] = {"permutation", .duplex = true,
-				  .steps = schedule_permutation_steps,
-				  .make = schedule_permutation_make},
-	[SCHEDULE_BISECTION] = {"bisection", .mirrors = true, .steps = schedule_ring_steps,
-				.make = schedule_bisection_make},
+	[SCHEDULE_TOURNAMENT] = {"tournament", .mirrors = true, .make = schedule_make_tournament},
+	[SCHEDULE_RING] = {"ring", .duplex = true, .make = schedule_make_ring},
+	[SCHEDULE_SHIFT] = {"shift", .duplex = true, .make = schedule_make_shift},
+	[SCHEDULE_PERMUTATION] = {"permutation", .duplex = true, .make = schedule_make_permutation},
+	[SCHEDULE_BISECTION] = {"bisection", .mirrors = true, .make = schedule_make_bisection},
 	[SCHEDULE_MANY_TO_ONE] = {"many-to-one", .whole = true, .fan_in = true,
-				  .steps = schedule_incast_steps, .make = schedule_incast_make},
-	[SCHEDULE_INCAST] = {"incast", .whole = true, .fan_in = true,
-			     .steps = schedule_incast_steps, .make = schedule_incast_make},
-	[SCHEDULE_RAIL] = {"rail", .whole = true, .mirrors = true, .steps = schedule_rail_steps,
-			   .make = schedule_tournament_make},
+				  .make = schedule_make_incast},
+	[SCHEDULE_INCAST] = {"incast", .whole = true, .fan_in = true, .make = schedule_make_incast},
+	[SCHEDULE_RAIL] = {"rail", .whole = true, .mirrors = true,
+			   .make = schedule_make_tournament},
 	[SCHEDULE_CROSS_RAIL] = {"cross-rail", .whole = true, .duplex = true,
-				 .steps = schedule_cross_rail_steps,
-				 .make = schedule_cross_rail_make},
+				 .make = schedule_make_cross_rail},
 	[SCHEDULE_SUSPECT] = {"suspect", .whole = true, .mirrors = true,
-			      .steps = schedule_suspect_steps, .make = schedule_suspect_make},
+			      .make = schedule_make_suspect},
 	[SCHEDULE_FILE] = {"file", .whole = true, .duplex = true, .fan_in = true,
-			   .steps = schedule_file_steps, .make = schedule_file_make},
+			   .make = schedule_make_file},
 };
 
-/* Returns true if a port is free in this round for one more pair in a role. */
-static bool schedule_free(const struct schedule *s, unsigned int port, bool client)
+/* Returns true if a port cannot have one more pair in this role in this round. */
+static bool schedule_busy(const struct schedule *s, unsigned int port, enum schedule_role role)
 {
-	const struct schedule_work *w = s->work;
-
-	if (schedule_patterns[s->spec.pattern].duplex)
-		return client ? !w->sends[port] : !w->serves[port];
-	return !w->sends[port] && !w->serves[port];
-}
-
-/* Pairs a port, as client or as server, with the first port after it that is free. */
-static void schedule_pair_one(struct schedule *s, unsigned int port, bool client)
-{
-	struct schedule_work *w = s->work;
-
-	if (!schedule_free(s, port, client))
-		return;
-	for (unsigned int i = 1; i < s->spec.n; i++) {
-		unsigned int other = (port + i) % s->spec.n;
-
-		if (!schedule_free(s, other, !client) || !schedule_allows(s, port, other))
-			continue;
-		w->serves[client ? other : port] = true;
-		w->sends[client ? port : other] = true;
-		schedule_add(s, client ? other : port, client ? port : other);
-		return;
-	}
+	return s->work->now[port] & (schedule_patterns[s->spec.pattern].duplex ? role : BOTH);
 }
 
 /* Makes a round for ports that the pattern left without a role: its number of ports does not divide
- * evenly, or it proposed two ports of one host. */
+ * evenly, or it proposed two ports of one host. Each is paired with the first free port after it.
+ */
 static void schedule_make_rest(struct schedule *s)
 {
-	struct schedule_work *w = s->work;
+	unsigned int n = s->spec.n;
 
-	memset(w->serves, 0, s->spec.n);
-	memset(w->sends, 0, s->spec.n);
-	for (unsigned int i = 0; i < s->spec.n; i++) {
-		if (s->spec.pattern == SCHEDULE_SUSPECT && !s->spec.port[i].suspect)
+	for (unsigned int i = 0; i < 2 * n; i++) {
+		unsigned int port = i / 2;
+		enum schedule_role role = i % 2 ? SERVES : SENDS;
+
+		if (s->work->ever[port] & role ||
+		    (s->spec.pattern == SCHEDULE_SUSPECT && !s->spec.port[port].suspect))
 			continue;
-		if (!w->sent[i])
-			schedule_pair_one(s, i, true);
-		if (!w->served[i])
-			schedule_pair_one(s, i, false);
-	}
-}
+		for (unsigned int k = 1; k < n && !schedule_busy(s, port, role); k++) {
+			unsigned int other = (port + k) % n;
 
-static void schedule_mirror(struct schedule *s)
-{
-	struct schedule_work *w = s->work;
-
-	for (unsigned int i = 0; i < s->pair_count; i++) {
-		struct schedule_pair p = w->pair[i];
-
-		w->pair[i] = (struct schedule_pair){p.client, p.server};
-		w->served[p.client] = w->sent[p.server] = true;
+			if (!schedule_busy(s, other, BOTH ^ role))
+				schedule_add(s, role == SENDS ? other : port,
+					     role == SENDS ? port : other);
+		}
 	}
 }
 
@@ -473,19 +467,26 @@ bool schedule_next(struct schedule *s)
 {
 	const struct schedule_row *row = &schedule_patterns[s->spec.pattern];
 	struct schedule_work *w = s->work;
+	bool mirror = row->mirrors && w->made % 2;
 
-	if (row->mirrors && w->made % 2) {
-		schedule_mirror(s);
-		s->round = w->made++;
-		return true;
+	if (!mirror) {
+		s->pair_count = 0;
+		memset(w->now, 0, s->spec.n);
+		while (!s->pair_count && row->make(s, w->step))
+			w->step++;
+		if (!s->pair_count && !row->fan_in)
+			schedule_make_rest(s);
+		if (!s->pair_count)
+			return false;
 	}
-	s->pair_count = 0;
-	while (!s->pair_count && w->step < w->steps)
-		row->make(s, w->step++);
-	if (!s->pair_count && !row->fan_in)
-		schedule_make_rest(s);
-	if (!s->pair_count)
-		return false;
+	for (unsigned int i = 0; i < s->pair_count; i++) {
+		struct schedule_pair *p = &w->pair[i];
+
+		if (mirror)
+			*p = (struct schedule_pair){p->client, p->server};
+		w->ever[p->server] |= SERVES;
+		w->ever[p->client] |= SENDS;
+	}
 	s->round = w->made++;
 	return true;
 }
@@ -496,59 +497,40 @@ void schedule_rewind(struct schedule *s)
 
 	w->step = w->made = 0;
 	s->round = s->pair_count = 0;
-	memset(w->served, 0, s->spec.n);
-	memset(w->sent, 0, s->spec.n);
-}
-
-static int schedule_check(const struct schedule_spec *spec, struct err *e)
-{
-	if (spec->pattern == SCHEDULE_INCAST && spec->senders == 1)
-		return err_set(e, -EINVAL, "an incast needs at least 2 senders");
-	for (unsigned int i = 1; i < spec->n; i++)
-		if (spec->port[i].host < spec->port[i - 1].host)
-			return err_set(e, -EINVAL, "schedule: hosts are not in order");
-	return 0;
-}
-
-static struct schedule_work *schedule_alloc(unsigned int n)
-{
-	struct schedule_work *w = calloc(1, sizeof(*w));
-
-	if (!w)
-		return NULL;
-	w->pair = calloc(n + 1, sizeof(*w->pair));
-	w->order = calloc(n + 1, sizeof(*w->order));
-	w->block = calloc((size_t)n + 3, sizeof(*w->block));
-	w->queue = calloc(n + 1, sizeof(*w->queue));
-	w->load = calloc(n + 1, sizeof(*w->load));
-	w->served = calloc(n + 1, 1);
-	w->sent = calloc(n + 1, 1);
-	w->serves = calloc(n + 1, 1);
-	w->sends = calloc(n + 1, 1);
-	return w;
+	memset(w->ever, 0, s->spec.n);
+	w->file.at = w->file.text;
+	w->file.line = 0;
 }
 
 int schedule_open(struct schedule *s, const struct schedule_spec *spec, struct err *e)
 {
 	struct schedule made = {.spec = *spec};
 	struct schedule_work *w;
-	unsigned int run = 0;
-	int err = schedule_check(spec, e);
+	unsigned int same = 0;
 
-	if (err)
-		return err;
-	made.work = w = schedule_alloc(spec->n);
-	if (!w || !w->pair || !w->order || !w->block || !w->queue || !w->load || !w->served ||
-	    !w->sent || !w->serves || !w->sends) {
+	if (spec->pattern == SCHEDULE_INCAST && spec->senders == 1)
+		return err_set(e, -EINVAL, "an incast needs at least 2 senders");
+	for (unsigned int i = 1; i < spec->n; i++)
+		if (spec->port[i].host < spec->port[i - 1].host)
+			return err_set(e, -EINVAL, "schedule: hosts are not in order");
+	made.work = w = calloc(1, sizeof(*w));
+	if (w) {
+		w->pair = calloc(spec->n + 1, sizeof(*w->pair));
+		w->order = calloc(3 * ((size_t)spec->n + 1), sizeof(*w->order));
+		w->block = w->order + spec->n + 1;
+		w->clients = w->block + spec->n + 1;
+		w->now = calloc(spec->n + 1, 1);
+		w->ever = calloc(spec->n + 1, 1);
+	}
+	if (!w || !w->pair || !w->order || !w->now || !w->ever) {
 		schedule_close(&made);
 		return err_sys(e, -ENOMEM, "schedule");
 	}
-	w->widest = 1;
 	for (unsigned int i = 0; i < spec->n; i++) {
-		run = i && spec->port[i].host == spec->port[i - 1].host ? run + 1 : 1;
-		w->widest = (unsigned int)larger(w->widest, run);
+		same = i && spec->port[i].host == spec->port[i - 1].host ? same + 1 : 1;
+		w->widest = (unsigned int)larger(w->widest, same);
 	}
-	w->steps = schedule_patterns[spec->pattern].steps(&made);
+	schedule_order(&made);
 	made.pair = w->pair;
 	*s = made;
 	return 0;
@@ -561,18 +543,86 @@ void schedule_close(struct schedule *s)
 	if (w) {
 		free(w->pair);
 		free(w->order);
-		free(w->block);
-		free(w->queue);
-		free(w->load);
-		free(w->served);
-		free(w->sent);
-		free(w->serves);
-		free(w->sends);
-		free(w->file);
-		free(w->round_end);
+		free(w->now);
+		free(w->ever);
+		free(w->file.text);
+		free(w->file.index);
 		free(w);
 	}
 	memset(s, 0, sizeof(*s));
+}
+
+int schedule_parse(struct schedule *s, const struct schedule_spec *spec, const char *path,
+		   const char *text, size_t size, bool fan_in, struct err *e)
+{
+	struct schedule_spec of_file = *spec;
+	struct schedule_file f = {.path = path, .fan_in = fan_in, .e = e};
+	struct schedule made;
+	int err;
+
+	of_file.pattern = SCHEDULE_FILE;
+	err = schedule_open(&made, &of_file, e);
+	if (err)
+		return err;
+	f.text = strndup(text, size);
+	f.index = calloc(spec->n + 1, sizeof(*f.index));
+	made.work->file = f;
+	if (!f.text || !f.index) {
+		err = err_sys(e, -ENOMEM, "%s", path);
+		goto failed;
+	}
+	for (unsigned int i = 0; i < spec->n; i++)
+		f.index[i] = &spec->port[i];
+	qsort(f.index, spec->n, sizeof(*f.index), schedule_compare_ports);
+	schedule_rewind(&made);
+	while (schedule_next(&made))
+		;
+	err = made.work->file.failed;
+	if (!err && strlen(f.text) != size)
+		err = err_set(e, -EINVAL, "%s: expected text: it has a NUL byte", path);
+	else if (!err && !made.work->made)
+		err = err_set(e, -EINVAL,
+			      "%s:1:1: no round in this file: expected lines of "
+			      "server,client;server,client",
+			      path);
+	if (err)
+		goto failed;
+	made.work->file.e = NULL;
+	schedule_rewind(&made);
+	*s = made;
+	return 0;
+failed:
+	schedule_close(&made);
+	return err;
+}
+
+static void schedule_print_port(FILE *out, const struct schedule_port *p, char end)
+{
+	fprintf(out, "%s%s%s%c", p->host_name, p->alone ? "" : ":", p->alone ? "" : p->netdev, end);
+}
+
+char *schedule_text(struct schedule *s)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	schedule_rewind(s);
+	while (schedule_next(s)) {
+		for (unsigned int i = 0; i < s->pair_count; i++) {
+			schedule_print_port(out, &s->spec.port[s->pair[i].server], ',');
+			schedule_print_port(out, &s->spec.port[s->pair[i].client],
+					    i + 1 == s->pair_count ? '\n' : ';');
+		}
+	}
+	schedule_rewind(s);
+	if (fclose(out)) {
+		free(text);
+		return NULL;
+	}
+	return text;
 }
 
 uint64_t schedule_rate(uint32_t a_mbps, uint32_t b_mbps, unsigned int percent)

@@ -38,8 +38,8 @@ struct schedule_row {
 	bool duplex;  /* a port can send and receive in one round */
 	bool fan_in;  /* a port can receive from several others in one round */
 	bool mirrors; /* round 2i + 1 is round 2i in the other direction */
-	unsigned int (*steps)(struct schedule *s); /* prepares it; rounds, some may be empty */
-	void (*make)(struct schedule *s, unsigned int step); /* adds the pairs of a round */
+	/* Adds the pairs of a round, which can be none. False after the last step. */
+	bool (*make)(struct schedule *s, unsigned int step);
 };
 
 extern const struct schedule_row schedule_patterns[SCHEDULE_PATTERNS];
@@ -80,8 +80,7 @@ struct schedule {
 
 /*
  * Opens a schedule before its first round. -EINVAL: fewer than 2 senders, hosts not in order;
- * -ENOMEM. A schedule whose ports have no partner opens and has no round. The caller calls
- * schedule_close().
+ * -ENOMEM. Without partners there is no round. The caller calls schedule_close().
  *
  * Every port that has a partner is a server in some round and, without fan-in, a client too
  * (SCHEDULE_SUSPECT: every suspect). SCHEDULE_INCAST: with n > k ports, k + 1 rounds in which each

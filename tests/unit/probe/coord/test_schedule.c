@@ -494,7 +494,8 @@ static void test_parse(void **state)
 
 static void test_refused(void **state)
 {
-	struct schedule_port port[2] = {{.host = 1}, {.host = 0}};
+	struct schedule_port port[2] = {{.host_name = "h1", .netdev = "a", .host = 1},
+					{.host_name = "h0", .netdev = "a", .host = 0}};
 	struct schedule_spec spec = {.port = port, .n = 2};
 	struct schedule s;
 	struct err e = {0};
@@ -505,6 +506,10 @@ static void test_refused(void **state)
 	spec.pattern = SCHEDULE_INCAST;
 	spec.senders = 1;
 	assert_int_equal(schedule_open(&s, &spec, &e), -EINVAL);
+	port[1].host = 1;
+	assert_int_equal(schedule_parse(&s, &spec, "f", "h0:a,h1:a\n# \0\n", 14, false, &e),
+			 -EINVAL);
+	assert_string_equal(e.text, "f: expected text: it has a NUL byte");
 }
 
 static void test_estimate(void **state)
