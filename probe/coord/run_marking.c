@@ -11,7 +11,8 @@
 #include "probe/coord/pair_marking.h"
 #include "probe/coord/phase_priv.h"
 
-#define WIRE_BYTES 142u /* of a datagram on the wire, with its headers */
+#define WIRE_BYTES (2u * 174) /* of a datagram on the wire; a port may send those of two tests */
+#define GAP_MAX_US 2000u      /* so that the second pass takes 18 s at most */
 
 /* The tests of one round while they run. */
 struct marking_round {
@@ -50,7 +51,7 @@ static uint16_t marking_gap_us(const struct coordinator *c, const struct run_mar
 				      c->f->load_percent);
 	uint64_t gap = rate ? WIRE_BYTES * UINT64_C(1000000) / rate : 0;
 
-	return (uint16_t)(gap > 10000 ? 10000 : larger(gap, least));
+	return (uint16_t)(gap > GAP_MAX_US ? GAP_MAX_US : larger(gap, least));
 }
 
 static void marking_prepare(struct coordinator *c, struct marking_round *r,

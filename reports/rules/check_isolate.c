@@ -74,7 +74,7 @@ struct isolate {
 	const struct rule *rule;
 	unsigned int *first; /* port number of each host's first port */
 	struct port_place *port;
-	unsigned int port_count, tested_ports;
+	unsigned int port_count, tested_ports, tests;
 	struct iso_flow *flow;
 	size_t flow_count;
 	struct place *place; /* candidates, sorted */
@@ -297,24 +297,43 @@ static int isolate_compare_places(const void *a, const void *b)
 	return x->b < y->b ? -1 : x->b > y->b;
 }
 
-/* Lists the places of bad flows, each once. */
-static int isolate_list_places(struct isolate *x, size_t bad)
+/* Sorts the candidates and keeps each once. */
+static void isolate_sort_places(struct isolate *x)
 {
-	struct place *list = calloc(2 * PLACE_KINDS * bad + 1, sizeof(*list));
-	size_t count = 0;
+	size_t kept = 0;
 
-	if (!list)
-		return -ENOMEM;
-	for (size_t i = 0; i < x->flow_count; i++)
-		for (unsigned int k = 0; x->flow[i].bad && k < PLACE_KINDS; k++)
-			count += isolate_places(x, &x->flow[i], (enum place_kind)k, &list[count]);
-	qsort(list, count, sizeof(*list), isolate_compare_places);
+	if (x->place_count)
+		qsort(x->place, x->place_count, sizeof(*x->place), isolate_compare_places);
+	for (size_t i = 0; i < x->place_count; i++)
+		if (!i || isolate_compare_places(&x->place[kept - 1], &x->place[i]))
+			x->place[kept++] = x->place[i];
+	x->place_count = kept;
+}
+
+/* Lists the places of bad flows. There are few of them, also for millions of flows. */
+static int isolate_list_places(struct isolate *x)
+{
+	size_t room = 0;
+
 	x->place_count = 0;
-	for (size_t i = 0; i < count; i++)
-		if (!i || isolate_compare_places(&list[x->place_count - 1], &list[i]))
-			list[x->place_count++] = list[i];
-	free(x->place);
-	x->place = list;
+	for (size_t i = 0; i < x->flow_count; i++) {
+		if (!x->flow[i].bad)
+			continue;
+		if (x->place_count + 2 * PLACE_KINDS > room) {
+			struct place *more;
+
+			isolate_sort_places(x);
+			room = 2 * x->place_count + 4096;
+			more = reallocarray(x->place, room, sizeof(*more));
+			if (!more)
+				return -ENOMEM;
+			x->place = more;
+		}
+		for (unsigned int k = 0; k < PLACE_KINDS; k++)
+			x->place_count += isolate_places(x, &x->flow[i], (enum place_kind)k,
+							 &x->place[x->place_count]);
+	}
+	isolate_sort_places(x);
 	return 0;
 }
 
@@ -324,17 +343,43 @@ struct symptoms {
 	unsigned int flows, tests, bad_tests;
 	uint64_t count, of;
 	uint64_t ports, ports_of; /* affected source ports, of those tested */
-	double unhit;		  /* source ports that chance leaves unhit where all lose alike */
+	/* If all source ports lost alike, chance would leave `unhit` of them without a loss, with
+	 * this variance. If only some lose, there are `share` of them. */
+	double unhit, variance, share;
 };
+
+/* e^-x, within 1 %. */
+static double isolate_decay(double x)
+{
+	double y = x < 1024 ? 1 - x / 1024 : 0;
+
+	for (unsigned int i = 0; i < 10; i++)
+		y *= y;
+	return y;
+}
+
+/* Adds the losses of one flow as balls thrown into boxes, its source ports. A change of headers
+ * hits all datagrams of a source port: nothing is left to chance. */
+static void isolate_sum_chance(struct symptoms *s, const struct marking_finding *m)
+{
+	double boxes = m->ports_of, balls = m->count, share = m->ports;
+	double empty;
+
+	if (m->kind != MARKING_MTU && m->whole != m->ports && boxes > 0) {
+		empty = isolate_decay(balls / boxes);
+		s->unhit += boxes * empty;
+		s->variance += boxes * empty * (1 - (1 + balls / boxes) * empty);
+		for (unsigned int i = 0; i < 50 && share > 0 && share < boxes; i++)
+			share = m->ports / (1 - isolate_decay(balls / share));
+	}
+	s->share += share < boxes ? share : boxes;
+}
 
 static void isolate_sum_add(struct symptoms *s, const struct iso_flow *f)
 {
 	const struct marking_finding *m = f->finding;
-	double miss = 1;
 
-	for (uint64_t i = 0; i < m->count && miss > 1e-6 && m->ports_of; i++)
-		miss *= 1.0 - 1.0 / m->ports_of;
-	s->unhit += m->kind == MARKING_MTU || m->whole == m->ports ? 0 : miss * m->ports_of;
+	isolate_sum_chance(s, m);
 	s->ports += m->ports;
 	s->ports_of += m->ports_of;
 	s->count += f->count;
@@ -346,13 +391,13 @@ static void isolate_sum_add(struct symptoms *s, const struct iso_flow *f)
 		s->first = f;
 }
 
-/* Returns true if more source ports are without fault than chance explains (three sigma): one path
+/* Returns true if more source ports are without fault than chance explains (four sigma): one path
  * of several. */
 static bool isolate_sum_is_partial(const struct symptoms *s)
 {
 	double more = (double)(s->ports_of - s->ports) - s->unhit;
 
-	return s->ports < s->ports_of && more > 0 && more * more > 9 * s->unhit;
+	return s->ports < s->ports_of && more > 0 && more * more > 16 * s->variance;
 }
 
 static bool isolate_is_partial(const struct iso_flow *f)
@@ -367,8 +412,8 @@ static bool isolate_is_partial(const struct iso_flow *f)
 static void isolate_count_places(struct isolate *x)
 {
 	for (size_t i = 0; i < x->place_count; i++)
-		x->place[i].tested = x->place[i].bad = 0;
-	for (size_t i = 0; i < x->flow_count; i++) {
+		x->place[i].tested = x->place[i].bad = x->place[i].partial = 0;
+	for (size_t i = 0; x->place_count && i < x->flow_count; i++) {
 		const struct iso_flow *f = &x->flow[i];
 
 		for (unsigned int k = 0; (f->bad || !f->finding) && k < PLACE_KINDS; k++) {
@@ -436,7 +481,7 @@ static bool isolate_is_there(const struct isolate *x, const struct iso_flow *f,
 /* Paths of which one is affected; 0 = more than one, or all. */
 static uint64_t isolate_sum_members(const struct symptoms *s)
 {
-	uint64_t members = s->ports ? (s->ports_of + s->ports / 2) / s->ports : 0;
+	uint64_t members = s->share > 0 ? (uint64_t)((double)s->ports_of / s->share + 0.5) : 0;
 
 	return isolate_sum_is_partial(s) && members > 1 ? members : 0;
 }
@@ -444,8 +489,8 @@ static uint64_t isolate_sum_members(const struct symptoms *s)
 static void isolate_write_what(FILE *out, const struct symptoms *s)
 {
 	const struct marking_finding *m = s->first->finding;
-	uint64_t share = larger(isolate_sum_members(s), 1) * larger(s->count, 1);
-	uint64_t one_in = (s->of + share / 2) / share;
+	uint64_t count = larger(s->count, 1);
+	uint64_t one_in = (s->of / larger(isolate_sum_members(s), 1) + count / 2) / count;
 
 	if (m->kind == MARKING_MTU)
 		fprintf(out, "packets of %u bytes do not arrive (path MTU %u)", m->expected_bytes,
@@ -638,22 +683,22 @@ static int isolate_report(struct isolate *x, const struct place *p, size_t bad,
 	return line ? 0 : -ENOMEM;
 }
 
-/* What is left has no common place. Where each flow has source ports without fault, it is one path
- * of several between these hosts. */
+/* What is left has no common place. Where some source ports are without fault, it is one path of
+ * several between these hosts. */
 static int isolate_report_rest(struct isolate *x, size_t bad, size_t noise, struct findings *out)
 {
 	struct place p = {.kind = PLACE_PATHS, .tested = (unsigned int)x->flow_count};
 	const struct iso_flow *first = NULL;
-	bool partial = true;
+	struct symptoms all = {0};
 
 	for (size_t i = 0; i < x->flow_count; i++) {
 		if (!x->flow[i].bad)
 			continue;
-		partial = partial && isolate_is_partial(&x->flow[i]);
+		isolate_sum_add(&all, &x->flow[i]);
 		first = first ? first : &x->flow[i];
 		p.bad++;
 	}
-	if (p.bad && partial)
+	if (p.bad && isolate_sum_is_partial(&all))
 		return isolate_report(x, &p, bad, out);
 	if (!p.bad && (!noise || bad))
 		return 0;
@@ -689,8 +734,9 @@ static int isolate_explain(struct isolate *x, unsigned int kinds, bool *failed,
 		return err;
 	bad = isolate_mark_bad(x, kinds, &noise);
 	*failed = *failed || bad || noise;
-	err = isolate_list_places(x, bad);
-	isolate_count_places(x);
+	err = isolate_list_places(x);
+	if (!err)
+		isolate_count_places(x);
 	while (!err && (best = isolate_best_place(x))) {
 		const struct place found = *best;
 
@@ -700,8 +746,8 @@ static int isolate_explain(struct isolate *x, unsigned int kinds, bool *failed,
 	return err ? err : isolate_report_rest(x, bad, noise, out);
 }
 
-/* Counts ports with a test that ran. */
-static int isolate_count_ports(struct isolate *x)
+/* Counts tests that ran, and their ports; *kinds: what they found, 1 << enum marking_kind. */
+static int isolate_count_tests(struct isolate *x, unsigned int *kinds)
 {
 	bool *seen = calloc(x->port_count + 1, sizeof(*seen));
 
@@ -710,9 +756,13 @@ static int isolate_count_ports(struct isolate *x)
 	for (unsigned int i = 0; i < x->run->marking_count; i++) {
 		const struct run_marking *m = &x->run->marking[i];
 
-		if (m->ran)
-			seen[x->first[m->client_host] + m->client_port] =
-				seen[x->first[m->server_host] + m->server_port] = true;
+		if (!m->ran)
+			continue;
+		x->tests++;
+		seen[x->first[m->client_host] + m->client_port] = true;
+		seen[x->first[m->server_host] + m->server_port] = true;
+		for (unsigned int k = 0; k < m->finding_count; k++)
+			*kinds |= 1u << m->finding[k].kind;
 	}
 	for (unsigned int i = 0; i < x->port_count; i++)
 		x->tested_ports += seen[i];
@@ -723,24 +773,25 @@ static int isolate_count_ports(struct isolate *x)
 FABRIC_CHECK(check_net_isolate)
 {
 	struct isolate x = {.run = c->run, .rule = rule};
+	unsigned int kinds = 0;
 	bool failed = false;
 	int err = isolate_list_ports(&x);
 
 	if (!err)
-		err = isolate_count_ports(&x);
-	for (unsigned int i = 0; !err && x.tested_ports && i < ARRAY_SIZE(isolate_kinds); i++)
-		err = isolate_explain(&x, isolate_kinds[i], &failed, out);
+		err = isolate_count_tests(&x, &kinds);
+	for (unsigned int i = 0; !err && i < ARRAY_SIZE(isolate_kinds); i++)
+		if (kinds & isolate_kinds[i])
+			err = isolate_explain(&x, isolate_kinds[i], &failed, out);
 	if (err) {
 		out->err = err;
-	} else if (!x.tested_ports) {
+	} else if (!x.tests) {
 		finding_begin(out, rule, "", "", 0);
 		finding_set(out, VERDICT_SKIP, "no marking test in this run");
 	} else if (!failed) {
 		finding_begin(out, rule, "", "", 0);
-		finding_set(out, VERDICT_PASS, "none of %zu flows lost or changed datagrams",
-			    x.flow_count);
-		finding_evidence(out, EVIDENCE_TRAFFIC,
-				 "marking tests of %u ports in both directions", x.tested_ports);
+		finding_set(out, VERDICT_PASS, "no marking test found loss or a change on a path");
+		finding_evidence(out, EVIDENCE_TRAFFIC, "%u marking test%s of %u ports, both ways",
+				 x.tests, plural(x.tests), x.tested_ports);
 	}
 	isolate_clear(&x);
 }

@@ -17,17 +17,18 @@ static const struct port_events {
 	struct {
 		const char *name; /* NULL: no more */
 		enum metric metric;
+		bool few; /* no fault while fewer than the CNPs that were handled: late ones */
 	} counter[COUNTERS_MAX];
 } port_events[] = {
-	{"RC-ECN-007", {{"congestion notifications ignored", METRIC_CNP_IGNORED}}},
+	{"RC-ECN-007", {{"congestion notifications ignored", METRIC_CNP_IGNORED, true}}},
 	{"RC-LNK-002",
-	 {{"invalid RoCE packets", METRIC_RDMA_RX_ERRORS},
-	  {"symbol errors on the wire", METRIC_SYMBOL_ERRORS}}},
-	{"RC-LNK-004", {{"link losses", METRIC_LINK_DOWN}}},
-	{"RC-PFC-014", {{"pause storms seen by the NIC", METRIC_PAUSE_STORM}}},
+	 {{"invalid RoCE packets", METRIC_RDMA_RX_ERRORS, false},
+	  {"symbol errors on the wire", METRIC_SYMBOL_ERRORS, false}}},
+	{"RC-LNK-004", {{"link losses", METRIC_LINK_DOWN, false}}},
+	{"RC-PFC-014", {{"pause storms seen by the NIC", METRIC_PAUSE_STORM, false}}},
 	{"RC-TRN-016",
-	 {{"times the receive buffer was nearly full", METRIC_BUFFER_HIGH},
-	  {"PCIe stalls", METRIC_PCI_STALLS}}},
+	 {{"times the receive buffer was nearly full", METRIC_BUFFER_HIGH, false},
+	  {"PCIe stalls", METRIC_PCI_STALLS, false}}},
 };
 
 static const struct port_events *port_events_find(const char *rule)
@@ -51,7 +52,8 @@ bool port_events_text(const char *rule, const struct counters *delta, char *buf,
 
 		if (!counters_has(delta, m, 0) || used >= size)
 			continue;
-		grew |= delta->value[m][0] > 0;
+		grew |= delta->value[m][0] >
+			(events->counter[i].few ? delta->value[METRIC_CNP_RX][0] : 0);
 		used += (size_t)snprintf(buf + used, size - used, "%s%s: %llu", used ? ", " : "",
 					 events->counter[i].name, (count_t)delta->value[m][0]);
 	}
