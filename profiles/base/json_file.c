@@ -8,6 +8,8 @@
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -89,22 +91,88 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 	return err;
 }
 
-/* Writes to an open file and closes it. err: result of opening it; if not 0, f is not used. */
-static int json_file_write(json_t *doc, struct file *f, int err, struct err *e)
+/* Output of one item of a list. */
+struct json_item {
+	FILE *out;
+	unsigned int margin; /* spaces before each line but the first */
+};
+
+static int json_item_write(const char *text, size_t size, void *arg)
 {
-	if (!err) {
-		errno = 0;
-		if (json_dumpf(doc, f->stream, JSON_INDENT(1) | JSON_ENSURE_ASCII) ||
-		    fputc('\n', f->stream) == EOF)
-			err = !ferror(f->stream) ? -ENOMEM : errno ? -errno : -EIO;
-		if (err)
-			err_sys(e, err, "%s", f->path);
-		if (err)
-			(void)file_close(f, false, NULL); /* nothing is kept */
-		else
-			err = file_close(f, true, e);
+	const struct json_item *item = arg;
+
+	while (size) { /* a newline within a string is escaped */
+		const char *line = memchr(text, '\n', size);
+		size_t n = line ? (size_t)(line + 1 - text) : size;
+
+		if (fwrite_unlocked(text, 1, n, item->out) != n ||
+		    (line && fprintf(item->out, "%*s", item->margin, "") < 0))
+			return -1;
+		text += n;
+		size -= n;
 	}
+	return 0;
+}
+
+/* Writes the items between the brackets of an empty list. */
+static int json_list_print(const struct json_long_list *list, unsigned int indent, FILE *out)
+{
+	struct json_item item = {.out = out, .margin = 2 * indent};
+	int err = 0;
+
+	for (size_t i = 0; i < list->count && !err; i++) {
+		json_t *value = list->make(i, list->arg);
+
+		fprintf(out, "%s\n%*s", i ? "," : "", item.margin, "");
+		if (!value || json_dump_callback(value, json_item_write, &item,
+						 JSON_INDENT(indent) | JSON_ENSURE_ASCII))
+			err = !ferror(out) ? -ENOMEM : errno ? -errno : -EIO;
+		json_decref(value);
+	}
+	fprintf(out, "\n%*s", indent, "");
+	return err;
+}
+
+int json_print(json_t *doc, const struct json_long_list *lists, size_t count, unsigned int indent,
+	       FILE *out)
+{
+	char *text = json_dumps(doc, JSON_INDENT(indent) | JSON_ENSURE_ASCII), *at = text;
+	int err = text ? 0 : -ENOMEM;
+
+	errno = 0;
+	for (size_t i = 0; i < count && !err; i++) {
+		char key[64];
+		int length = snprintf(key, sizeof(key), "\n%*s\"%s\": []", indent, "",
+				      lists[i].key);
+		char *found = lists[i].count ? strstr(at, key) : NULL;
+
+		if (!found)
+			continue;
+		found += length - 1; /* the closing bracket */
+		fwrite(at, 1, (size_t)(found - at), out);
+		at = found;
+		err = json_list_print(&lists[i], indent, out);
+	}
+	if (!err && (fputs(at, out) == EOF || fputc('\n', out) == EOF || ferror(out)))
+		err = errno ? -errno : -EIO;
+	free(text);
 	json_decref(doc);
+	return err;
+}
+
+/* Writes to an open file and closes it. err: result of opening it; if not 0, f is not used. */
+static int json_file_write(json_t *doc, const struct json_long_list *lists, size_t count,
+			   struct file *f, int err, struct err *e)
+{
+	if (err) {
+		json_decref(doc);
+		return err;
+	}
+	err = json_print(doc, lists, count, 1, f->stream);
+	if (!err)
+		return file_close(f, true, e);
+	err_sys(e, err, "%s", f->path);
+	(void)file_close(f, false, NULL); /* nothing is kept */
 	return err;
 }
 
@@ -113,14 +181,20 @@ int json_file_save(json_t *doc, const char *path, struct err *e)
 	struct file f;
 	int err = doc ? file_open(path, 0, &f, e) : err_sys(e, -ENOMEM, "%s", path);
 
-	return json_file_write(doc, &f, err, e);
+	return json_file_write(doc, NULL, 0, &f, err, e);
 }
 
 int json_file_save_in(json_t *doc, const struct folder *folder, const char *name, struct err *e)
+{
+	return json_file_save_lists(doc, NULL, 0, folder, name, e);
+}
+
+int json_file_save_lists(json_t *doc, const struct json_long_list *lists, size_t count,
+			 const struct folder *folder, const char *name, struct err *e)
 {
 	struct file f;
 	int err = doc ? file_open_in(folder, name, 0, &f, e)
 		      : err_sys(e, -ENOMEM, "%s/%s", folder->path, name);
 
-	return json_file_write(doc, &f, err, e);
+	return json_file_write(doc, lists, count, &f, err, e);
 }

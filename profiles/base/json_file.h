@@ -21,10 +21,27 @@ int json_stream_load(FILE *stream, const char *shown, uint64_t max_bytes, json_t
 /* The same for a regular file. *doc is an object, else -EINVAL. */
 int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct err *e);
 
+/* A list of a document which is too long to be held as a whole: make() returns item i, which is
+ * written and released; NULL: -ENOMEM. */
+struct json_long_list {
+	const char *key;
+	size_t count;
+	json_t *(*make)(size_t i, const void *arg);
+	const void *arg;
+};
+
+/* Writes a document and a newline; members of `doc` that are long lists are empty in it, and
+ * `lists` has them in the order of the document. Consumes doc (NULL: -ENOMEM). 0, -ENOMEM or the
+ * error of the stream. */
+int json_print(json_t *doc, const struct json_long_list *lists, size_t count, unsigned int indent,
+	       FILE *out);
+
 /* Writes a file, or standard output for "-": see file_open(). Consumes doc (NULL: -ENOMEM). */
 int json_file_save(json_t *doc, const char *path, struct err *e);
 
-/* The same below an open folder: see file_open_in(). */
+/* The same below an open folder: see file_open_in(). lists as of json_print(). */
 int json_file_save_in(json_t *doc, const struct folder *folder, const char *name, struct err *e);
+int json_file_save_lists(json_t *doc, const struct json_long_list *lists, size_t count,
+			 const struct folder *folder, const char *name, struct err *e);
 
 #endif

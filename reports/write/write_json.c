@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "profiles/base/json.h"
+#include "profiles/base/json_file.h"
 #include "profiles/base/text.h"
 #include "reports/engine/allow.h"
 #include "reports/engine/finding_sort.h"
@@ -63,9 +64,18 @@ static json_t *exceptions_json(const struct report *r)
 	return list;
 }
 
-static json_t *finding_json(const struct report *r, const struct finding_order *o,
-			    const struct finding *f)
+/* A report and the order of its findings. */
+struct sorted_report {
+	const struct report *r;
+	struct finding_order order;
+};
+
+static json_t *finding_json(size_t i, const void *arg)
 {
+	const struct sorted_report *s = arg;
+	const struct report *r = s->r;
+	const struct finding_order *o = &s->order;
+	const struct finding *f = &r->findings->list[o->at[i]];
 	json_t *caused = f->caused_by < 0 ? json_null()
 					  : json_integer((json_int_t)o->place[f->caused_by]);
 
@@ -152,17 +162,15 @@ static json_t *job_json(const struct run *run)
 			 run->job.exit_code, "stopped", run->job.stopped);
 }
 
-static json_t *report_json(const struct report *r, const struct finding_order *o)
+/* All but the findings. */
+static json_t *report_json(const struct report *r)
 {
-	json_t *allowed = json_array(), *findings = json_array();
+	json_t *allowed = json_array();
 
 	for (unsigned int i = 0; i < r->allow_count; i++)
 		allowed = json_list_add(allowed, text_to_json(r->allow[i]));
-	for (size_t i = 0; i < o->count; i++)
-		findings = json_list_add(findings,
-					 finding_json(r, o, &r->findings->list[o->at[i]]));
 	return json_pack("{s:s, s:{s:s, s:s}, s:{s:o, s:o, s:I, s:I, s:b}, s:o, s:s, s:i, "
-			 "s:o, s:o, s:o, s:o, s:o, s:o}",
+			 "s:o, s:o, s:o, s:o, s:o, s:[]}",
 			 "schema", "rocecheck.report/1", "tool", "name", "rocecheck", "version",
 			 ROCECHECK_VERSION, "run", "id", text_to_json(r->run->id), "fabric",
 			 text_to_json(r->fabric->name), "started_unix_ns",
@@ -171,20 +179,19 @@ static json_t *report_json(const struct report *r, const struct finding_order *o
 			 profile_json(r), "verdict", report_verdict(r), "exit_code", r->exit_code,
 			 "claim", claim_json(r), "allow_inconclusive", allowed, "allow",
 			 exceptions_json(r), "counts", counts_json(r->findings), "hosts",
-			 hosts_json(r->run), "findings", findings);
+			 hosts_json(r->run), "findings");
 }
 
 int write_json(const struct report *r, FILE *out, struct err *e)
 {
-	struct finding_order order;
-	char *document;
+	struct sorted_report s = {.r = r};
 	json_t *json;
 	int err;
 
-	err = findings_sort(r->findings, &order);
+	err = findings_sort(r->findings, &s.order);
 	if (err)
 		return err_sys(e, err, "report");
-	json = report_json(r, &order);
+	json = report_json(r);
 	if (r->environment &&
 	    json_object_set_new(json, "environment", app_env_json(r->environment))) {
 		json_decref(json);
@@ -195,15 +202,11 @@ int write_json(const struct report *r, FILE *out, struct err *e)
 		json_decref(json);
 		json = NULL;
 	}
-	document = json ? json_dumps(json, JSON_INDENT(2) | JSON_ENSURE_ASCII) : NULL;
-	if (document)
-		err = writer_emit(out, document, strlen(document), e);
-	else
-		err = err_sys(e, -ENOMEM, "report");
-	if (!err)
-		err = writer_emit(out, "\n", 1, e);
-	free(document);
-	json_decref(json);
-	finding_order_clear(&order);
-	return err;
+	err = json_print(json,
+			 &(struct json_long_list){"findings", s.order.count, finding_json, &s}, 1,
+			 2, out);
+	if (!err && fflush(out))
+		err = errno ? -errno : -EIO;
+	finding_order_clear(&s.order);
+	return err ? err_sys(e, err, "report") : 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * profiles/base/json.h: integers end where 63 bits do; rows of every kind and need, written, read
- * back, and refused.
+ * back, and refused; documents with long lists.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,11 +9,13 @@
 
 #include <cmocka.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "profiles/base/base.h"
 #include "profiles/base/json.h"
+#include "profiles/base/json_file.h"
 
 static void test_cut(void **state)
 {
@@ -296,12 +298,85 @@ static void test_refused(void **state)
 	}
 }
 
+/* The document that the long lists come from; its strings and inner members look like them. */
+static json_t *make_long(bool with_items)
+{
+	json_t *doc = json_pack("{s:s, s:{s:[]}, s:[], s:i, s:[], s:[]}", "name",
+				"\n \"items\": []", "inner", "items", "items", "number", 7, "none",
+				"more");
+
+	for (int i = 0; with_items && i < 3; i++) {
+		json_array_append_new(json_object_get(doc, "items"),
+				      json_pack("{s:i, s:[i, i]}", "i", i, "two\n", 1, 2));
+		json_array_append_new(json_object_get(doc, "more"), json_pack("{}"));
+	}
+	return doc;
+}
+
+static json_t *make_item(size_t i, const void *arg)
+{
+	const json_t *list = arg;
+
+	return list ? json_incref(json_array_get(list, i)) : NULL;
+}
+
+static int print_long(const json_t *whole, unsigned int indent, FILE *out)
+{
+	const struct json_long_list lists[] = {
+		{"items", 3, make_item, json_object_get(whole, "items")},
+		{"none", 0, make_item, NULL},
+		{"more", 3, make_item, json_object_get(whole, "more")},
+	};
+
+	return json_print(make_long(false), lists, ARRAY_SIZE(lists), indent, out);
+}
+
+static void test_long_lists(void **state)
+{
+	json_t *whole = make_long(true);
+
+	(void)state;
+	for (unsigned int indent = 1; indent <= 2; indent++) {
+		char *want = json_dumps(whole, JSON_INDENT(indent) | JSON_ENSURE_ASCII);
+		char *text = NULL;
+		size_t size;
+		FILE *out = open_memstream(&text, &size);
+
+		assert_int_equal(print_long(whole, indent, out), 0);
+		fclose(out);
+		assert_int_equal(size, strlen(want) + 1);
+		assert_memory_equal(text, want, size - 1);
+		assert_int_equal(text[size - 1], '\n');
+		free(text);
+		free(want);
+	}
+	json_decref(whole);
+}
+
+static void test_long_lists_failing(void **state)
+{
+	json_t *whole = make_long(true);
+	FILE *full = fopen("/dev/full", "w"), *null = fopen("/dev/null", "w");
+
+	(void)state;
+	assert_non_null(full);
+	assert_non_null(null);
+	setvbuf(full, NULL, _IONBF, 0);
+	assert_int_equal(print_long(whole, 1, full), -ENOSPC);
+	assert_int_equal(print_long(NULL, 1, null), -ENOMEM); /* no items */
+	assert_int_equal(json_print(NULL, NULL, 0, 1, null), -ENOMEM);
+	fclose(full);
+	fclose(null);
+	json_decref(whole);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(test_cut),    cmocka_unit_test(test_rows),
-		cmocka_unit_test(test_sparse), cmocka_unit_test(test_list_add),
-		cmocka_unit_test(test_absent), cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_cut),	   cmocka_unit_test(test_rows),
+		cmocka_unit_test(test_sparse),	   cmocka_unit_test(test_list_add),
+		cmocka_unit_test(test_absent),	   cmocka_unit_test(test_refused),
+		cmocka_unit_test(test_long_lists), cmocka_unit_test(test_long_lists_failing),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
