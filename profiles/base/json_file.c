@@ -15,6 +15,8 @@
 
 #include "profiles/base/file.h"
 
+#define INDENT_MAX 2
+
 /* A stream of which at most `left` more bytes are read. */
 struct limited {
 	FILE *stream;
@@ -94,11 +96,12 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 /* Output of one item of a list. */
 struct json_item {
 	FILE *out;
-	unsigned int margin; /* spaces before each line but the first */
+	unsigned int margin; /* spaces before each line but the first, at most 2 * INDENT_MAX */
 };
 
 static int json_item_write(const char *text, size_t size, void *arg)
 {
+	static const char margin[2 * INDENT_MAX + 1] = "    ";
 	const struct json_item *item = arg;
 
 	while (size) { /* a newline within a string is escaped */
@@ -106,7 +109,7 @@ static int json_item_write(const char *text, size_t size, void *arg)
 		size_t n = line ? (size_t)(line + 1 - text) : size;
 
 		if (fwrite_unlocked(text, 1, n, item->out) != n ||
-		    (line && fprintf(item->out, "%*s", item->margin, "") < 0))
+		    (line && fwrite_unlocked(margin, 1, item->margin, item->out) != item->margin))
 			return -1;
 		text += n;
 		size -= n;

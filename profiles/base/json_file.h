@@ -31,8 +31,8 @@ struct json_long_list {
 };
 
 /* Writes a document and a newline; members of `doc` that are long lists are empty in it, and
- * `lists` has them in the order of the document. Consumes doc (NULL: -ENOMEM). 0, -ENOMEM or the
- * error of the stream. */
+ * `lists` has them in the order of the document. indent: 1 or 2. Consumes doc (NULL: -ENOMEM). 0,
+ * -ENOMEM or the error of the stream. */
 int json_print(json_t *doc, const struct json_long_list *lists, size_t count, unsigned int indent,
 	       FILE *out);
 
