@@ -93,14 +93,14 @@ static int survey_gather(const struct fabric *f, struct run *r)
 }
 
 /* Writes the drafts, and loads them: settings of hosts can be ones that a profile must not have. */
-static int survey_save_draft(const struct fabric *f, const struct run *r, const struct survey *s)
+static int survey_save_draft(const struct fabric *f, const struct survey *s)
 {
 	struct diags diags;
 	struct fabric draft;
 	struct err e = {0};
 	char path[4096];
 
-	if (survey_draft_save(out_dir, f, r, s, &e))
+	if (survey_draft_save(out_dir, f, s, &e))
 		return cmd_fail(e.code == -ENODATA ? EXIT_INCOMPLETE : EXIT_ENVIRONMENT, &e);
 	snprintf(path, sizeof(path), "%s/fabric.yaml", out_dir);
 	diags_init(&diags);
@@ -120,25 +120,26 @@ static int survey_save_draft(const struct fabric *f, const struct run *r, const 
 
 static int survey_report(const struct fabric *f, const struct run *r, int code)
 {
-	struct survey_view v;
+	struct survey s;
 	struct err e = {0};
-	int err = survey_view_make(r, interval_ms, &v);
+	int err = survey_make(r, &s);
 
-	if (v.s.lost || !v.s.compared)
+	s.interval_ms = interval_ms;
+	if (s.lost || !s.compared)
 		code = cmd_worse(code, EXIT_INCOMPLETE);
-	if (v.s.outlier_count)
+	if (s.outlier_count)
 		code = cmd_worse(code, EXIT_FINDINGS);
 	if (!err && globals->json)
-		code = cmd_worse(code, cmd_print_json(survey_json(&v, code)));
+		code = cmd_worse(code, cmd_print_json(survey_json(&s, code)));
 	else if (!err)
-		err = survey_print_text(&v);
+		err = survey_print_text(&s);
 	if (err) {
 		err_sys(&e, err, "survey");
 		code = cmd_fail(EXIT_ENVIRONMENT, &e);
 	} else if (out_dir) {
-		code = cmd_worse(code, survey_save_draft(f, r, &v.s));
+		code = cmd_worse(code, survey_save_draft(f, &s));
 	}
-	survey_view_clear(&v);
+	survey_clear(&s);
 	return code;
 }
 

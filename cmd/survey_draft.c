@@ -228,14 +228,14 @@ static int draft_print_profile(const struct survey *s, FILE *out, struct err *e)
 	return show_yaml_profile(DRAFT_NAME, &g->norm, out, e);
 }
 
-int survey_draft_save(const char *path, const struct fabric *f, const struct run *r,
-		      const struct survey *s, struct err *e)
+int survey_draft_save(const char *path, const struct fabric *f, const struct survey *s,
+		      struct err *e)
 {
 	static const char *const names[] = {"fabric.yaml", "profile.yaml"};
 	struct draft d = {.host = NULL};
 	struct folder folder = {.path = NULL};
 	struct file file;
-	int err = draft_make(f, r, &d);
+	int err = draft_make(f, s->r, &d);
 
 	if (err)
 		err_sys(e, err, "draft");

@@ -10,7 +10,7 @@
 
 /* Writes fabric.yaml and profile.yaml below `path`, which is created. f: as the hosts were reached.
  * -ENODATA without any port that an inventory can name. */
-int survey_draft_save(const char *path, const struct fabric *f, const struct run *r,
-		      const struct survey *s, struct err *e);
+int survey_draft_save(const char *path, const struct fabric *f, const struct survey *s,
+		      struct err *e);
 
 #endif

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Puts ports into groups, and the ports of a group into camps of equal values. The largest camp is
- * the norm. Counters have no camps: a port is an outlier when it counts what most do not, or many
- * times the median. A value that was not read is unknown, and is compared with nothing.
+ * the norm. A counter has two camps: ports that count what most do not, or many times the median,
+ * and the others. A value that was not read is unknown, and is compared with nothing.
  */
 #include "reports/engine/survey_compare.h"
 
 #include <errno.h>
+#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/base/nodeset.h"
 #include "reports/engine/findings.h"
 
 #define CAMPS_MAX    16	    /* different values of one item; the last holds all others */
@@ -20,19 +22,75 @@
 #define BUSY_BYTES   1000000 /* per second: from this median on, volumes are compared */
 #define VALUE_TEXT   512
 
-/* One member with its evidence. */
-struct survey_subject {
-	const struct run *r;
-	struct survey_member at;
-	const struct port *port; /* NULL: the host */
-	struct counters delta;	 /* when_ns 0: no two readings */
+/* A camp, or why a member is in none. */
+enum survey_camp {
+	CAMP_NORM, /* of a counter; values: the first camp */
+	CAMP_OUTLIERS,
+	CAMP_OTHER_USERS,	  /* of a priority that is their main one */
+	CAMP_UNKNOWN = CAMPS_MAX, /* could not be read */
+	CAMP_NONE,		  /* does not apply: not compared */
+	CAMP_KNOWN = CAMP_NORM,	  /* while it is read */
 };
 
-enum survey_reading {
-	SURVEY_UNKNOWN, /* could not be read */
-	SURVEY_ABSENT,	/* does not apply: not compared */
-	SURVEY_KNOWN,
+/* One member with its evidence. */
+struct survey_subject {
+	struct survey_member at;
+	const struct snapshot *snap;
+	const struct port *port; /* NULL: the host */
+	struct counters delta;	 /* when_ns 0: no two readings */
+	unsigned int camp;
 };
+
+/* One group while it is compared. */
+struct survey_work {
+	struct survey *s;
+	unsigned int group;
+	struct survey_subject *subject; /* of each member */
+	unsigned int count;
+	double *rate; /* room for one per member */
+};
+
+/* Values that are compared besides the settings of struct qos. The first are the worst. */
+enum survey_item_id {
+	ITEM_ROCE_PORTS,
+	ITEM_LINK,
+	ITEM_LINK_SPEED,
+	ITEM_TX_PRIO,
+	ITEM_RX_PRIO,
+	ITEM_TX_SIDE,
+	ITEM_RX_SIDE,
+	ITEM_FIRMWARE,
+	ITEM_DRIVER_VERSION,
+	ITEM_GID_INDEX,
+	ITEM_GID_TYPES,
+	ITEMS, /* from here on: fields of struct qos */
+};
+
+/* Rows of SURVEY_LEVELS are names for survey_compare_side(). */
+static const struct survey_item {
+	const char *name, *text;
+	enum survey_level level;
+} survey_items[ITEMS] = {
+	[ITEM_ROCE_PORTS] = {"roce_ports", "number of RoCE ports", SURVEY_HOSTS},
+	[ITEM_LINK] = {"link", "link", SURVEY_DRIVER},
+	[ITEM_LINK_SPEED] = {"link_speed", "link speed", SURVEY_DRIVER},
+	[ITEM_TX_PRIO] = {"tx_prio", "main priority sent", SURVEY_SPEED},
+	[ITEM_RX_PRIO] = {"rx_prio", "main priority received", SURVEY_SPEED},
+	[ITEM_TX_SIDE] = {"tx_side", "bytes sent beside the main priority", SURVEY_LEVELS},
+	[ITEM_RX_SIDE] = {"rx_side", "bytes received beside the main priority", SURVEY_LEVELS},
+	[ITEM_FIRMWARE] = {"firmware", "firmware", SURVEY_SPEED},
+	[ITEM_DRIVER_VERSION] = {"driver_version", "driver version", SURVEY_SPEED},
+	[ITEM_GID_INDEX] = {"gid_index", "GID index of RoCE v2", SURVEY_SPEED},
+	[ITEM_GID_TYPES] = {"gid_types", "GID types", SURVEY_SPEED},
+};
+
+const char *survey_item_text(const char *item)
+{
+	for (unsigned int i = 0; i < ITEMS; i++)
+		if (!strcmp(survey_items[i].name, item))
+			return survey_items[i].text;
+	return item;
+}
 
 const struct snapshot *survey_snapshot(const struct run *r, unsigned int host)
 {
@@ -56,21 +114,6 @@ bool survey_host_lost(const struct run_host *h)
 	return !h->has_before || !h->has_after;
 }
 
-static int survey_add(struct survey_members *m, struct survey_member one)
-{
-	/* Doubles at each power of two. */
-	if (!(m->count & (m->count - 1))) {
-		struct survey_member *grown =
-			realloc(m->list, (m->count ? 2 * m->count : 1) * sizeof(*grown));
-
-		if (!grown)
-			return -ENOMEM;
-		m->list = grown;
-	}
-	m->list[m->count++] = one;
-	return 0;
-}
-
 /* Appends a zeroed element to a list of *count, which doubles at each power of two. */
 static void *survey_grow(void *list, unsigned int *count, size_t size)
 {
@@ -87,7 +130,17 @@ static void *survey_grow(void *list, unsigned int *count, size_t size)
 	return grown + (*count)++ * size;
 }
 
-static int survey_port_order(const void *a, const void *b)
+static int survey_add(struct survey_members *m, struct survey_member one)
+{
+	struct survey_member *at = survey_grow(&m->list, &m->count, sizeof(*at));
+
+	if (!at)
+		return -ENOMEM;
+	*at = one;
+	return 0;
+}
+
+static int survey_compare_names(const void *a, const void *b)
 {
 	const struct port *left = *(const struct port *const *)a,
 			  *right = *(const struct port *const *)b;
@@ -106,98 +159,16 @@ int survey_sort_ports(const struct snapshot *s, const struct port ***list, unsig
 	for (unsigned int i = 0; i < s->port_count; i++)
 		if (port_is_roce(&s->port[i]))
 			ports[n++] = &s->port[i];
-	qsort(ports, n, sizeof(*ports), survey_port_order);
+	qsort(ports, n, sizeof(*ports), survey_compare_names);
 	*list = ports;
 	*count = n < SURVEY_PORTS_MAX ? n : SURVEY_PORTS_MAX;
 	return 0;
 }
 
-static enum survey_reading survey_read_ports(const struct survey_subject *s, char *text,
-					     size_t size)
-{
-	const struct snapshot *snap = survey_snapshot(s->r, s->at.host);
-	unsigned int n = 0;
-
-	for (unsigned int i = 0; i < snap->port_count; i++)
-		n += port_is_roce(&snap->port[i]);
-	snprintf(text, size, "%u", n);
-	return SURVEY_KNOWN;
-}
-
-static enum survey_reading survey_read_link(const struct survey_subject *s, char *text, size_t size)
-{
-	snprintf(text, size, "%s",
-		 !s->port->up	      ? "down"
-		 : s->port->ib_active ? "up"
-				      : "up, but the RDMA port is not active");
-	return SURVEY_KNOWN;
-}
-
-static enum survey_reading survey_read_speed(const struct survey_subject *s, char *text,
-					     size_t size)
-{
-	snprintf(text, size, "%g Gb/s", s->port->speed_mbps / 1e3);
-	if (s->port->speed_mbps)
-		return SURVEY_KNOWN;
-	return s->port->up ? SURVEY_UNKNOWN : SURVEY_ABSENT; /* of a link that is down */
-}
-
-static enum survey_reading survey_read_text(const char *value, char *text, size_t size)
-{
-	snprintf(text, size, "%s", value);
-	return *value ? SURVEY_KNOWN : SURVEY_UNKNOWN;
-}
-
-static enum survey_reading survey_read_firmware(const struct survey_subject *s, char *text,
-						size_t size)
-{
-	return survey_read_text(s->port->firmware, text, size);
-}
-
-static enum survey_reading survey_read_driver(const struct survey_subject *s, char *text,
-					      size_t size)
-{
-	return survey_read_text(s->port->driver_version, text, size);
-}
-
-/* The index that applications such as NCCL are given. */
-static enum survey_reading survey_read_gid_index(const struct survey_subject *s, char *text,
-						 size_t size)
-{
-	const struct gid *g = port_gid(s->port, "");
-
-	if (g)
-		snprintf(text, size, "%u", g->index);
-	else
-		snprintf(text, size, "no RoCE v2 GID");
-	return SURVEY_KNOWN;
-}
-
-/* Types of the GIDs of the port, "v1 v2-ipv4 v2-ipv6". */
-static enum survey_reading survey_read_gid_types(const struct survey_subject *s, char *text,
-						 size_t size)
-{
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	bool v1 = false, v4 = false, v6 = false;
-
-	for (unsigned int i = 0; i < s->port->gid_count; i++) {
-		const struct gid *g = &s->port->gid[i];
-		bool ipv4 = !memcmp(g->raw, mapped, sizeof(mapped));
-
-		v1 = v1 || g->type == GID_ROCE_V1;
-		v4 = v4 || (g->type == GID_ROCE_V2 && ipv4);
-		v6 = v6 || (g->type == GID_ROCE_V2 && !ipv4);
-	}
-	snprintf(text, size, "%s%s%s%s", v1 || v4 || v6 ? "" : " none", v1 ? " v1" : "",
-		 v4 ? " v2-ipv4" : "", v6 ? " v2-ipv6" : "");
-	memmove(text, text + 1, strlen(text));
-	return SURVEY_KNOWN;
-}
-
 /* Per second; the subject has two readings. */
-static double survey_rate(const struct survey_subject *s, enum metric m, unsigned int prio)
+static double survey_rate(const struct survey_subject *s, double value)
 {
-	return (double)s->delta.value[m][prio] / ((double)s->delta.when_ns / 1e9);
+	return value / ((double)s->delta.when_ns / 1e9);
 }
 
 /* The metric by priority that counts the traffic of a port: bytes, else packets. */
@@ -213,97 +184,125 @@ static unsigned int survey_main_prio(const struct counters *d, bool sent)
 	return index_of_largest(d->value[survey_traffic(d, sent)], QOS_PRIOS, QOS_PRIOS);
 }
 
-static enum survey_reading survey_read_prio(const struct survey_subject *s, bool sent, char *text,
-					    size_t size)
+/* Sums the traffic of all priorities. CAMP_NONE for an idle port. */
+static enum survey_camp survey_sum_traffic(const struct survey_subject *s, bool sent, double *sum)
 {
 	enum metric m = survey_traffic(&s->delta, sent);
-	double enough = strcmp(metric_table[m].unit, "bytes") ? IDLE_PACKETS : IDLE_BYTES, sum = 0;
+	double enough = strcmp(metric_table[m].unit, "bytes") ? IDLE_PACKETS : IDLE_BYTES;
 
 	if (!s->delta.when_ns || !s->delta.has[m])
-		return SURVEY_UNKNOWN;
+		return CAMP_UNKNOWN;
+	*sum = 0;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-		sum += survey_rate(s, m, prio);
-	snprintf(text, size, "%u", survey_main_prio(&s->delta, sent));
-	return sum >= enough ? SURVEY_KNOWN : SURVEY_ABSENT;
+		*sum += (double)s->delta.value[m][prio];
+	return survey_rate(s, *sum) >= enough ? CAMP_KNOWN : CAMP_NONE;
 }
 
-static enum survey_reading survey_read_tx_prio(const struct survey_subject *s, char *text,
-					       size_t size)
+/* Types of the GIDs of a port: "v1 v2-ipv4 v2-ipv6". */
+static void survey_gid_types(const struct port *p, char text[VALUE_TEXT])
 {
-	return survey_read_prio(s, true, text, size);
+	bool v1 = false, v4 = false, v6 = false;
+
+	for (unsigned int i = 0; i < p->gid_count; i++) {
+		const struct gid *g = &p->gid[i];
+		bool ipv4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)g->raw);
+
+		v1 = v1 || g->type == GID_ROCE_V1;
+		v4 = v4 || (g->type == GID_ROCE_V2 && ipv4);
+		v6 = v6 || (g->type == GID_ROCE_V2 && !ipv4);
+	}
+	snprintf(text, VALUE_TEXT, "%s%s%s%s%s%s", v1 || v4 || v6 ? "" : "none", v1 ? "v1" : "",
+		 v1 && (v4 || v6) ? " " : "", v4 ? "v2-ipv4" : "", v4 && v6 ? " " : "",
+		 v6 ? "v2-ipv6" : "");
 }
 
-static enum survey_reading survey_read_rx_prio(const struct survey_subject *s, char *text,
-					       size_t size)
+/* Reads the value of an item: CAMP_KNOWN, CAMP_UNKNOWN or CAMP_NONE. */
+static enum survey_camp survey_read(const struct survey_subject *s, unsigned int item,
+				    char text[VALUE_TEXT])
 {
-	return survey_read_prio(s, false, text, size);
+	const struct port *p = s->port;
+	const struct gid *g;
+	unsigned int n = 0;
+	double sum;
+
+	switch (item) {
+	case ITEM_ROCE_PORTS:
+		for (unsigned int i = 0; i < s->snap->port_count; i++)
+			n += port_is_roce(&s->snap->port[i]);
+		snprintf(text, VALUE_TEXT, "%u", n);
+		return CAMP_KNOWN;
+	case ITEM_LINK:
+		snprintf(text, VALUE_TEXT, "%s",
+			 !p->up		? "down"
+			 : p->ib_active ? "up"
+					: "up, but the RDMA port is not active");
+		return CAMP_KNOWN;
+	case ITEM_LINK_SPEED:
+		snprintf(text, VALUE_TEXT, "%g Gb/s", p->speed_mbps / 1e3);
+		return p->speed_mbps ? CAMP_KNOWN : p->up ? CAMP_UNKNOWN : CAMP_NONE;
+	case ITEM_TX_PRIO:
+	case ITEM_RX_PRIO:
+		snprintf(text, VALUE_TEXT, "%u", survey_main_prio(&s->delta, item == ITEM_TX_PRIO));
+		return survey_sum_traffic(s, item == ITEM_TX_PRIO, &sum);
+	case ITEM_FIRMWARE:
+	case ITEM_DRIVER_VERSION:
+		snprintf(text, VALUE_TEXT, "%s",
+			 item == ITEM_FIRMWARE ? p->firmware : p->driver_version);
+		return *text ? CAMP_KNOWN : CAMP_UNKNOWN;
+	case ITEM_GID_INDEX: /* which applications such as NCCL are given */
+		g = port_gid(p, "");
+		snprintf(text, VALUE_TEXT, "no RoCE v2 GID");
+		if (g)
+			snprintf(text, VALUE_TEXT, "%u", g->index);
+		return CAMP_KNOWN;
+	case ITEM_GID_TYPES:
+		survey_gid_types(p, text);
+		return CAMP_KNOWN;
+	default:
+		qos_field_text(&p->qos, item - ITEMS, text, VALUE_TEXT);
+		return qos_has(&p->qos, item - ITEMS) ? CAMP_KNOWN : CAMP_UNKNOWN;
+	}
 }
 
-/* What is compared besides the settings of struct qos. The first rows are the worst. Rows of
- * SURVEY_LEVELS are names for survey_compare_side(). */
-static const struct survey_item {
-	const char *name, *text;
-	enum survey_level level;
-	enum survey_reading (*read)(const struct survey_subject *s, char *text, size_t size);
-} survey_items[] = {
-	{"roce_ports", "number of RoCE ports", SURVEY_HOSTS, survey_read_ports},
-	{"link", "link", SURVEY_DRIVER, survey_read_link},
-	{"link_speed", "link speed", SURVEY_DRIVER, survey_read_speed},
-	{"tx_prio", "main priority sent", SURVEY_SPEED, survey_read_tx_prio},
-	{"rx_prio", "main priority received", SURVEY_SPEED, survey_read_rx_prio},
-	{"tx_side", "bytes sent beside the main priority", SURVEY_LEVELS, NULL},
-	{"rx_side", "bytes received beside the main priority", SURVEY_LEVELS, NULL},
-	{"firmware", "firmware", SURVEY_SPEED, survey_read_firmware},
-	{"driver_version", "driver version", SURVEY_SPEED, survey_read_driver},
-	{"gid_index", "GID index of RoCE v2", SURVEY_SPEED, survey_read_gid_index},
-	{"gid_types", "GID types", SURVEY_SPEED, survey_read_gid_types},
-};
-
-const char *survey_item_text(const char *item)
+static int survey_collect(const struct survey_work *w, unsigned int camp, struct survey_members *m)
 {
-	for (unsigned int i = 0; i < ARRAY_SIZE(survey_items); i++)
-		if (!strcmp(survey_items[i].name, item))
-			return survey_items[i].text;
-	return item;
+	for (unsigned int i = 0; i < w->count; i++)
+		if (w->subject[i].camp == camp && survey_add(m, w->subject[i].at))
+			return -ENOMEM;
+	return 0;
 }
 
-/* One group while it is compared. */
-struct survey_work {
-	struct survey *s;
-	unsigned int group;
-	struct survey_subject *subject; /* of each member */
-	unsigned int count;
-	double *rate; /* room for one per member */
-};
-
-/* Members with equal values, by their places in the group. */
-struct survey_camp {
-	unsigned int first, count;
-};
-
-static int survey_note_unknown(struct survey_work *w, const char *item,
-			       const struct survey_members *members)
+/* Notes an item for the members of CAMP_UNKNOWN. */
+static int survey_note_unknown(struct survey_work *w, const char *item)
 {
+	struct survey_members m = {.list = NULL};
 	struct survey_unknown *u = NULL;
 	const char **name;
 
-	for (unsigned int i = 0; i < w->s->unknown_count && !u; i++) {
+	if (survey_collect(w, CAMP_UNKNOWN, &m)) {
+		free(m.list);
+		return -ENOMEM;
+	}
+	for (unsigned int i = 0; m.count && i < w->s->unknown_count && !u; i++) {
 		struct survey_unknown *other = &w->s->unknown[i];
 
-		if (other->group == w->group && other->members.count == members->count &&
-		    !memcmp(other->members.list, members->list,
-			    members->count * sizeof(*members->list)))
+		if (other->group == w->group && other->members.count == m.count &&
+		    !memcmp(other->members.list, m.list, m.count * sizeof(*m.list)))
 			u = other;
 	}
-	if (!u) {
+	if (u || !m.count) {
+		free(m.list);
+	} else {
 		u = survey_grow(&w->s->unknown, &w->s->unknown_count, sizeof(*u));
-		if (!u)
+		if (!u) {
+			free(m.list);
 			return -ENOMEM;
+		}
 		u->group = w->group;
-		for (unsigned int i = 0; i < members->count; i++)
-			if (survey_add(&u->members, members->list[i]))
-				return -ENOMEM;
+		u->members = m;
 	}
+	if (!u)
+		return 0;
 	name = survey_grow(&u->item, &u->item_count, sizeof(*u->item));
 	if (!name)
 		return -ENOMEM;
@@ -311,8 +310,10 @@ static int survey_note_unknown(struct survey_work *w, const char *item,
 	return 0;
 }
 
-static struct survey_outlier *survey_add_outlier(struct survey_work *w, const char *item,
-						 const char *value, const char *norm)
+/* Reports the members of a camp. norm: NULL where no value leads. NULL on -ENOMEM. */
+static struct survey_outlier *survey_report(struct survey_work *w, const char *item,
+					    unsigned int camp, const char *value,
+					    unsigned int norm_camp, const char *norm)
 {
 	struct survey_outlier *o = survey_grow(&w->s->outlier, &w->s->outlier_count, sizeof(*o));
 
@@ -321,229 +322,159 @@ static struct survey_outlier *survey_add_outlier(struct survey_work *w, const ch
 	o->group = w->group;
 	o->item = item;
 	o->prio = -1;
+	o->tie = !norm;
 	o->value = strdup(value);
 	o->norm = norm ? strdup(norm) : NULL;
-	return o->value && (!norm || o->norm) ? o : NULL;
+	for (unsigned int i = 0; norm && i < w->count; i++)
+		o->norm_count += w->subject[i].camp == norm_camp;
+	return survey_collect(w, camp, &o->members) || !o->value || (norm && !o->norm) ? NULL : o;
 }
 
-/* The item of one comparison: a row of survey_items[], or a field of struct qos. */
-struct survey_what {
-	const struct survey_item *item; /* NULL: the field */
-	enum qos_field_id field;
-};
-
-static enum survey_reading survey_read(const struct survey_work *w, struct survey_what what,
-				       unsigned int i, char *text, size_t size)
+static bool survey_equal(const struct survey_work *w, unsigned int item, unsigned int a,
+			 unsigned int b)
 {
-	const struct survey_subject *s = &w->subject[i];
+	char one[VALUE_TEXT], two[VALUE_TEXT];
 
-	if (what.item)
-		return what.item->read(s, text, size);
-	return qos_has(&s->port->qos, what.field) ? SURVEY_KNOWN : SURVEY_UNKNOWN;
+	if (item >= ITEMS)
+		return qos_field_equal(&w->subject[a].port->qos, &w->subject[b].port->qos,
+				       item - ITEMS);
+	survey_read(&w->subject[a], item, one);
+	survey_read(&w->subject[b], item, two);
+	return !strcmp(one, two);
 }
 
-static bool survey_equal(const struct survey_work *w, struct survey_what what, const char *text,
-			 unsigned int i, unsigned int other)
-{
-	char its[VALUE_TEXT];
-
-	if (!what.item)
-		return qos_field_equal(&w->subject[i].port->qos, &w->subject[other].port->qos,
-				       what.field);
-	survey_read(w, what, other, its, sizeof(its));
-	return !strcmp(text, its);
-}
-
-/* Text of a camp's value; of a DSCP map only what differs from the other camp's. */
-static void survey_value(const struct survey_work *w, struct survey_what what, unsigned int i,
+/* Text of a member's value; of a DSCP map only what differs from the other's. */
+static void survey_value(const struct survey_work *w, unsigned int item, unsigned int i,
 			 unsigned int other, char text[VALUE_TEXT])
 {
 	struct qos its, others;
 
-	if (what.item) {
-		survey_read(w, what, i, text, VALUE_TEXT);
+	survey_read(&w->subject[i], item, text);
+	if (item != ITEMS + QOS_DSCP_PRIO)
 		return;
-	}
 	its = w->subject[i].port->qos;
 	others = w->subject[other].port->qos;
-	if (what.field == QOS_DSCP_PRIO)
-		qos_keep_differing_dscps(&its, &others);
-	qos_field_text(&its, what.field, text, VALUE_TEXT);
+	qos_keep_differing_dscps(&its, &others);
+	qos_field_text(&its, QOS_DSCP_PRIO, text, VALUE_TEXT);
 }
 
 /* Reports each camp but the largest; all of them when two are the largest. */
-static int survey_report_camps(struct survey_work *w, struct survey_what what,
-			       const unsigned int *camp_of, const struct survey_camp *camp,
-			       unsigned int camps)
+static int survey_compare(struct survey_work *w, unsigned int item)
 {
-	unsigned int best = 0;
+	const char *name = item < ITEMS ? survey_items[item].name : qos_fields[item - ITEMS].key;
+	struct survey_group *g = &w->s->group[w->group];
+	struct {
+		unsigned int first, count;
+	} camp[CAMPS_MAX] = {{.count = 0}};
+	char value[VALUE_TEXT], norm[VALUE_TEXT];
+	unsigned int camps = 0, best = 0;
 	bool tie = false;
 
+	for (unsigned int i = 0; i < w->count; i++) {
+		unsigned int c = 0;
+
+		w->subject[i].camp = survey_read(&w->subject[i], item, value);
+		if (w->subject[i].camp != CAMP_KNOWN)
+			continue;
+		while (c < camps && c < CAMPS_MAX - 1 && !survey_equal(w, item, i, camp[c].first))
+			c++;
+		if (!camp[c].count++)
+			camp[camps++].first = i;
+		w->subject[i].camp = c;
+	}
 	for (unsigned int c = 1; c < camps; c++) {
 		tie = camp[c].count == camp[best].count ||
 		      (tie && camp[c].count < camp[best].count);
 		best = camp[c].count > camp[best].count ? c : best;
 	}
-	if (!what.item && camps && !tie)
-		qos_copy_field(&w->s->group[w->group].norm, &w->subject[camp[best].first].port->qos,
-			       what.field);
-	if (what.item && what.item->read == survey_read_tx_prio && camps && !tie)
-		w->s->group[w->group].tx_prio =
-			(int)survey_main_prio(&w->subject[camp[best].first].delta, true);
+	if (camps && !tie && item >= ITEMS)
+		qos_copy_field(&g->norm, &w->subject[camp[best].first].port->qos, item - ITEMS);
+	if (camps && !tie && item == ITEM_TX_PRIO)
+		g->tx_prio = (int)survey_main_prio(&w->subject[camp[best].first].delta, true);
 	for (unsigned int c = 0; camps > 1 && c < camps; c++) {
-		unsigned int other = c == best ? !best : best;
-		char value[VALUE_TEXT], norm[VALUE_TEXT];
-		struct survey_outlier *o;
-
 		if (c == best && !tie)
 			continue;
-		survey_value(w, what, camp[c].first, camp[other].first, value);
-		survey_value(w, what, camp[best].first, camp[c].first, norm);
-		o = survey_add_outlier(w, what.item ? what.item->name : qos_fields[what.field].key,
-				       c == CAMPS_MAX - 1 ? "other values" : value,
-				       tie ? NULL : norm);
-		if (!o)
+		survey_value(w, item, camp[c].first, camp[c == best ? !best : best].first, value);
+		survey_value(w, item, camp[best].first, camp[c].first, norm);
+		if (!survey_report(w, name, c, c == CAMPS_MAX - 1 ? "other values" : value, best,
+				   tie ? NULL : norm))
 			return -ENOMEM;
-		o->tie = tie;
-		o->norm_count = tie ? 0 : camp[best].count;
-		for (unsigned int i = 0; i < w->count; i++)
-			if (camp_of[i] == c && survey_add(&o->members, w->subject[i].at))
-				return -ENOMEM;
 	}
-	return 0;
+	return survey_note_unknown(w, name);
 }
 
-static int survey_compare(struct survey_work *w, struct survey_what what)
-{
-	struct survey_camp camp[CAMPS_MAX] = {{.count = 0}};
-	struct survey_members unknown = {.list = NULL};
-	unsigned int camps = 0, *camp_of = calloc(w->count, sizeof(*camp_of));
-	int err = camp_of ? 0 : -ENOMEM;
-
-	for (unsigned int i = 0; !err && i < w->count; i++) {
-		char text[VALUE_TEXT] = "";
-		enum survey_reading how = survey_read(w, what, i, text, sizeof(text));
-		unsigned int c = 0;
-
-		camp_of[i] = CAMPS_MAX;
-		if (how == SURVEY_UNKNOWN)
-			err = survey_add(&unknown, w->subject[i].at);
-		if (how != SURVEY_KNOWN)
-			continue;
-		while (c < camps && c < CAMPS_MAX - 1 &&
-		       !survey_equal(w, what, text, i, camp[c].first))
-			c++;
-		if (!camp[c].count)
-			camp[camps++].first = i;
-		camp[c].count++;
-		camp_of[i] = c;
-	}
-	if (!err)
-		err = survey_report_camps(w, what, camp_of, camp, camps);
-	if (!err && unknown.count)
-		err = survey_note_unknown(
-			w, what.item ? what.item->name : qos_fields[what.field].key, &unknown);
-	free(unknown.list);
-	free(camp_of);
-	return err;
-}
-
-static bool survey_counts(const struct survey_subject *s, enum metric m, unsigned int prio)
-{
-	return s->delta.when_ns && counters_has(&s->delta, m, prio);
-}
-
-static int survey_rate_order(const void *a, const void *b)
+static int survey_compare_doubles(const void *a, const void *b)
 {
 	double left = *(const double *)a, right = *(const double *)b;
 
 	return (left > right) - (left < right);
 }
 
-static bool survey_exceeds(const struct survey_subject *s, enum metric m, unsigned int prio,
-			   double limit)
+/* Reports members that count although most do not, or many times the median. Traffic differs from
+ * job to job: its volume is compared where most ports are busy. */
+static int survey_compare_counter(struct survey_work *w, enum metric m, unsigned int prio)
 {
-	return s->delta.value[m][prio] && survey_rate(s, m, prio) >= limit;
-}
-
-/* Reports members from this rate on; with limit 0 those that count at all. */
-static int survey_report_counter(struct survey_work *w, enum metric m, unsigned int prio,
-				 double median, double limit)
-{
+	const char *unit = metric_table[m].unit;
+	bool volume = metric_table[m].class == CLASS_VOLUME;
+	int shown_prio = metric_table[m].by_prio ? (int)prio : -1;
+	unsigned int known = 0, none = 0;
 	char value[VALUE_TEXT], norm[VALUE_TEXT] = "none";
 	uint64_t low = UINT64_MAX, high = 0;
 	struct survey_outlier *o;
+	double median;
 
 	for (unsigned int i = 0; i < w->count; i++) {
-		uint64_t its = w->subject[i].delta.value[m][prio];
+		struct survey_subject *s = &w->subject[i];
 
-		if (!survey_counts(&w->subject[i], m, prio) ||
-		    !survey_exceeds(&w->subject[i], m, prio, limit))
+		s->camp = s->delta.when_ns && counters_has(&s->delta, m, prio) ? CAMP_NORM
+									       : CAMP_NONE;
+		if (s->camp == CAMP_NONE)
 			continue;
+		none += !s->delta.value[m][prio];
+		w->rate[known++] = survey_rate(s, (double)s->delta.value[m][prio]);
+	}
+	if (known < 2)
+		return 0;
+	qsort(w->rate, known, sizeof(*w->rate), survey_compare_doubles);
+	median = w->rate[known / 2];
+	if (volume && (median < BUSY_BYTES || strcmp(unit, "bytes")))
+		return 0;
+	if (!volume && 2 * none >= known) {
+		median = 0;
+	} else if (!volume) {
+		struct survey_common *c = survey_grow(&w->s->common, &w->s->common_count,
+						      sizeof(*c));
+
+		if (!c)
+			return -ENOMEM;
+		*c = (struct survey_common){w->group, m, shown_prio, median};
+	}
+	for (unsigned int i = 0; i < w->count; i++) {
+		struct survey_subject *s = &w->subject[i];
+		uint64_t its = s->delta.value[m][prio];
+
+		if (s->camp == CAMP_NONE || !its ||
+		    survey_rate(s, (double)its) < median * SURVEY_RATIO)
+			continue;
+		s->camp = CAMP_OUTLIERS;
 		low = its < low ? its : low;
 		high = larger(high, its);
 	}
 	if (!high)
 		return 0;
+	snprintf(value, sizeof(value), "%llu to %llu %s", (count_t)low, (count_t)high, unit);
 	if (low == high)
-		snprintf(value, sizeof(value), "%llu %s", (count_t)low, metric_table[m].unit);
-	else
-		snprintf(value, sizeof(value), "%llu to %llu %s", (count_t)low, (count_t)high,
-			 metric_table[m].unit);
-	if (limit > 0)
-		snprintf(norm, sizeof(norm), "median %.3g %s/s", median, metric_table[m].unit);
-	o = survey_add_outlier(w, metric_table[m].name, value, norm);
+		snprintf(value, sizeof(value), "%llu %s", (count_t)low, unit);
+	if (median > 0)
+		snprintf(norm, sizeof(norm), "median %.3g %s/s", median, unit);
+	o = survey_report(w, metric_table[m].name, CAMP_OUTLIERS, value, CAMP_NORM, norm);
 	if (!o)
 		return -ENOMEM;
 	o->counter = true;
 	o->low = low;
 	o->high = high;
-	o->prio = metric_table[m].by_prio ? (int)prio : -1;
-	for (unsigned int i = 0; i < w->count; i++) {
-		if (!survey_counts(&w->subject[i], m, prio))
-			continue;
-		if (!survey_exceeds(&w->subject[i], m, prio, limit))
-			o->norm_count++;
-		else if (survey_add(&o->members, w->subject[i].at))
-			return -ENOMEM;
-	}
+	o->prio = shown_prio;
 	return 0;
-}
-
-/* Traffic differs from job to job: its volume is compared where most ports are busy. */
-static int survey_compare_counter(struct survey_work *w, enum metric m, unsigned int prio)
-{
-	bool volume = metric_table[m].class == CLASS_VOLUME;
-	unsigned int known = 0, none = 0;
-	struct survey_common *common;
-	double median;
-
-	for (unsigned int i = 0; i < w->count; i++) {
-		if (!survey_counts(&w->subject[i], m, prio))
-			continue;
-		w->rate[known] = survey_rate(&w->subject[i], m, prio);
-		none += w->rate[known++] <= 0;
-	}
-	if (known < 2)
-		return 0;
-	qsort(w->rate, known, sizeof(*w->rate), survey_rate_order);
-	median = w->rate[known / 2];
-	if (volume)
-		return median < BUSY_BYTES || strcmp(metric_table[m].unit, "bytes")
-			       ? 0
-			       : survey_report_counter(w, m, prio, median, median * SURVEY_RATIO);
-	if (2 * none >= known)
-		return survey_report_counter(w, m, prio, 0, 0);
-	common = survey_grow(&w->s->common, &w->s->common_count, sizeof(*common));
-	if (!common)
-		return -ENOMEM;
-	*common = (struct survey_common){
-		.group = w->group,
-		.metric = m,
-		.prio = metric_table[m].by_prio ? (int)prio : -1,
-		.median = median,
-	};
-	return survey_report_counter(w, m, prio, median, median * SURVEY_RATIO);
 }
 
 /* Pauses are counted as frames, as times and as a duration: one of them says it. */
@@ -556,58 +487,46 @@ static bool survey_is_repeated(const struct survey_work *w, enum metric m)
 	       (m == METRIC_PFC_TX_PAUSE_US && has[METRIC_PFC_TX_FRAMES]);
 }
 
-/* Percent of a port's bytes that are of this priority; -1 for an idle port. */
-static double survey_share(const struct survey_subject *s, bool sent, unsigned int prio)
-{
-	enum metric m = survey_traffic(&s->delta, sent);
-	char text[VALUE_TEXT];
-	double sum = 0;
-
-	if (survey_read_prio(s, sent, text, sizeof(text)) != SURVEY_KNOWN)
-		return -1;
-	for (unsigned int i = 0; i < QOS_PRIOS; i++)
-		sum += (double)s->delta.value[m][i];
-	return (double)s->delta.value[m][prio] * 100 / sum;
-}
-
 /* A part of the bytes, such as those of one job, can be of a priority that most do not use. Reports
  * ports for which it is not the main one. */
 static int survey_compare_side(struct survey_work *w, bool sent, unsigned int prio)
 {
-	unsigned int users = 0, busy = 0;
-	struct survey_members odd = {.list = NULL};
+	unsigned int users = 0, busy = 0, odd = 0;
 	double low = 100, high = 0;
 	struct survey_outlier *o;
 	char value[32], norm[32];
-	int err = 0;
 
-	for (unsigned int i = 0; i < w->count && !err; i++) {
-		double share = survey_share(&w->subject[i], sent, prio);
+	for (unsigned int i = 0; i < w->count; i++) {
+		struct survey_subject *s = &w->subject[i];
+		double sum, share;
 
-		busy += share >= 0;
-		users += share >= SIDE_PERCENT;
-		if (share < SIDE_PERCENT || survey_main_prio(&w->subject[i].delta, sent) == prio)
+		s->camp = survey_sum_traffic(s, sent, &sum);
+		if (s->camp != CAMP_KNOWN)
 			continue;
+		busy++;
+		share = (double)s->delta.value[survey_traffic(&s->delta, sent)][prio] * 100 / sum;
+		if (share < SIDE_PERCENT)
+			continue;
+		users++;
+		s->camp = CAMP_OTHER_USERS;
+		if (survey_main_prio(&s->delta, sent) == prio)
+			continue;
+		odd++;
+		s->camp = CAMP_OUTLIERS;
 		low = share < low ? share : low;
 		high = share > high ? share : high;
-		err = survey_add(&odd, w->subject[i].at);
 	}
-	if (err || !odd.count || 2 * users >= busy) {
-		free(odd.list);
-		return err;
-	}
+	if (!odd || 2 * users >= busy)
+		return 0;
 	snprintf(value, sizeof(value), "%.0f to %.0f %%", low, high);
-	if (odd.count == 1)
+	if (odd == 1)
 		snprintf(value, sizeof(value), "%.0f %%", low);
 	snprintf(norm, sizeof(norm), "less than %d %%", SIDE_PERCENT);
-	o = survey_add_outlier(w, sent ? "tx_side" : "rx_side", value, norm);
-	if (!o) {
-		free(odd.list);
+	o = survey_report(w, survey_items[sent ? ITEM_TX_SIDE : ITEM_RX_SIDE].name, CAMP_OUTLIERS,
+			  value, CAMP_NORM, norm);
+	if (!o)
 		return -ENOMEM;
-	}
-	o->members = odd;
 	o->prio = (int)prio;
-	o->norm_count = busy - users;
 	return 0;
 }
 
@@ -623,14 +542,6 @@ static const struct survey_subject_of_counters {
 	{"cnps", 1u << CLASS_CNP},
 };
 
-static bool survey_counts_any(const struct survey_subject *s, unsigned int classes)
-{
-	for (unsigned int m = 0; m < METRIC_COUNT; m++)
-		if (classes >> metric_table[m].class & 1 && s->delta.when_ns && s->delta.has[m])
-			return true;
-	return false;
-}
-
 static int survey_compare_counters(struct survey_work *w)
 {
 	int err = 0;
@@ -643,14 +554,16 @@ static int survey_compare_counters(struct survey_work *w)
 			if (!survey_is_repeated(w, m))
 				err = survey_compare_counter(w, m, prio);
 	for (unsigned int c = 0; c < ARRAY_SIZE(survey_counters) && !err; c++) {
-		struct survey_members unknown = {.list = NULL};
+		for (unsigned int i = 0; i < w->count; i++) {
+			struct survey_subject *s = &w->subject[i];
 
-		for (unsigned int i = 0; i < w->count && !err; i++)
-			if (!survey_counts_any(&w->subject[i], survey_counters[c].classes))
-				err = survey_add(&unknown, w->subject[i].at);
-		if (!err && unknown.count)
-			err = survey_note_unknown(w, survey_counters[c].name, &unknown);
-		free(unknown.list);
+			s->camp = CAMP_UNKNOWN;
+			for (unsigned int m = 0; m < METRIC_COUNT && s->delta.when_ns; m++)
+				if (survey_counters[c].classes >> metric_table[m].class & 1 &&
+				    s->delta.has[m])
+					s->camp = CAMP_KNOWN;
+		}
+		err = survey_note_unknown(w, survey_counters[c].name);
 	}
 	return err;
 }
@@ -661,8 +574,8 @@ static void survey_set_subject(const struct run *r, struct survey_member at,
 	const struct run_host *h = &r->host[at.host];
 	const struct port *before;
 
-	s->r = r;
 	s->at = at;
+	s->snap = survey_snapshot(r, at.host);
 	if (at.port == SURVEY_HOST)
 		return;
 	s->port = survey_port(r, at);
@@ -671,7 +584,7 @@ static void survey_set_subject(const struct run *r, struct survey_member at,
 		counters_delta(&before->counters, &s->port->counters, &s->delta, NULL);
 }
 
-static int survey_compare_group(const struct run *r, struct survey *s, unsigned int group)
+static int survey_compare_group(struct survey *s, unsigned int group)
 {
 	const struct survey_group *g = &s->group[group];
 	struct survey_work w = {.s = s, .group = group, .count = g->members.count};
@@ -682,12 +595,10 @@ static int survey_compare_group(const struct run *r, struct survey *s, unsigned 
 	if (!w.subject || !w.rate)
 		err = -ENOMEM;
 	for (unsigned int i = 0; !err && i < w.count; i++)
-		survey_set_subject(r, g->members.list[i], &w.subject[i]);
-	for (unsigned int i = 0; !err && i < ARRAY_SIZE(survey_items); i++)
-		if (survey_items[i].level == g->level)
-			err = survey_compare(&w, (struct survey_what){.item = &survey_items[i]});
-	for (int id = 0; !err && g->level == SURVEY_SPEED && id < QOS_FIELD_COUNT; id++)
-		err = survey_compare(&w, (struct survey_what){.field = id});
+		survey_set_subject(s->r, g->members.list[i], &w.subject[i]);
+	for (unsigned int i = 0; !err && i < ITEMS + QOS_FIELD_COUNT; i++)
+		if (g->level == (i < ITEMS ? survey_items[i].level : SURVEY_SPEED))
+			err = survey_compare(&w, i);
 	if (!err && g->level == SURVEY_SPEED)
 		err = survey_compare_counters(&w);
 	free(w.rate);
@@ -700,53 +611,62 @@ static const char *survey_driver(const struct port *p)
 	return p->driver[0] ? p->driver : p->rdma_driver;
 }
 
-static bool survey_belongs(const struct survey_group *g, enum survey_level level,
-			   const struct port *p, unsigned int rail)
-{
-	if (g->level != level || level == SURVEY_HOSTS)
-		return g->level == level;
-	return g->rail == rail && g->port->kind == p->kind &&
-	       !strcmp(survey_driver(g->port), survey_driver(p)) &&
-	       (level == SURVEY_DRIVER || g->port->speed_mbps == p->speed_mbps);
-}
-
+/* Adds a port, or NULL for a host, to its group of a level. */
 static int survey_sort_member(struct survey *s, enum survey_level level, const struct port *p,
 			      unsigned int rail, struct survey_member at)
 {
 	struct survey_group *g = NULL;
 
-	for (unsigned int i = 0; i < s->group_count && !g; i++)
-		if (survey_belongs(&s->group[i], level, p, rail))
-			g = &s->group[i];
-	if (!g) {
-		g = survey_grow(&s->group, &s->group_count, sizeof(*g));
-		if (!g)
-			return -ENOMEM;
-		*g = (struct survey_group){.level = level, .port = p, .rail = rail, .tx_prio = -1};
+	for (unsigned int i = 0; i < s->group_count; i++) {
+		g = &s->group[i];
+		if (g->level == level &&
+		    (!p || (g->rail == rail && g->port->kind == p->kind &&
+			    !strcmp(survey_driver(g->port), survey_driver(p)) &&
+			    (level == SURVEY_DRIVER || g->port->speed_mbps == p->speed_mbps))))
+			return survey_add(&g->members, at);
 	}
+	g = survey_grow(&s->group, &s->group_count, sizeof(*g));
+	if (!g)
+		return -ENOMEM;
+	*g = (struct survey_group){.level = level, .port = p, .rail = rail, .tx_prio = -1};
+	s->speed_groups += level == SURVEY_SPEED;
 	return survey_add(&g->members, at);
 }
 
-static int survey_sort_host(const struct run *r, struct survey *s, unsigned int host)
+static int survey_sort_host(struct survey *s, unsigned int host)
 {
-	const struct snapshot *snap = survey_snapshot(r, host);
+	const struct snapshot *snap = survey_snapshot(s->r, host);
+	struct survey_member at = {host, SURVEY_HOST};
 	const struct port **ports = NULL;
 	unsigned int count;
-	int err = survey_sort_member(s, SURVEY_HOSTS, NULL, 0,
-				     (struct survey_member){host, SURVEY_HOST});
+	int err = survey_sort_member(s, SURVEY_HOSTS, NULL, 0, at);
 
 	s->answered++;
 	s->unprivileged += !snap->privileged;
 	if (!err)
 		err = survey_sort_ports(snap, &ports, &count);
 	for (unsigned int rail = 0; !err && rail < count; rail++) {
-		struct survey_member at = {host, (unsigned int)(ports[rail] - snap->port)};
-
+		at.port = (unsigned int)(ports[rail] - snap->port);
 		s->port_count++;
-		for (int level = SURVEY_DRIVER; !err && level < SURVEY_LEVELS; level++)
-			err = survey_sort_member(s, level, ports[rail], rail, at);
+		err = survey_sort_member(s, SURVEY_DRIVER, ports[rail], rail, at);
+		if (!err)
+			err = survey_sort_member(s, SURVEY_SPEED, ports[rail], rail, at);
 	}
 	free(ports);
+	return err;
+}
+
+/* Makes the node set of the hosts of these members. */
+static int survey_fold(const struct survey *s, struct survey_members *m)
+{
+	const char **names = calloc(m->count + 1, sizeof(*names));
+	int err = names ? 0 : -ENOMEM;
+
+	for (unsigned int i = 0; !err && i < m->count; i++)
+		names[i] = s->r->host[m->list[i].host].name;
+	if (!err)
+		err = nodeset_fold(names, m->count, &m->hosts);
+	free(names);
 	return err;
 }
 
@@ -754,18 +674,30 @@ int survey_make(const struct run *r, struct survey *s)
 {
 	int err = 0;
 
-	memset(s, 0, sizeof(*s));
+	*s = (struct survey){.r = r};
 	for (unsigned int i = 0; !err && i < r->host_count; i++) {
 		s->lost += survey_host_lost(&r->host[i]);
 		if (survey_snapshot(r, i))
-			err = survey_sort_host(r, s, i);
+			err = survey_sort_host(s, i);
 	}
 	for (unsigned int g = 0; !err && g < s->group_count; g++) {
 		s->compared = s->compared ||
 			      (s->group[g].level == SURVEY_SPEED && s->group[g].members.count > 1);
-		err = survey_compare_group(r, s, g);
+		err = survey_compare_group(s, g);
+		if (!err)
+			err = survey_fold(s, &s->group[g].members);
 	}
+	for (unsigned int i = 0; !err && i < s->outlier_count; i++)
+		err = survey_fold(s, &s->outlier[i].members);
+	for (unsigned int i = 0; !err && i < s->unknown_count; i++)
+		err = survey_fold(s, &s->unknown[i].members);
 	return err;
+}
+
+static void survey_clear_members(struct survey_members *m)
+{
+	free(m->list);
+	free(m->hosts);
 }
 
 void survey_clear(struct survey *s)
@@ -773,14 +705,14 @@ void survey_clear(struct survey *s)
 	if (!s)
 		return;
 	for (unsigned int i = 0; i < s->group_count; i++)
-		free(s->group[i].members.list);
+		survey_clear_members(&s->group[i].members);
 	for (unsigned int i = 0; i < s->outlier_count; i++) {
-		free(s->outlier[i].members.list);
+		survey_clear_members(&s->outlier[i].members);
 		free(s->outlier[i].value);
 		free(s->outlier[i].norm);
 	}
 	for (unsigned int i = 0; i < s->unknown_count; i++) {
-		free(s->unknown[i].members.list);
+		survey_clear_members(&s->unknown[i].members);
 		free(s->unknown[i].item);
 	}
 	free(s->group);

@@ -4,7 +4,7 @@
  * driver, kind, link speed and place in the host are a group, and the value that most of them have
  * is the norm. Counters are the difference of two snapshots. Pure.
  *
- * To compare another value of a port, add a row in survey_items[].
+ * To compare another value of a port, add a row in survey_items[] and its case in survey_read().
  */
 #ifndef REPORTS_SURVEY_COMPARE_H
 #define REPORTS_SURVEY_COMPARE_H
@@ -23,6 +23,7 @@ struct survey_member {
 struct survey_members {
 	struct survey_member *list; /* owned; in the order of the run */
 	unsigned int count;
+	char *hosts; /* owned; a node set */
 };
 
 enum survey_level {
@@ -71,6 +72,8 @@ struct survey_unknown {
 };
 
 struct survey {
+	const struct run *r;	    /* borrowed */
+	unsigned int interval_ms;   /* between the readings; set by the caller, for its report */
 	struct survey_group *group; /* owned, as all lists */
 	unsigned int group_count;
 	struct survey_outlier *outlier;
@@ -83,7 +86,8 @@ struct survey {
 	unsigned int lost;	   /* hosts without one of the two */
 	unsigned int unprivileged; /* hosts whose agent may not read all settings */
 	unsigned int port_count;
-	bool compared; /* some group has two ports or more */
+	unsigned int speed_groups; /* groups of SURVEY_SPEED */
+	bool compared;		   /* some of these has two ports or more */
 };
 
 /* Compares the hosts of a run by their snapshots `after`, else `before`. The run must outlive the
