@@ -28,51 +28,46 @@ struct draft {
 	unsigned int count;
 };
 
-/* Prints 'text', as YAML. */
-static void draft_print_quoted(FILE *out, const char *text)
-{
-	putc('\'', out);
-	for (const char *c = text; *c; c++) {
-		if (*c == '\'')
-			putc('\'', out);
-		putc(*c, out);
-	}
-	putc('\'', out);
-}
-
 static void draft_print_key(FILE *out, const char *key, const char *text)
 {
-	fprintf(out, "%s: ", key);
-	draft_print_quoted(out, text);
-	putc('\n', out);
+	fprintf(out, "%s: '", key);
+	for (const char *c = text; *c; c++)
+		fprintf(out, "%s%c", *c == '\'' ? "'" : "", *c);
+	fputs("'\n", out);
 }
 
-/* Prints what follows the name of a host: its target, and its ports by rail. */
-static int draft_print_entry(FILE *out, const struct fabric_host *host, const struct snapshot *s,
-			     unsigned int *printed)
+/* Makes what follows the name of a host: its target, and its ports by rail. NULL without ports. */
+static int draft_make_entry(const struct fabric_host *host, const struct snapshot *s, char **entry)
 {
-	int prefix = (int)(strlen(host->target) - strlen(host->name));
+	int prefix = (int)(strlen(host->target) - strlen(host->name)), err;
 	const struct port **port;
-	unsigned int count;
-	int err = survey_sort_ports(s, &port, &count);
+	unsigned int count, printed = 0;
+	size_t size;
+	FILE *out = open_memstream(entry, &size);
 
-	if (err)
-		return err;
+	if (!out)
+		return -ENOMEM;
+	err = survey_sort_ports(s, &port, &count);
 	if (prefix)
 		fprintf(out, ", target: '%.*s{name}'", prefix, host->target);
 	fputs(", ports: [", out);
-	for (unsigned int rail = 0; rail < count; rail++) {
+	for (unsigned int rail = 0; !err && rail < count; rail++) {
 		const char *netdev = port[rail]->netdev;
 
 		/* Two ports of one netdev are neighbours by name. */
 		if (!schema_name_ok(netdev) || (rail && !strcmp(netdev, port[rail - 1]->netdev)))
 			continue;
-		fprintf(out, "%s{interface: '%s', rail: %u}", *printed ? ", " : "", netdev, rail);
-		++*printed;
+		fprintf(out, "%s{interface: '%s', rail: %u}", printed++ ? ", " : "", netdev, rail);
 	}
 	fputs("]", out);
-	free(port);
-	return 0;
+	if (!err)
+		free(port);
+	err = fclose(out) || err ? -ENOMEM : 0;
+	if (err || !printed) {
+		free(*entry);
+		*entry = NULL;
+	}
+	return err;
 }
 
 static void draft_clear(struct draft *d)
@@ -97,28 +92,13 @@ static int draft_make(const struct fabric *f, const struct run *r, struct draft 
 	if (!d->host)
 		return -ENOMEM;
 	for (unsigned int i = 0; i < r->host_count; i++) {
-		const struct snapshot *snap = survey_snapshot(r, i);
 		struct draft_host *h = &d->host[d->count];
-		unsigned int ports = 0;
-		size_t size;
-		int err;
-		FILE *out;
 
-		if (!snap)
-			continue;
-		out = open_memstream(&h->entry, &size);
-		if (!out)
-			return -ENOMEM;
 		h->name = r->host[i].name;
-		d->count++;
-		err = draft_print_entry(out, &f->host[i], snap, &ports);
-		if (fclose(out) || err)
+		if (survey_snapshot(r, i) &&
+		    draft_make_entry(&f->host[i], survey_snapshot(r, i), &h->entry))
 			return -ENOMEM;
-		if (ports)
-			continue;
-		d->count--;
-		free(h->entry);
-		h->entry = NULL;
+		d->count += h->entry != NULL;
 	}
 	qsort(d->host, d->count, sizeof(*d->host), draft_order);
 	return 0;
@@ -171,20 +151,6 @@ static int draft_print_fabric(const struct fabric *f, const struct draft *d, FIL
 	return err ? err_sys(e, err, "draft") : 0;
 }
 
-/* The group of most ports. */
-static const struct survey_group *draft_largest(const struct survey *s)
-{
-	const struct survey_group *best = NULL;
-
-	for (unsigned int i = 0; i < s->group_count; i++) {
-		const struct survey_group *g = &s->group[i];
-
-		if (g->level == SURVEY_SPEED && (!best || g->members.count > best->members.count))
-			best = g;
-	}
-	return best;
-}
-
 /* Notes the settings in which most ports of another group differ: one profile cannot hold both. */
 static void draft_print_difference(const struct survey_group *g, const struct survey_group *other,
 				   FILE *out)
@@ -205,10 +171,15 @@ static void draft_print_difference(const struct survey_group *g, const struct su
 	putc('\n', out);
 }
 
+/* Prints the settings of the group of most ports. */
 static int draft_print_profile(const struct survey *s, FILE *out, struct err *e)
 {
-	const struct survey_group *g = draft_largest(s);
+	const struct survey_group *g = NULL;
 
+	for (unsigned int i = 0; i < s->group_count; i++)
+		if (s->group[i].level == SURVEY_SPEED &&
+		    (!g || s->group[i].members.count > g->members.count))
+			g = &s->group[i];
 	fprintf(out,
 		"# Draft by rocecheck survey: the settings that most of %u ports have (rail %u, %g "
 		"Gb/s).\n# It states how the ports are set, not how they should be set.\n",
