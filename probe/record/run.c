@@ -182,11 +182,6 @@ static int run_save_snapshots(const struct run *r, const struct folder *folder, 
 	return err;
 }
 
-int run_save_record(const struct run *r, const struct folder *folder, struct err *e)
-{
-	return json_file_save_in(run_to_json(r), folder, "run.json", e);
-}
-
 int run_save(const struct run *r, const struct folder *folder, struct err *e)
 {
 	int err = run_save_snapshots(r, folder, e);
