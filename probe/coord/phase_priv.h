@@ -144,8 +144,38 @@ void phase_prepare_specs(struct coordinator *c, const struct run_pair *p,
 			 struct destinations place[SIDES], struct load_flow *f,
 			 struct traffic_spec spec[SIDES]);
 
-/* Reads the result of one end of a pair from its last reply, which is returned; NULL when the flow
- * failed. */
-const json_t *phase_read_result(struct run_pair *p, struct load_flow *f, enum run_side side);
+/* One round: pairs that run at once. */
+struct phase_round {
+	struct load load;
+	struct destinations (*place)[SIDES]; /* owned; of each flow, as the next */
+	unsigned int *pair;		     /* owned; index in run.pair[] */
+	struct traffic_spec spec[SIDES];     /* of a pair while it is prepared */
+};
+
+/* How a phase loads the pairs of a round. */
+struct phase_load {
+	/* Changes the specs of phase_prepare_specs(). */
+	void (*adjust)(struct coordinator *c, struct run_pair *p, struct traffic_spec spec[SIDES]);
+	void (*run)(struct coordinator *c, struct phase_round *r);
+	/* Reads more of a client's result; may fail the flow. NULL = no more. */
+	void (*read)(struct run_pair *p, struct load_flow *f, const json_t *result);
+	void (*report)(struct coordinator *c, const struct run_pair *p);
+};
+
+/* Room for so many flows. -ENOMEM. The caller calls phase_round_free() in any case. */
+int phase_round_open(struct coordinator *c, unsigned int most, struct phase_round *r);
+void phase_round_free(struct phase_round *r);
+
+/* Appends a pair to the run and to the round: *p between the ports of a pair of the schedule.
+ * -ENOMEM. */
+int phase_round_add(struct coordinator *c, struct phase_round *r, const struct phase_ports *ports,
+		    const struct schedule_pair *at, const struct run_pair *p);
+
+/* The pair of a flow, until the next is added. */
+struct run_pair *phase_round_pair(const struct coordinator *c, const struct phase_round *r,
+				  unsigned int flow);
+
+/* Runs the pairs of the round, stores and reports their results, and empties it. */
+void phase_round_run(struct coordinator *c, struct phase_round *r, const struct phase_load *kind);
 
 #endif

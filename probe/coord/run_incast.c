@@ -24,59 +24,6 @@
 #define LOAD_PAUSE_S   1.0 /* to open, connect and close the flows of a round */
 #define NO_READING     READ_COUNT
 
-/* One round: all groups at once. */
-struct incast_round {
-	struct load load;
-	struct destinations (*place)[SIDES]; /* of each flow, as the next ones */
-	unsigned int *pair;		     /* index in run.pair[] */
-	const struct run_pair **ends;	     /* while the load runs */
-	struct traffic_spec spec[SIDES];     /* of a pair while it is prepared */
-	unsigned int most;
-};
-
-static void incast_free_round(struct incast_round *r)
-{
-	free(r->load.flow);
-	free(r->place);
-	free(r->pair);
-	free(r->ends);
-}
-
-/* Room for so many flows at once: of each port one, and a canary of each group.
- */
-static int incast_open_round(struct coordinator *c, unsigned int count, struct incast_round *r)
-{
-	*r = (struct incast_round){.load = {.loop = c->s.loop}, .most = 2 * count};
-	r->load.flow = calloc(r->most + 1, sizeof(*r->load.flow));
-	r->place = calloc(r->most + 1, sizeof(*r->place));
-	r->pair = calloc(r->most + 1, sizeof(*r->pair));
-	r->ends = calloc(r->most + 1, sizeof(*r->ends));
-	if (r->load.flow && r->place && r->pair && r->ends)
-		return 0;
-	incast_free_round(r);
-	return -ENOMEM;
-}
-
-/* Adds a pair to the record and to the round. */
-static int incast_add_pair(struct coordinator *c, struct incast_round *r, const struct run_pair *p)
-{
-	struct run *run = c->s.r;
-	struct run_pair *list = realloc(run->pair, (run->pair_count + 1) * sizeof(*list));
-
-	if (!list)
-		return -ENOMEM;
-	run->pair = list;
-	list[run->pair_count] = *p;
-	r->pair[r->load.count++] = run->pair_count++;
-	return 0;
-}
-
-static struct run_pair *incast_pair(struct coordinator *c, const struct incast_round *r,
-				    unsigned int flow)
-{
-	return &c->s.r->pair[r->pair[flow]];
-}
-
 /* The priority of another class: a lossy one or, for a canary, rather a
  * lossless one that the incast leaves alone. -1 without one. */
 static int incast_other_prio(const struct fabric *f, bool canary)
@@ -125,40 +72,17 @@ static void incast_set_spec(const struct coordinator *c, const struct run_pair *
 }
 
 /* RoCE's class is marked as an application on that host would mark it. */
-static void incast_prepare(struct coordinator *c, struct incast_round *r, unsigned int flow)
+static void incast_adjust(struct coordinator *c, struct run_pair *p,
+			  struct traffic_spec spec[SIDES])
 {
-	struct run_pair *p = incast_pair(c, r, flow);
-	struct load_flow *f = &r->load.flow[flow];
 	int tos = profile_prio_tos(&c->f->profile, p->prio);
 	bool roce = profile_roce_prio(&c->f->profile) == p->prio;
-	const struct run_port *port[SIDES] = {
-		&c->s.r->host[p->client_host].port[p->client_port],
-		&c->s.r->host[p->server_host].port[p->server_port],
-	};
-
-	phase_prepare_specs(c, p, r->place[flow], f, r->spec);
-	for (unsigned int i = 0; i < SIDES && !f->failed; i++) {
-		uint8_t own = roce ? r->spec[i].class[0].tos : (uint8_t)tos;
-
-		incast_set_spec(c, p, &r->spec[i], own, port[i]->soft);
-		*(i == SIDE_CLIENT ? &p->client_tos : &p->server_tos) = own;
-	}
-	if (f->failed)
-		return;
-	if (run_tcp_alloc(p, r->spec->tcp, r->spec->tcp_count)) {
-		struct err e;
-
-		err_sys(&e, -ENOMEM, "incast");
-		load_fail(f, SIDE_CLIENT, &e);
-		return;
-	}
 	/* Both ends have the same number of queue pairs. */
-	for (unsigned int i = 0; i < SIDES; i++) {
-		if (port[!i]->soft)
-			r->spec[i].class[0].qps = 1;
-		f->end[i].spec = traffic_spec_to_json(&r->spec[i]);
-	}
-	f->duration_ms = r->spec->duration_ms;
+	bool soft = c->s.r->host[p->client_host].port[p->client_port].soft ||
+		    c->s.r->host[p->server_host].port[p->server_port].soft;
+
+	for (unsigned int i = 0; i < SIDES; i++)
+		incast_set_spec(c, p, &spec[i], roce ? spec[i].class[0].tos : (uint8_t)tos, soft);
 }
 
 /* Reads what the client of a pair has more than its result. */
@@ -204,17 +128,17 @@ static void incast_report_pair(struct coordinator *c, const struct run_pair *p)
 			       (unsigned long long)p->losses);
 }
 
-/* Runs the load beside the breaker; without memory for a breaker, not at all.
- */
-static void incast_run_load(struct coordinator *c, struct incast_round *r)
+/* Runs the load beside the breaker; without memory for a breaker, not at all. */
+static void incast_run_load(struct coordinator *c, struct phase_round *r)
 {
 	struct load *l = &r->load;
-	struct breaker b;
+	const struct run_pair **ends = calloc(l->count + 1, sizeof(*ends));
+	struct breaker b = {.s = &c->s};
 	struct err e;
 
-	for (unsigned int i = 0; i < l->count; i++)
-		r->ends[i] = incast_pair(c, r, i);
-	if (!breaker_start(&b, &c->s, r->ends, l->count)) {
+	for (unsigned int i = 0; ends && i < l->count; i++)
+		ends[i] = phase_round_pair(c, r, i);
+	if (ends && !breaker_start(&b, &c->s, ends, l->count)) {
 		load_run(l);
 	} else {
 		err_sys(&e, -ENOMEM, "incast");
@@ -222,62 +146,29 @@ static void incast_run_load(struct coordinator *c, struct incast_round *r)
 			load_fail(&l->flow[i], SIDE_CLIENT, &e);
 	}
 	breaker_stop(&b);
+	free(ends);
 }
 
-/* Runs the flows that were added to the round, and empties it. */
-static void incast_run_round(struct coordinator *c, struct incast_round *r)
-{
-	struct load *l = &r->load;
+static const struct phase_load incast_load = {.adjust = incast_adjust,
+					      .run = incast_run_load,
+					      .read = incast_read_class,
+					      .report = incast_report_pair};
 
-	memset(l->flow, 0, l->count * sizeof(*l->flow));
-	for (unsigned int i = 0; i < l->count; i++)
-		incast_prepare(c, r, i);
-	load_open(l, "traffic_open");
-	load_connect(l);
-	incast_run_load(c, r);
-	for (unsigned int i = 0; i < l->count; i++) {
-		struct run_pair *p = incast_pair(c, r, i);
-		struct load_flow *f = &l->flow[i];
-		const json_t *result = phase_read_result(p, f, SIDE_CLIENT);
-
-		if (result)
-			incast_read_class(p, f, result);
-		phase_read_result(p, f, SIDE_SERVER);
-	}
-	load_close(l);
-	for (unsigned int i = 0; i < l->count; i++) {
-		struct run_pair *p = incast_pair(c, r, i);
-
-		p->ran = !l->flow[i].failed;
-		if (!p->ran)
-			agent_error_text(&l->flow[i].e, p->error, sizeof(p->error));
-		incast_report_pair(c, p);
-	}
-	l->count = 0;
-}
-
-static void incast_add_flow(struct coordinator *c, struct incast_round *r,
-			    const struct phase_ports *ports, unsigned int client,
-			    unsigned int server, enum run_phase phase, uint8_t prio)
+static void incast_add_flow(struct coordinator *c, struct phase_round *r,
+			    const struct phase_ports *ports, const struct schedule_pair *at,
+			    enum run_phase phase, uint8_t prio)
 {
 	bool canary = phase == PHASE_CANARY || phase == PHASE_CANARY_BESIDE;
 	const struct run_pair p = {
-		.client_host = ports->list[client].host,
-		.client_port = ports->port[client],
-		.server_host = ports->list[server].host,
-		.server_port = ports->port[server],
-		.verb = canary ? TRAFFIC_SEND : TRAFFIC_WRITE,
-		.phase = phase,
-		.prio = prio,
-	};
+		.verb = canary ? TRAFFIC_SEND : TRAFFIC_WRITE, .phase = phase, .prio = prio};
 
-	if (incast_add_pair(c, r, &p))
+	if (phase_round_add(c, r, ports, at, &p))
 		session_report(&c->s, "out of memory: a pair is left out");
 }
 
 /* Adds a canary between the first two hosts that send to one server: it shares
  * their links, and not the link that is full. */
-static void incast_add_canaries(struct coordinator *c, struct incast_round *r,
+static void incast_add_canaries(struct coordinator *c, struct phase_round *r,
 				const struct phase_ports *ports, const struct schedule *s,
 				enum run_phase phase, int prio)
 {
@@ -290,26 +181,27 @@ static void incast_add_canaries(struct coordinator *c, struct incast_round *r,
 		    ports->list[a->client].host == ports->list[b->client].host)
 			continue;
 		last = a->server;
-		incast_add_flow(c, r, ports, a->client, b->client, phase, (uint8_t)prio);
+		incast_add_flow(c, r, ports,
+				&(struct schedule_pair){.server = b->client, .client = a->client},
+				phase, (uint8_t)prio);
 	}
 }
 
 /* Runs all rounds of an incast of a rail; canary: its priority, or -1. */
-static void incast_run_rounds(struct coordinator *c, struct incast_round *r,
+static void incast_run_rounds(struct coordinator *c, struct phase_round *r,
 			      const struct phase_ports *ports, struct schedule *s,
 			      enum run_phase phase, unsigned int prio, int canary)
 {
 	while (!session_stopped(&c->s) && schedule_next(s)) {
 		if (phase == PHASE_INCAST && canary >= 0) {
 			incast_add_canaries(c, r, ports, s, PHASE_CANARY, canary);
-			incast_run_round(c, r);
+			phase_round_run(c, r, &incast_load);
 		}
 		for (unsigned int i = 0; i < s->pair_count; i++)
-			incast_add_flow(c, r, ports, s->pair[i].client, s->pair[i].server, phase,
-					(uint8_t)prio);
+			incast_add_flow(c, r, ports, &s->pair[i], phase, (uint8_t)prio);
 		if (phase == PHASE_INCAST)
 			incast_add_canaries(c, r, ports, s, PHASE_CANARY_BESIDE, canary);
-		incast_run_round(c, r);
+		phase_round_run(c, r, &incast_load);
 		session_count_round(&c->s);
 	}
 	schedule_rewind(s);
@@ -339,12 +231,12 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 	};
 	int canary = phase == PHASE_INCAST ? incast_other_prio(c->f, true) : -1;
 	struct phase_ports ports = {0};
-	struct incast_round r = {0};
+	struct phase_round r = {0};
 	struct schedule s = {0};
 	int err = incast_open_schedule(c, number, &ports, &s, e);
 
 	if (!err)
-		err = incast_open_round(c, ports.count, &r);
+		err = phase_round_open(c, 2 * ports.count, &r); /* a flow and a canary of each */
 	for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++) {
 		if (!(prios & 1u << prio))
 			continue;
@@ -353,7 +245,7 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 		incast_run_rounds(c, &r, &ports, &s, phase, prio, canary);
 	}
 	schedule_close(&s);
-	incast_free_round(&r);
+	phase_round_free(&r);
 	phase_ports_clear(&ports);
 	return err == -ENOMEM ? err_sys(e, err, "incast") : err;
 }
@@ -413,24 +305,6 @@ int phase_shares(struct coordinator *c, struct err *e)
 	return incast_run_rails(c, PHASE_SHARES, c->f->maintenance, NO_READING, e);
 }
 
-/* Estimates one rail for one priority: a server receives at the rate of its link, whatever the
- * number of its senders. */
-static void incast_estimate_schedule(const struct coordinator *c, struct schedule *s,
-				     struct schedule_estimate *out)
-{
-	*out = (struct schedule_estimate){.rounds = 0};
-	while (schedule_next(s)) {
-		out->rounds++;
-		out->pairs += s->pair_count;
-		for (unsigned int i = 0; i < s->pair_count; i++) {
-			uint32_t mbps = s->spec.port[s->pair[i].server].speed_mbps;
-
-			if (!i || s->pair[i].server != s->pair[i - 1].server)
-				out->bytes += c->f->traffic_s * schedule_rate(mbps, mbps, 100);
-		}
-	}
-}
-
 static int incast_estimate(const struct coordinator *c, unsigned int prios, unsigned int loads,
 			   struct schedule_estimate *sum, struct err *e)
 {
@@ -444,11 +318,11 @@ static int incast_estimate(const struct coordinator *c, unsigned int prios, unsi
 
 		err = incast_open_schedule(c, (unsigned int)at, &ports, &s, e);
 		if (!err) {
-			incast_estimate_schedule(c, &s, &one);
+			schedule_estimate(&s, c->f->traffic_s, LOAD_PAUSE_S, 100, &one);
 			one.rounds *= prios;
 			one.pairs *= prios;
 			one.bytes *= prios;
-			one.seconds = one.rounds * loads * (c->f->traffic_s + LOAD_PAUSE_S);
+			one.seconds *= prios * loads;
 			schedule_estimate_add(sum, &one);
 		}
 		schedule_close(&s);

@@ -24,19 +24,6 @@
 #define ROUND_PAUSE_S	   1.0	  /* to open, connect and close the pairs of a round */
 #define SCHEDULE_FILE_MAX  (64u << 20)
 
-/* One pair while it runs. */
-struct round_pair {
-	struct run_pair *pair;		  /* of traffic */
-	struct destinations place[SIDES]; /* of the ports, as inventory and snapshot have them */
-};
-
-/* The pairs of one round, and the load that they make. */
-struct round {
-	struct round_pair *list;
-	struct load load;
-	struct traffic_spec spec[SIDES]; /* of a pair while it is prepared */
-};
-
 /* The ports of a rail, and their schedule. */
 struct wave {
 	struct phase_ports ports;
@@ -109,32 +96,72 @@ void phase_prepare_specs(struct coordinator *c, const struct run_pair *p,
 	}
 }
 
-static void traffic_prepare(struct coordinator *c, struct round_pair *at, struct load_flow *f,
-			    struct traffic_spec spec[SIDES])
+int phase_round_open(struct coordinator *c, unsigned int most, struct phase_round *r)
 {
-	struct run_pair *p = at->pair;
+	*r = (struct phase_round){.load = {.loop = c->s.loop}};
+	r->load.flow = calloc(most + 1, sizeof(*r->load.flow));
+	r->place = calloc(most + 1, sizeof(*r->place));
+	r->pair = calloc(most + 1, sizeof(*r->pair));
+	return r->load.flow && r->place && r->pair ? 0 : -ENOMEM;
+}
+
+void phase_round_free(struct phase_round *r)
+{
+	free(r->load.flow);
+	free(r->place);
+	free(r->pair);
+}
+
+int phase_round_add(struct coordinator *c, struct phase_round *r, const struct phase_ports *ports,
+		    const struct schedule_pair *at, const struct run_pair *p)
+{
+	struct run *run = c->s.r;
+	struct run_pair *list = reallocarray(run->pair, run->pair_count + 1, sizeof(*list));
+
+	if (!list)
+		return -ENOMEM;
+	run->pair = list;
+	list += run->pair_count;
+	*list = *p;
+	list->client_host = ports->list[at->client].host;
+	list->client_port = ports->port[at->client];
+	list->server_host = ports->list[at->server].host;
+	list->server_port = ports->port[at->server];
+	r->pair[r->load.count++] = run->pair_count++;
+	return 0;
+}
+
+struct run_pair *phase_round_pair(const struct coordinator *c, const struct phase_round *r,
+				  unsigned int flow)
+{
+	return &c->s.r->pair[r->pair[flow]];
+}
+
+static void round_prepare(struct coordinator *c, struct phase_round *r, unsigned int flow,
+			  const struct phase_load *kind)
+{
+	struct run_pair *p = phase_round_pair(c, r, flow);
+	struct load_flow *f = &r->load.flow[flow];
 	struct err e = {0};
 
-	phase_prepare_specs(c, p, at->place, f, spec);
-	if (!f->failed && run_tcp_alloc(p, spec->tcp, c->f->tcp_count)) {
+	phase_prepare_specs(c, p, r->place[flow], f, r->spec);
+	if (!f->failed)
+		kind->adjust(c, p, r->spec);
+	if (!f->failed && run_tcp_alloc(p, r->spec->tcp, r->spec->tcp_count)) {
 		err_sys(&e, -ENOMEM, "traffic");
 		load_fail(f, SIDE_CLIENT, &e);
 	}
 	if (f->failed)
 		return;
-	p->asked_bytes_per_s = schedule_rate(
-		phase_port(c, p->client_host, p->client_port)->speed_mbps,
-		phase_port(c, p->server_host, p->server_port)->speed_mbps, c->f->load_percent);
-	p->client_tos = spec[SIDE_CLIENT].class[0].tos;
-	p->server_tos = spec[SIDE_SERVER].class[0].tos;
-	for (unsigned int i = 0; i < SIDES; i++) {
-		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
-		f->end[i].spec = traffic_spec_to_json(&spec[i]);
-	}
-	f->duration_ms = spec->duration_ms;
+	p->client_tos = r->spec[SIDE_CLIENT].class[0].tos;
+	p->server_tos = r->spec[SIDE_SERVER].class[0].tos;
+	for (unsigned int i = 0; i < SIDES; i++)
+		f->end[i].spec = traffic_spec_to_json(&r->spec[i]);
+	f->duration_ms = r->spec->duration_ms;
 }
 
-const json_t *phase_read_result(struct run_pair *p, struct load_flow *f, enum run_side side)
+/* Reads the result of one end, which is returned; NULL when the flow failed. */
+static const json_t *round_read_result(struct run_pair *p, struct load_flow *f, enum run_side side)
 {
 	struct err e = {0};
 	const json_t *result = json_object_get(load_reply(f, side, &e), "result");
@@ -146,6 +173,53 @@ const json_t *phase_read_result(struct run_pair *p, struct load_flow *f, enum ru
 	    run_tcp_parse_report(p, side == SIDE_CLIENT, result, &e))
 		load_fail(f, side, &e);
 	return f->failed ? NULL : result;
+}
+
+void phase_round_run(struct coordinator *c, struct phase_round *r, const struct phase_load *kind)
+{
+	struct load *l = &r->load;
+
+	memset(l->flow, 0, l->count * sizeof(*l->flow));
+	for (unsigned int i = 0; i < l->count; i++)
+		round_prepare(c, r, i, kind);
+	load_open(l, "traffic_open");
+	load_connect(l);
+	kind->run(c, r);
+	for (unsigned int i = 0; i < l->count; i++) {
+		struct run_pair *p = phase_round_pair(c, r, i);
+		const json_t *result = round_read_result(p, &l->flow[i], SIDE_CLIENT);
+
+		if (result && kind->read)
+			kind->read(p, &l->flow[i], result);
+		round_read_result(p, &l->flow[i], SIDE_SERVER);
+	}
+	load_close(l);
+	for (unsigned int i = 0; i < l->count; i++) {
+		struct run_pair *p = phase_round_pair(c, r, i);
+
+		p->ran = !l->flow[i].failed;
+		if (!p->ran)
+			agent_error_text(&l->flow[i].e, p->error, sizeof(p->error));
+		kind->report(c, p);
+	}
+	l->count = 0;
+}
+
+/* Sets the pace: a share of the slower link. */
+static void traffic_adjust(struct coordinator *c, struct run_pair *p,
+			   struct traffic_spec spec[SIDES])
+{
+	p->asked_bytes_per_s = schedule_rate(
+		phase_port(c, p->client_host, p->client_port)->speed_mbps,
+		phase_port(c, p->server_host, p->server_port)->speed_mbps, c->f->load_percent);
+	for (unsigned int i = 0; i < SIDES; i++)
+		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
+}
+
+static void traffic_run_load(struct coordinator *c, struct phase_round *r)
+{
+	(void)c;
+	load_run(&r->load);
 }
 
 static void traffic_report_tcp(struct coordinator *c, const struct run_pair *p)
@@ -179,30 +253,6 @@ static void traffic_report_pair(struct coordinator *c, const struct run_pair *p)
 					       : traffic_cause_word(p->server.cause));
 	if (p->ran)
 		traffic_report_tcp(c, p);
-}
-
-static void traffic_run_round(struct coordinator *c, struct round *r)
-{
-	struct load *l = &r->load;
-
-	for (unsigned int i = 0; i < l->count; i++)
-		traffic_prepare(c, &r->list[i], &l->flow[i], r->spec);
-	load_open(l, "traffic_open");
-	load_connect(l);
-	load_run(l);
-	for (unsigned int i = 0; i < l->count; i++) {
-		phase_read_result(r->list[i].pair, &l->flow[i], SIDE_CLIENT);
-		phase_read_result(r->list[i].pair, &l->flow[i], SIDE_SERVER);
-	}
-	load_close(l);
-	for (unsigned int i = 0; i < l->count; i++) {
-		struct run_pair *p = r->list[i].pair;
-
-		p->ran = !l->flow[i].failed;
-		if (!p->ran)
-			agent_error_text(&l->flow[i].e, p->error, sizeof(p->error));
-		traffic_report_pair(c, p);
-	}
 }
 
 int phase_ports_find(const struct coordinator *c, int64_t rail, struct phase_ports *out)
@@ -359,51 +409,24 @@ static void traffic_report_schedule(struct coordinator *c, struct wave *w,
 	free(text);
 }
 
-/* Room for the pairs of a schedule, twice: for both verbs. */
-static int traffic_add_pairs(struct run *r, uint64_t pairs)
+static int traffic_run_rounds(struct coordinator *c, struct wave *w, struct phase_round *r)
 {
-	size_t count = r->pair_count + 2 * (size_t)pairs;
-	struct run_pair *list = reallocarray(r->pair, count, sizeof(*list));
-
-	if (!list || count > UINT_MAX) {
-		r->pair = list ? list : r->pair;
-		return -ENOMEM;
-	}
-	memset(list + r->pair_count, 0, (count - r->pair_count) * sizeof(*list));
-	r->pair = list;
-	return 0;
-}
-
-/* Empties the load for the pairs of the current round. */
-static void traffic_begin_round(const struct schedule *s, struct round *r)
-{
-	memset(r->list, 0, s->pair_count * sizeof(*r->list));
-	memset(r->load.flow, 0, s->pair_count * sizeof(*r->load.flow));
-	r->load.count = s->pair_count;
-}
-
-static void traffic_run_rounds(struct coordinator *c, struct wave *w, struct round *r)
-{
+	static const struct phase_load load = {
+		.adjust = traffic_adjust, .run = traffic_run_load, .report = traffic_report_pair};
 	struct schedule *s = &w->schedule;
+	int err = 0;
 
-	while (!session_stopped(&c->s) && schedule_next(s)) {
+	while (!err && !session_stopped(&c->s) && schedule_next(s)) {
 		for (unsigned int verb = TRAFFIC_WRITE; verb <= TRAFFIC_SEND; verb++) {
-			traffic_begin_round(s, r);
-			for (unsigned int k = 0; k < s->pair_count; k++) {
-				const struct schedule_pair *at = &s->pair[k];
-				struct run_pair *p = &c->s.r->pair[c->s.r->pair_count++];
+			const struct run_pair p = {.verb = (enum traffic_verb)verb};
 
-				p->client_host = w->ports.list[at->client].host;
-				p->client_port = w->ports.port[at->client];
-				p->server_host = w->ports.list[at->server].host;
-				p->server_port = w->ports.port[at->server];
-				p->verb = (enum traffic_verb)verb;
-				r->list[k].pair = p;
-			}
-			traffic_run_round(c, r);
+			for (unsigned int k = 0; k < s->pair_count && !err; k++)
+				err = phase_round_add(c, r, &w->ports, &s->pair[k], &p);
+			phase_round_run(c, r, &load);
 		}
 		session_count_round(&c->s);
 	}
+	return err;
 }
 
 /* Leaves out rounds that have the same pairs in the other direction: a marking test is of both. */
@@ -425,41 +448,17 @@ static int traffic_mark_rounds(struct coordinator *c, struct wave *w, struct run
 	return err;
 }
 
-static struct round *traffic_new_round(struct coordinator *c, unsigned int most)
-{
-	struct round *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return NULL;
-	r->load.loop = c->s.loop;
-	r->list = calloc(most, sizeof(*r->list));
-	r->load.flow = calloc(most, sizeof(*r->load.flow));
-	return r;
-}
-
-static void traffic_free_round(struct round *r)
-{
-	if (!r)
-		return;
-	free(r->list);
-	free(r->load.flow);
-	free(r);
-}
-
 static int traffic_run_pairs(struct coordinator *c, struct wave *w,
 			     const struct schedule_estimate *sum)
 {
-	struct round *r =
-		traffic_new_round(c, w->ports.count); /* a port is a client once in a round */
-	int err = !r || !r->list || !r->load.flow ? -ENOMEM : 0;
+	struct phase_round r;
+	int err = phase_round_open(c, w->ports.count, &r); /* a port is a client once in a round */
 
-	if (!err)
-		err = traffic_add_pairs(c->s.r, sum->pairs);
 	if (!err) {
 		traffic_report_schedule(c, w, sum);
-		traffic_run_rounds(c, w, r);
+		err = traffic_run_rounds(c, w, &r);
 	}
-	traffic_free_round(r);
+	phase_round_free(&r);
 	return err;
 }
 

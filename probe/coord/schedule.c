@@ -637,15 +637,22 @@ void schedule_estimate(struct schedule *s, unsigned int traffic_s, double pause_
 {
 	struct schedule_estimate sum = {0};
 	const struct schedule_port *port = s->spec.port;
+	bool incast = s->spec.pattern == SCHEDULE_INCAST || s->spec.pattern == SCHEDULE_MANY_TO_ONE;
 
 	schedule_rewind(s);
 	while (schedule_next(s)) {
 		sum.rounds++;
 		sum.pairs += s->pair_count;
-		for (unsigned int i = 0; i < s->pair_count; i++)
-			sum.bytes += traffic_s * schedule_rate(port[s->pair[i].server].speed_mbps,
-							       port[s->pair[i].client].speed_mbps,
-							       percent);
+		for (unsigned int i = 0; i < s->pair_count; i++) {
+			const struct schedule_pair *p = &s->pair[i];
+			uint32_t mbps = port[p->server].speed_mbps;
+
+			if (incast && i && p->server == p[-1].server)
+				continue;
+			sum.bytes += traffic_s *
+				     schedule_rate(mbps, incast ? mbps : port[p->client].speed_mbps,
+						   percent);
+		}
 	}
 	sum.seconds = sum.rounds * (traffic_s + pause_s);
 	schedule_rewind(s);

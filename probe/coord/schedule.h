@@ -121,7 +121,7 @@ struct schedule_estimate {
 uint64_t schedule_rate(uint32_t a_mbps, uint32_t b_mbps, unsigned int percent);
 
 /* Counts all rounds, of traffic_s each and pause_s around them, at percent of the slower link, and
- * rewinds. */
+ * rewinds. A server of an incast receives at the rate of its link, whatever its senders. */
 void schedule_estimate(struct schedule *s, unsigned int traffic_s, double pause_s,
 		       unsigned int percent, struct schedule_estimate *out);
 

@@ -523,6 +523,7 @@ static void test_estimate(void **state)
 		{SCHEDULE_TOURNAMENT, 2, 2, 2, UINT64_C(2) * 3 * 625000000},
 		{SCHEDULE_TOURNAMENT, 5, 10, 20, UINT64_C(20) * 3 * 625000000},
 		{SCHEDULE_RING, 5, 1, 5, UINT64_C(5) * 3 * 625000000},
+		{SCHEDULE_INCAST, 5, 5, 20, UINT64_C(4) * 3 * 625000000 + 3 * 6250000},
 	};
 
 	(void)state;
