@@ -16,10 +16,8 @@
 
 /* The tests of one round while they run. */
 struct marking_round {
-	struct load load;
-	struct destinations (*place)[SIDES]; /* of each test, as the next ones */
-	struct marking_spec (*spec)[SIDES];
-	struct traffic_spec traffic[SIDES];  /* of a test while it is prepared */
+	struct phase_round round;	     /* without pairs */
+	struct marking_spec (*spec)[SIDES];  /* owned; of each test */
 	struct marking_result result[SIDES]; /* of a test while it is read */
 };
 
@@ -61,12 +59,12 @@ static void marking_prepare(struct coordinator *c, struct marking_round *r,
 				      .client_port = m->client_port,
 				      .server_host = m->server_host,
 				      .server_port = m->server_port};
-	struct load_flow *f = &r->load.flow[i];
+	struct load_flow *f = &r->round.load.flow[i];
 
-	phase_prepare_specs(c, &ends, r->place[i], f, r->traffic);
+	phase_prepare_specs(c, &ends, r->round.place[i], f, r->round.spec);
 	if (f->failed)
 		return;
-	marking_specs_make(r->traffic, plan->sweep, r->spec[i]);
+	marking_specs_make(r->round.spec, plan->sweep, r->spec[i]);
 	for (unsigned int k = 0; k < SIDES; k++) {
 		struct marking_spec *s = &r->spec[i][k];
 
@@ -91,7 +89,7 @@ static void marking_read(struct coordinator *c, struct marking_round *r, unsigne
 			 struct run_marking *m)
 {
 	struct marking_endpoints ends;
-	struct load_flow *f = &r->load.flow[i];
+	struct load_flow *f = &r->round.load.flow[i];
 	char text[320];
 
 	for (unsigned int k = 0; k < SIDES && !f->failed; k++) {
@@ -116,44 +114,24 @@ static void marking_read(struct coordinator *c, struct marking_round *r, unsigne
 	}
 }
 
-static void marking_free_round(struct marking_round *r)
-{
-	if (!r)
-		return;
-	free(r->load.flow);
-	free(r->place);
-	free(r->spec);
-	free(r);
-}
-
-static struct marking_round *marking_new_round(struct coordinator *c, unsigned int count)
-{
-	struct marking_round *r = calloc(1, sizeof(*r));
-
-	if (!r)
-		return NULL;
-	r->load = (struct load){.loop = c->s.loop, .count = count};
-	r->load.flow = calloc(count, sizeof(*r->load.flow));
-	r->place = calloc(count, sizeof(*r->place));
-	r->spec = calloc(count, sizeof(*r->spec));
-	if (r->load.flow && r->place && r->spec)
-		return r;
-	marking_free_round(r);
-	return NULL;
-}
-
 int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
 		     const struct run_marking *list, unsigned int count)
 {
 	struct run *run = c->s.r;
 	struct run_marking *m = reallocarray(run->marking, (size_t)run->marking_count + count + 1,
 					     sizeof(*m));
-	struct marking_round *r = m ? marking_new_round(c, count + 1) : NULL;
+	struct marking_round *r = calloc(1, sizeof(*r));
+	struct load *l = r ? &r->round.load : NULL;
+	int err = r ? phase_round_open(c, count, &r->round) : -ENOMEM;
 
 	run->marking = m ? m : run->marking;
-	if (!r)
-		return -ENOMEM;
-	r->load.count = count;
+	if (!err)
+		r->spec = calloc(count + 1, sizeof(*r->spec));
+	if (err || !m || !r->spec) {
+		err = -ENOMEM;
+		goto out;
+	}
+	l->count = count;
 	m += run->marking_count;
 	run->marking_count += count;
 	for (unsigned int i = 0; i < count; i++) {
@@ -161,12 +139,17 @@ int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
 		m[i].pass = plan->pass;
 		marking_prepare(c, r, plan, i, &m[i]);
 	}
-	load_open(&r->load, "echo_open");
-	load_connect(&r->load);
-	load_run(&r->load);
+	load_open(l, "echo_open");
+	load_connect(l);
+	load_run(l);
 	for (unsigned int i = 0; i < count; i++)
 		marking_read(c, r, i, &m[i]);
-	load_close(&r->load);
-	marking_free_round(r);
-	return 0;
+	load_close(l);
+out:
+	if (r) {
+		phase_round_free(&r->round);
+		free(r->spec);
+	}
+	free(r);
+	return err;
 }
