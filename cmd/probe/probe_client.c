@@ -210,22 +210,17 @@ static int client_print(const struct outcome *o)
 		       : o->code;
 }
 
-/* Saves DIR/N-SERVER/ of a server that was reached. */
-static int client_save_server(const struct run *r, unsigned int number, const struct folder *record,
-			      struct err *e)
+/* Saves one record of all probes. */
+static int client_save_incast(const struct incast *in, const struct folder *record, struct err *e)
 {
-	char name[FABRIC_NAME_MAX + 16];
-	struct folder folder;
-	int err;
+	struct run run;
+	int err = incast_make_run(in, &run);
 
-	if (r->host_count != SIDES)
-		return 0;
-	snprintf(name, sizeof(name), "%u-%s", number, r->host[SIDE_SERVER].name);
-	err = folder_below(record, name, &folder, e);
 	if (err)
-		return err;
-	err = run_save(r, &folder, e);
-	folder_close(&folder);
+		return err_sys(e, err, "incast");
+	err = run_save(&run, record, e);
+	free(run.host);
+	free(run.pair);
 	return err;
 }
 
@@ -233,14 +228,12 @@ static int client_save_server(const struct run *r, unsigned int number, const st
 static int client_save(const struct outcome *o)
 {
 	struct err e = {0};
-	int err = 0;
+	int err;
 
 	if (!o->record->path)
 		return o->code;
-	for (unsigned int i = 0; o->in && i < o->in->count && !err; i++)
-		err = client_save_server(&o->in->one[i].t.run, i + 1, o->record, &e);
-	if (!o->in)
-		err = run_save(&o->t->run, o->record, &e);
+	err = o->in ? client_save_incast(o->in, o->record, &e)
+		    : run_save(&o->t->run, o->record, &e);
 	if (!err)
 		err = json_file_save_in(client_document(o), o->record,
 					o->in ? "incast.json" : "probe.json", &e);

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "probe/coord/pair_priv.h"
+#include "probe/record/run_port.h"
 
 struct member {
 	struct pair_request w;
@@ -144,6 +145,50 @@ int incast_run(const struct pair_request *w, const char *const *host, const char
 	pairs_close(&x);
 	free(m);
 	return err;
+}
+
+static const struct pair *incast_client(const struct incast *in)
+{
+	struct counters delta;
+
+	for (unsigned int i = 0; i < in->count; i++) {
+		const struct run_host *h = &in->one[i].t.run.host[SIDE_CLIENT];
+
+		if (in->one[i].t.chosen &&
+		    run_port_delta(&h->port[0], READ_LOAD_BEFORE, &delta, NULL))
+			return &in->one[i].t;
+	}
+	return &in->one[0].t;
+}
+
+int incast_make_run(const struct incast *in, struct run *r)
+{
+	struct run made;
+
+	if (!in->count)
+		return -EINVAL;
+	made = in->one[0].t.run;
+	made.host = calloc(in->count + 1, sizeof(*made.host));
+	made.pair = calloc(in->count, sizeof(*made.pair));
+	if (!made.host || !made.pair) {
+		free(made.host);
+		free(made.pair);
+		return -ENOMEM;
+	}
+	made.host[0] = incast_client(in)->run.host[SIDE_CLIENT];
+	made.host_count = in->count + 1;
+	made.pair_count = 0;
+	for (unsigned int i = 0; i < in->count; i++) {
+		const struct run *one = &in->one[i].t.run;
+
+		made.host[i + 1] = one->host[SIDE_SERVER];
+		if (!one->pair_count)
+			continue;
+		made.pair[made.pair_count] = one->pair[0];
+		made.pair[made.pair_count++].server_host = i + 1;
+	}
+	*r = made;
+	return 0;
 }
 
 void incast_clear(struct incast *in)

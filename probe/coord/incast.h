@@ -40,6 +40,14 @@ int incast_run(const struct pair_request *w, const char *const *host, const char
 	       unsigned int count, incast_show *show, struct incast *in, struct err *e);
 void incast_clear(struct incast *in);
 
+/*
+ * Makes one record of all probes: the client's host first, then each server's, and a pair for each
+ * probe whose ends were chosen. All read the client's port around the same load: the first one that
+ * could counts. It borrows from the incast; free its host and pair arrays alone. -ENOMEM, -EINVAL
+ * without a probe.
+ */
+int incast_make_run(const struct incast *in, struct run *r);
+
 /* It has an error of its own: not one for another's sake, and not the user's stop of all. */
 bool incast_failed(const struct incast_one *one);
 

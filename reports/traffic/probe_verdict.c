@@ -248,31 +248,18 @@ void probe_verdict_clear(struct probe_verdict *v)
 	v->run = (struct run){.host = NULL};
 }
 
-/* Judges, and links causes by the hosts and pairs of the input. */
-static int verdict_make(const struct run *run, struct probe_verdict *out, struct err *e)
+/* Judges, and links causes by the hosts and pairs that out->run has. */
+static int verdict_make(struct probe_verdict *out, struct err *e)
 {
 	int err = traffic_verdict_make(&out->in, &out->v, e);
 
+	if (!err) {
+		findings_set_causes(&out->v.findings, &out->run);
+		err = out->v.findings.err ? err_sys(e, -ENOMEM, "verdict") : 0;
+	}
 	if (err)
-		return err;
-	out->run = *run;
-	out->run.host_count = out->in.end_count;
-	out->run.pair_count = out->in.pair_count;
-	out->run.host = calloc(out->in.end_count, sizeof(*run->host));
-	out->run.pair = calloc(out->in.pair_count, sizeof(*run->pair));
-	if (out->run.host && out->run.pair)
-		return 0;
-	probe_verdict_clear(out);
-	return err_sys(e, -ENOMEM, "verdict");
-}
-
-static int verdict_link(struct probe_verdict *out, struct err *e)
-{
-	findings_set_causes(&out->v.findings, &out->run);
-	if (!out->v.findings.err)
-		return 0;
-	probe_verdict_clear(out);
-	return err_sys(e, -ENOMEM, "verdict");
+		probe_verdict_clear(out);
+	return err;
 }
 
 int pair_judge(const struct pair *t, unsigned int number, struct probe_verdict *out, struct err *e)
@@ -286,28 +273,17 @@ int pair_judge(const struct pair *t, unsigned int number, struct probe_verdict *
 		verdict_check_arrival(&(struct flow_source){t, p->ends}, side, out);
 	if (t->run.marking_count && number + 1 == t->run.pair_count)
 		verdict_read_echo(&t->run.marking[0], &out->pair[0]);
-	if (verdict_make(&t->run, out, e))
-		return e->code;
-	for (unsigned int side = 0; side < SIDES; side++)
-		out->run.host[side] = t->run.host[side];
-	out->run.pair[0] = *p;
-	return verdict_link(out, e);
-}
-
-/* All probes of an incast read the client's port around the same load; the first that could counts.
- */
-static const struct pair *verdict_incast_client(const struct incast *in)
-{
-	struct counters delta;
-
-	for (unsigned int i = 0; i < in->count; i++) {
-		const struct pair *t = &in->one[i].t;
-
-		if (run_port_delta(&t->run.host[SIDE_CLIENT].port[0], READ_LOAD_BEFORE, &delta,
-				   NULL))
-			return t;
+	out->run = t->run;
+	out->run.host = calloc(SIDES, sizeof(*out->run.host));
+	out->run.pair = calloc(1, sizeof(*out->run.pair));
+	if (!out->run.host || !out->run.pair) {
+		probe_verdict_clear(out);
+		return err_sys(e, -ENOMEM, "verdict");
 	}
-	return &in->one[0].t;
+	memcpy(out->run.host, t->run.host, SIDES * sizeof(*out->run.host));
+	out->run.pair[0] = *p;
+	out->run.pair_count = 1;
+	return verdict_make(out, e);
 }
 
 /* Adds to the row of its class and priority. Without a known priority it cannot be found. */
@@ -354,8 +330,6 @@ static void verdict_incast_arrival(const struct incast *in, struct probe_verdict
 
 int incast_judge(const struct incast *in, struct probe_verdict *out, struct err *e)
 {
-	const struct pair *client;
-
 	verdict_begin(out);
 	if (!in->count || in->count > INCAST_MAX)
 		return err_set(e, -EINVAL, "incast: %u probes", in->count);
@@ -366,19 +340,12 @@ int incast_judge(const struct incast *in, struct probe_verdict *out, struct err 
 			return err_set(e, -EINVAL, "incast: server %u sent nothing", i + 1);
 		verdict_add_pair(t, &t->run.pair[0], out);
 	}
-	client = verdict_incast_client(in);
-	out->end[0] = verdict_end(client, &client->run.pair[0], SIDE_CLIENT);
+	if (incast_make_run(in, &out->run))
+		return err_sys(e, -ENOMEM, "verdict");
+	out->end[0] = (struct verdict_end){out->run.host[0].name, &out->run.host[0].port[0]};
 	out->in.incast = true;
 	verdict_incast_arrival(in, out);
-	if (verdict_make(&client->run, out, e))
-		return e->code;
-	out->run.host[0] = client->run.host[SIDE_CLIENT];
-	for (unsigned int i = 0; i < in->count; i++) {
-		out->run.host[i + 1] = in->one[i].t.run.host[SIDE_SERVER];
-		out->run.pair[i] = in->one[i].t.run.pair[0];
-		out->run.pair[i].server_host = i + 1;
-	}
-	return verdict_link(out, e);
+	return verdict_make(out, e);
 }
 
 /* Adds the reason of an abort between two sizes, which belongs to no size. */

@@ -164,7 +164,7 @@ moves()
 	serve
 	run --separate-stderr sh_on h1 "cd /tmp && rm -rf rec && umask 077 && echo $token >token && rocecheck probe client 198.18.0.2 --token-file token --baseline 0 -n 20 --out rec"
 	echo "$output" "$stderr"
-	[[ $output == *"client  h1: rxe0 port 1 on roce0"*"RC WRITE, 1 QP, 64 KiB"*"verdict"* ]]
+	[[ $output == *"client  h1: rxe0 port 1 on roce0"*"RC WRITE, 1 QP, 64 KiB"*"  probe of h1 with 198.18.0.2, run "* ]]
 	[[ $output == *"memory  client: "*" in host pages, registered in "* ]]
 	[[ $output == *"GPU path not tested: rxe0 cannot register dma-buf memory, and no GPU driver"* ]]
 	run --separate-stderr -0 on h1 rocecheck probe client --explain -d roce0

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -148,6 +149,40 @@ static void test_servers(void **state)
 	incast_clear(&in);
 }
 
+/* One record: this host, by the first probe that could read its port, and a pair of each server. */
+static void test_record(void **state)
+{
+	struct run_host host[2][SIDES] = {0};
+	struct run_port port[2] = {{.netdev = "roce0"}, {.netdev = "roce0"}};
+	struct run_pair pair[2] = {{.server_host = SIDE_SERVER, .ran = true},
+				   {.server_host = SIDE_SERVER}};
+	struct incast_one one[2] = {0};
+	struct incast in = {2, one};
+	struct run r;
+
+	(void)state;
+	for (unsigned int i = 0; i < 2; i++) {
+		one[i].t.chosen = true;
+		one[i].t.run = (struct run){
+			.host = host[i], .host_count = SIDES, .pair = &pair[i], .pair_count = 1};
+		host[i][SIDE_CLIENT].port = &port[i];
+		snprintf(host[i][SIDE_SERVER].name, sizeof(host[i][0].name), "h%u", i + 2);
+	}
+	port[1].has = 1u << READ_LOAD_BEFORE | 1u << READ_LOAD_AFTER;
+	one[0].t.run.pair_count = 0; /* its ends were never chosen */
+	assert_int_equal(incast_make_run(&in, &r), 0);
+	assert_int_equal(r.host_count, 3);
+	assert_ptr_equal(r.host[0].port, &port[1]);
+	assert_string_equal(r.host[1].name, "h2");
+	assert_string_equal(r.host[2].name, "h3");
+	assert_int_equal(r.pair_count, 1);
+	assert_int_equal(r.pair[0].server_host, 2);
+	free(r.host);
+	free(r.pair);
+	in.count = 0;
+	assert_int_equal(incast_make_run(&in, &r), -EINVAL);
+}
+
 static size_t pieces, pieces_left;
 
 /* Memory for so many pieces. */
@@ -193,7 +228,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_each_fails), cmocka_unit_test(test_named),
 		cmocka_unit_test(test_own_errors), cmocka_unit_test(test_servers),
-		cmocka_unit_test(test_document),
+		cmocka_unit_test(test_document),   cmocka_unit_test(test_record),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

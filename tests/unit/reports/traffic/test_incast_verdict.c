@@ -91,7 +91,7 @@ static void make_probe(struct scene *s, unsigned int i)
 	s->result[i][SIDE_SERVER].messages = s->result[i][SIDE_CLIENT].arrived = MESSAGES;
 	s->result[i][SIDE_SERVER].bytes = s->result[i][SIDE_CLIENT].arrived_bytes = MESSAGES *
 										    BYTES;
-	t->ran = true;
+	t->chosen = t->ran = true;
 }
 
 /* Each server sends the same, and is answered with a packet a message. */
