@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Computes the volume of a probe at each of its ports, by priority, and judges pairs, sizes and
- * incasts.
+ * Judges the record of a probe, a size of a sweep, or an incast: the volume of each class at each
+ * port, by priority, and the input of traffic_verdict_make().
  */
 #include "reports/traffic/probe_verdict.h"
 
@@ -16,20 +16,37 @@
 
 #define HEADERS_MAX 98u /* of a packet: Ethernet, a tag, IPv6, UDP, BTH, RETH or AETH, ICRC */
 
-/* One load: a pair of a record. */
+/* A pair of a record. */
 struct flow_source {
-	const struct pair *t;
-	const struct run_ends *ends;
+	const struct run *run;
+	const struct run_pair *pair;
 };
 
+static unsigned int verdict_host_of(const struct run_pair *p, unsigned int side)
+{
+	return side == SIDE_CLIENT ? p->client_host : p->server_host;
+}
+
+/* Settings of the port of a side; without a snapshot none is known. */
 static const struct qos *verdict_qos(const struct flow_source *s, unsigned int side)
 {
-	return &s->t->ends.port[side]->qos;
+	static const struct qos unknown;
+	const struct run_host *h = &s->run->host[verdict_host_of(s->pair, side)];
+	const struct port *port = snapshot_port(&h->before, h->port[0].netdev);
+
+	return port ? &port->qos : &unknown;
+}
+
+static const struct run_end *verdict_side(const struct flow_source *s, unsigned int side)
+{
+	return &s->pair->ends->side[side];
 }
 
 static const struct traffic_report *verdict_report(const struct flow_source *s, unsigned int side)
 {
-	return s->ends->side[side].has_report ? &s->ends->side[side].report : NULL;
+	const struct run_end *end = verdict_side(s, side);
+
+	return end->has_report ? &end->report : NULL;
 }
 
 static int verdict_prio(const struct qos *q, const struct traffic_class *class)
@@ -43,7 +60,7 @@ static int verdict_prio(const struct qos *q, const struct traffic_class *class)
  * The receiver's own would agree with whatever it does. */
 static int verdict_prio_at(const struct flow_source *s, unsigned int side, unsigned int i)
 {
-	const struct traffic_class *class = &s->ends->side[!side].spec.class[i];
+	const struct traffic_class *class = &verdict_side(s, !side)->spec.class[i];
 	int sent = verdict_prio(verdict_qos(s, !side), class);
 
 	return sent >= 0 ? sent : verdict_prio(verdict_qos(s, side), class);
@@ -65,7 +82,7 @@ static void verdict_add_beside(const struct flow_source *s, unsigned int side, u
 {
 	const struct traffic_report *own = verdict_report(s, side),
 				    *other = verdict_report(s, !side);
-	const struct traffic_spec *spec = &s->ends->side[side].spec;
+	const struct traffic_spec *spec = &verdict_side(s, side)->spec;
 
 	if (spec->class[i].verb != TRAFFIC_READ)
 		flow->beside_packets = own->class[i].messages;
@@ -90,7 +107,7 @@ static void verdict_add_beside(const struct flow_source *s, unsigned int side, u
 static void verdict_flow_in(const struct flow_source *s, unsigned int side, unsigned int i,
 			    struct prio_volume *flow)
 {
-	const struct traffic_class *class = &s->ends->side[!side].spec.class[i];
+	const struct traffic_class *class = &verdict_side(s, !side)->spec.class[i];
 	const struct traffic_report *r = verdict_report(s, side);
 	uint64_t messages = 0;
 
@@ -114,7 +131,7 @@ static uint8_t verdict_prios(const struct flow_source *s)
 	uint8_t prios = 0;
 
 	for (unsigned int side = 0; side < SIDES; side++)
-		for (unsigned int i = 0; i < s->ends->side[side].spec.class_count; i++) {
+		for (unsigned int i = 0; i < verdict_side(s, side)->spec.class_count; i++) {
 			int prio = verdict_prio_at(s, side, i);
 
 			if (prio < 0 || prio >= QOS_PRIOS)
@@ -130,9 +147,9 @@ static uint8_t verdict_tcp_prios(const struct flow_source *s)
 	uint8_t prios = 0;
 
 	for (unsigned int side = 0; side < SIDES; side++)
-		for (unsigned int i = 0; i < s->ends->side[side].spec.tcp_count; i++)
+		for (unsigned int i = 0; i < verdict_side(s, side)->spec.tcp_count; i++)
 			prios |= tcp_share_prios(verdict_qos(s, side),
-						 &s->ends->side[side].spec.tcp[i]);
+						 &verdict_side(s, side)->spec.tcp[i]);
 	return prios;
 }
 
@@ -179,65 +196,11 @@ static bool verdict_arrival(const struct run_port *seen, uint8_t tcp,
 	return true;
 }
 
-static void verdict_check_arrival(const struct flow_source *s, unsigned int side,
-				  struct probe_verdict *out)
-{
-	struct prio_volume flow[TRAFFIC_CLASSES_MAX];
-	unsigned int count = s->ends->side[side].spec.class_count;
-
-	for (unsigned int i = 0; i < count; i++)
-		verdict_flow_in(s, side, i, &flow[i]);
-	if (verdict_arrival(out->end[side].port, out->in.tcp, flow, count, &out->arrival[side]))
-		out->arrivals[side] = &out->arrival[side];
-}
-
 /* What a test lacks of the server is not judged; its error is. */
 static void verdict_read_echo(const struct run_marking *m, struct verdict_pair *pair)
 {
 	pair->echo_failed = m->error[0] ? m->error : NULL;
 	pair->echo = m;
-}
-
-static struct verdict_end verdict_end(const struct pair *t, const struct run_pair *p,
-				      enum run_side side)
-{
-	return (struct verdict_end){t->run.host[side].name, pair_port(t, p, side)};
-}
-
-/* Adds a pair and its server: the priorities of all pairs are known, or none. */
-static void verdict_add_pair(const struct pair *t, const struct run_pair *p,
-			     struct probe_verdict *out)
-{
-	const struct flow_source s = {t, p->ends};
-	unsigned int i = out->in.pair_count++;
-	uint8_t prios = verdict_prios(&s);
-
-	out->in.lossless = prios && (out->in.lossless || !i) ? out->in.lossless | prios : 0;
-	out->in.tcp |= verdict_tcp_prios(&s);
-	out->end[out->in.end_count++] = verdict_end(t, p, SIDE_SERVER);
-	out->pair[i] = (struct verdict_pair){
-		.spec = &p->ends->side[SIDE_CLIENT].spec,
-		.client = 0,
-		.server = i + 1,
-		.client_report = verdict_report(&s, SIDE_CLIENT),
-		.server_report = verdict_report(&s, SIDE_SERVER),
-	};
-	out->in.aborted |= p->ends->partial;
-	out->in.accountable &= !p->ends->partial && !p->ends->stopped;
-	for (unsigned int side = 0; side < SIDES; side++)
-		out->in.accountable &= !pair_port(t, p, side)->user_count;
-}
-
-static void verdict_begin(struct probe_verdict *out)
-{
-	memset(out, 0, sizeof(*out));
-	out->in = (struct verdict_input){
-		.end = out->end,
-		.end_count = 1,
-		.arrival = out->arrivals,
-		.pair = out->pair,
-		.accountable = true,
-	};
 }
 
 void probe_verdict_clear(struct probe_verdict *v)
@@ -248,42 +211,24 @@ void probe_verdict_clear(struct probe_verdict *v)
 	v->run = (struct run){.host = NULL};
 }
 
-/* Judges, and links causes by the hosts and pairs that out->run has. */
-static int verdict_make(struct probe_verdict *out, struct err *e)
+/* Adds a pair: the priorities of all pairs are known, or none. */
+static void verdict_add_pair(const struct run_pair *p, struct probe_verdict *out)
 {
-	int err = traffic_verdict_make(&out->in, &out->v, e);
+	const struct flow_source s = {&out->run, p};
+	unsigned int i = out->in.pair_count++;
+	uint8_t prios = verdict_prios(&s);
 
-	if (!err) {
-		findings_set_causes(&out->v.findings, &out->run);
-		err = out->v.findings.err ? err_sys(e, -ENOMEM, "verdict") : 0;
-	}
-	if (err)
-		probe_verdict_clear(out);
-	return err;
-}
-
-int pair_judge(const struct pair *t, unsigned int number, struct probe_verdict *out, struct err *e)
-{
-	const struct run_pair *p = &t->run.pair[number];
-
-	verdict_begin(out);
-	out->end[0] = verdict_end(t, p, SIDE_CLIENT);
-	verdict_add_pair(t, p, out);
-	for (unsigned int side = 0; side < SIDES; side++)
-		verdict_check_arrival(&(struct flow_source){t, p->ends}, side, out);
-	if (t->run.marking_count && number + 1 == t->run.pair_count)
-		verdict_read_echo(&t->run.marking[0], &out->pair[0]);
-	out->run = t->run;
-	out->run.host = calloc(SIDES, sizeof(*out->run.host));
-	out->run.pair = calloc(1, sizeof(*out->run.pair));
-	if (!out->run.host || !out->run.pair) {
-		probe_verdict_clear(out);
-		return err_sys(e, -ENOMEM, "verdict");
-	}
-	memcpy(out->run.host, t->run.host, SIDES * sizeof(*out->run.host));
-	out->run.pair[0] = *p;
-	out->run.pair_count = 1;
-	return verdict_make(out, e);
+	out->in.lossless = prios && (out->in.lossless || !i) ? out->in.lossless | prios : 0;
+	out->in.tcp |= verdict_tcp_prios(&s);
+	out->pair[i] = (struct verdict_pair){
+		.spec = &p->ends->side[SIDE_CLIENT].spec,
+		.client = p->client_host,
+		.server = p->server_host,
+		.client_report = verdict_report(&s, SIDE_CLIENT),
+		.server_report = verdict_report(&s, SIDE_SERVER),
+	};
+	out->in.aborted |= p->ends->partial;
+	out->in.accountable &= !p->ends->partial && !p->ends->stopped;
 }
 
 /* Adds to the row of its class and priority. Without a known priority it cannot be found. */
@@ -310,42 +255,101 @@ static unsigned int verdict_add_flow(const struct prio_volume *more,
 	return count;
 }
 
-/* Each server sends by its own map: the traffic of one class may belong to several priorities. */
-static void verdict_incast_arrival(const struct incast *in, struct probe_verdict *out)
+/* What all pairs send to the port of a host. Each sends by its own map: the traffic of one class
+ * may belong to several priorities. */
+static void verdict_check_arrival(unsigned int host, struct probe_verdict *out)
 {
 	struct prio_volume flow[PRIO_VOLUMES_MAX], more;
 	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < in->count; i++) {
-		const struct flow_source s = {&in->one[i].t, in->one[i].t.run.pair[0].ends};
+	for (unsigned int i = 0; i < out->run.pair_count; i++) {
+		const struct flow_source s = {&out->run, &out->run.pair[i]};
 
-		for (unsigned int c = 0; c < s.ends->side[SIDE_CLIENT].spec.class_count; c++) {
-			verdict_flow_in(&s, SIDE_CLIENT, c, &more);
-			count = verdict_add_flow(&more, flow, count);
+		for (unsigned int side = 0; side < SIDES; side++) {
+			if (verdict_host_of(s.pair, side) != host)
+				continue;
+			for (unsigned int c = 0; c < verdict_side(&s, side)->spec.class_count;
+			     c++) {
+				verdict_flow_in(&s, side, c, &more);
+				count = verdict_add_flow(&more, flow, count);
+			}
 		}
 	}
-	if (verdict_arrival(out->end[0].port, out->in.tcp, flow, count, &out->arrival[0]))
-		out->arrivals[0] = &out->arrival[0];
+	if (verdict_arrival(out->end[host].port, out->in.tcp, flow, count, &out->arrival[host]))
+		out->arrivals[host] = &out->arrival[host];
+}
+
+/* Judges the hosts and pairs of out->run, and links causes. */
+static int verdict_make(struct probe_verdict *out, bool incast, struct err *e)
+{
+	const struct run *r = &out->run;
+	int err;
+
+	out->in = (struct verdict_input){
+		.end = out->end,
+		.end_count = r->host_count,
+		.arrival = out->arrivals,
+		.pair = out->pair,
+		.incast = incast,
+		.accountable = true,
+	};
+	for (unsigned int i = 0; i < r->host_count; i++) {
+		out->end[i] = (struct verdict_end){r->host[i].name, &r->host[i].port[0]};
+		out->in.accountable &= !r->host[i].port[0].user_count;
+	}
+	for (unsigned int i = 0; i < r->pair_count; i++)
+		verdict_add_pair(&r->pair[i], out);
+	for (unsigned int i = 0; i < r->host_count; i++)
+		verdict_check_arrival(i, out);
+	if (r->marking_count)
+		verdict_read_echo(&r->marking[0], &out->pair[0]);
+	err = traffic_verdict_make(&out->in, &out->v, e);
+	if (!err) {
+		findings_set_causes(&out->v.findings, &out->run);
+		err = out->v.findings.err ? err_sys(e, -ENOMEM, "verdict") : 0;
+	}
+	if (err)
+		probe_verdict_clear(out);
+	return err;
+}
+
+int pair_judge(const struct pair *t, unsigned int number, struct probe_verdict *out, struct err *e)
+{
+	struct run *r = &out->run;
+
+	memset(out, 0, sizeof(*out));
+	*r = t->run;
+	r->host = calloc(SIDES, sizeof(*r->host));
+	r->pair = calloc(1, sizeof(*r->pair));
+	if (!r->host || !r->pair) {
+		probe_verdict_clear(out);
+		return err_sys(e, -ENOMEM, "verdict");
+	}
+	r->pair[0] = t->run.pair[number];
+	r->pair_count = 1;
+	if (number + 1 < t->run.pair_count)
+		r->marking_count = 0;
+	for (unsigned int side = 0; side < SIDES; side++) {
+		struct run_port *own = r->pair[0].ends->side[side].port;
+
+		r->host[side] = t->run.host[side];
+		if (own)
+			r->host[side].port = own;
+	}
+	return verdict_make(out, false, e);
 }
 
 int incast_judge(const struct incast *in, struct probe_verdict *out, struct err *e)
 {
-	verdict_begin(out);
+	memset(out, 0, sizeof(*out));
 	if (!in->count || in->count > INCAST_MAX)
 		return err_set(e, -EINVAL, "incast: %u probes", in->count);
-	for (unsigned int i = 0; i < in->count; i++) {
-		const struct pair *t = &in->one[i].t;
-
-		if (!t->ran)
+	for (unsigned int i = 0; i < in->count; i++)
+		if (!in->one[i].t.ran)
 			return err_set(e, -EINVAL, "incast: server %u sent nothing", i + 1);
-		verdict_add_pair(t, &t->run.pair[0], out);
-	}
 	if (incast_make_run(in, &out->run))
 		return err_sys(e, -ENOMEM, "verdict");
-	out->end[0] = (struct verdict_end){out->run.host[0].name, &out->run.host[0].port[0]};
-	out->in.incast = true;
-	verdict_incast_arrival(in, out);
-	return verdict_make(out, e);
+	return verdict_make(out, true, e);
 }
 
 /* Adds the reason of an abort between two sizes, which belongs to no size. */

@@ -9,17 +9,16 @@
 #include "probe/coord/incast.h"
 #include "reports/traffic/traffic_verdict.h"
 
-/* Points into itself and into the record: do not copy, and clear before the record. The client is
- * end 0, the server of pair i is end i + 1. Causes are linked. */
+/* Points into itself and into the record: do not copy, and clear before the record. Causes are
+ * linked. */
 struct probe_verdict {
 	struct verdict_input in;
-	struct verdict_end end[INCAST_MAX + 1];
-	struct prio_arrival arrival[SIDES]; /* of an incast at the client alone */
+	struct verdict_end end[INCAST_MAX + 1]; /* by host of the run */
+	struct prio_arrival arrival[INCAST_MAX + 1];
 	const struct prio_arrival *arrivals[INCAST_MAX + 1];
 	struct verdict_pair pair[INCAST_MAX];
 	struct traffic_verdict v;
-	/* For reports: hosts and pairs that were judged, copies that borrow from the record. */
-	struct run run;
+	struct run run; /* what was judged: its hosts and pairs are copies that borrow */
 };
 
 void probe_verdict_clear(struct probe_verdict *v);

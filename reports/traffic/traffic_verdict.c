@@ -400,7 +400,7 @@ static void verdict_add_passes(struct judge *j, unsigned int end)
 	const struct prio_arrival *a = j->in->arrival ? j->in->arrival[end] : NULL;
 	struct findings *out = &j->out->findings;
 	uint64_t checked = 0;
-	bool reported = false;
+	bool reported = false, wanted = false;
 
 	for (unsigned int p = 0; p < j->in->pair_count; p++) {
 		const struct verdict_pair *pair = &j->in->pair[p];
@@ -423,7 +423,9 @@ static void verdict_add_passes(struct judge *j, unsigned int end)
 			    (count_t)checked);
 		verdict_add_reports(j, end, -1);
 	}
-	if (a && a->known && !verdict_has_finding(j, "RC-QOS-011", end)) {
+	for (unsigned int prio = 0; a && a->known && prio < QOS_PRIOS; prio++)
+		wanted |= a->wanted[prio] > 0;
+	if (wanted && !verdict_has_finding(j, "RC-QOS-011", end)) {
 		verdict_begin_finding(j, "RC-QOS-011", (int)end);
 		finding_set(out, VERDICT_PASS, "each class arrived in its priority");
 		for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)

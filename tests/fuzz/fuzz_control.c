@@ -237,6 +237,7 @@ static void open_scene(struct scene *s)
 	s->t.run.pair = &s->pair;
 	s->t.run.pair_count = 1;
 	s->pair.ends = &s->ends;
+	s->pair.server_host = SIDE_SERVER;
 	s->t.chosen = s->t.ran = true;
 	for (unsigned int i = 0; i < SIDES; i++) {
 		snprintf(s->host[i].name, sizeof(s->host[i].name), "h%u", i + 1);
@@ -246,6 +247,9 @@ static void open_scene(struct scene *s)
 		s->t.ends.gid[i] = &s->gid;
 		s->host[i].port = &s->run_port[i];
 		s->host[i].port_count = 1;
+		s->host[i].before.port = &s->port[i];
+		s->host[i].before.port_count = 1;
+		memcpy(s->run_port[i].netdev, s->port[i].netdev, sizeof(s->run_port[i].netdev));
 		run_port_set_device(&s->run_port[i], &s->port[i]);
 	}
 }

@@ -65,6 +65,7 @@ static void make_probe(struct scene *s, unsigned int i)
 	t->run = (struct run){
 		.host = s->host[i], .host_count = SIDES, .pair = &s->pair[i], .pair_count = 1};
 	s->pair[i].ends = &s->ends[i];
+	s->pair[i].server_host = SIDE_SERVER;
 	for (unsigned int side = 0; side < SIDES; side++) {
 		struct traffic_class_result *r = &s->result[i][side];
 		struct run_end *end = &s->ends[i].side[side];
@@ -72,6 +73,10 @@ static void make_probe(struct scene *s, unsigned int i)
 
 		snprintf(host->name, sizeof(host->name), "h%u", side ? i + 2 : 1);
 		host->port = &s->seen[i][side];
+		host->before.port = &s->port[side ? i + 1 : 0];
+		host->before.port_count = 1;
+		snprintf(host->port->netdev, sizeof(host->port->netdev), "%s",
+			 host->before.port->netdev);
 		rate_series_init(&r->goodput, S);
 		end->spec.class_count = 1;
 		end->spec.class[0] = (struct traffic_class){

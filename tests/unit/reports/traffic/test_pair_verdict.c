@@ -93,12 +93,15 @@ static void make_record(struct record *r)
 	r->t.run = (struct run){
 		.host = r->host, .host_count = SIDES, .pair = &r->pair, .pair_count = 1};
 	r->pair.ends = &r->ends;
+	r->pair.server_host = SIDE_SERVER;
 	for (unsigned int i = 0; i < SIDES; i++) {
 		make_port(&r->port[i]);
 		snprintf(r->host[i].name, sizeof(r->host[i].name), "h%u", i + 1);
 		snprintf(r->seen[i].netdev, sizeof(r->seen[i].netdev), "roce0");
 		r->host[i].port = &r->seen[i];
 		r->host[i].port_count = 1;
+		r->host[i].before.port = &r->port[i];
+		r->host[i].before.port_count = 1;
 		make_readings(r->reading[i]);
 		r->t.ends.port[i] = &r->port[i];
 		r->ends.side[i].has_report = true;
