@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the counters of each port say. A gap that a corrupted or discarded packet explains is told
- * as that; a NAK at the sender is told only where the receiver does not count gaps itself.
+ * Judges the counters of each port. A gap that a corrupted or discarded packet explains is reported
+ * as that; a NAK at the sender is reported only where the receiver does not count gaps itself.
  */
 #include "reports/rules/port_events.h"
 #include "reports/traffic/verdict_priv.h"
@@ -42,8 +42,8 @@ static void judge_discards(struct judge *j, unsigned int i)
 				 judge_host(j, i), LL(e->drops.any));
 }
 
-/* Whether a partner's counters already tell what NAKs to this port tell. */
-static bool told_by_partner(const struct judge *j, unsigned int i)
+/* True when a partner counts the gaps itself that NAKs to this port report. */
+static bool judge_partner_reported(const struct judge *j, unsigned int i)
 {
 	for (unsigned int p = 0; p < j->in->pair_count; p++) {
 		const struct verdict_pair *pair = &j->in->pair[p];
@@ -59,8 +59,8 @@ static bool told_by_partner(const struct judge *j, unsigned int i)
 }
 
 /* The host that sends to port i and could not: the first one. */
-static const struct judged_end *failing_sender(const struct judge *j, unsigned int i,
-					       unsigned int *at)
+static const struct judged_end *judge_failing_sender(const struct judge *j, unsigned int i,
+						     unsigned int *at)
 {
 	for (unsigned int p = 0; p < j->in->pair_count; p++) {
 		const struct verdict_pair *pair = &j->in->pair[p];
@@ -74,12 +74,12 @@ static const struct judged_end *failing_sender(const struct judge *j, unsigned i
 	return NULL;
 }
 
-static void say_gaps(struct judge *j, unsigned int i, uint64_t gaps)
+static void judge_report_gaps(struct judge *j, unsigned int i, uint64_t gaps)
 {
 	const struct judged_end *sender;
 	unsigned int at;
 
-	sender = failing_sender(j, i, &at);
+	sender = judge_failing_sender(j, i, &at);
 	if (sender)
 		judge_add_reason(
 			j, REASON_LOST_IN_SENDER, (int)at, VERDICT_NOWHERE,
@@ -94,12 +94,12 @@ static void say_gaps(struct judge *j, unsigned int i, uint64_t gaps)
 }
 
 /* READ and atomic responses, which the other end sends. */
-static void say_responses(struct judge *j, unsigned int i, uint64_t missing)
+static void judge_report_responses(struct judge *j, unsigned int i, uint64_t missing)
 {
 	const struct judged_end *sender;
 	unsigned int at;
 
-	sender = failing_sender(j, i, &at);
+	sender = judge_failing_sender(j, i, &at);
 	if (sender)
 		judge_add_reason(
 			j, REASON_LOST_IN_SENDER, (int)at, VERDICT_NOWHERE,
@@ -120,14 +120,14 @@ static void judge_loss(struct judge *j, unsigned int i)
 	uint64_t explained = e->corrupted + e->drops.roce;
 
 	if (loss->gaps > explained)
-		say_gaps(j, i, loss->gaps - explained);
-	if (loss->naks && !told_by_partner(j, i))
+		judge_report_gaps(j, i, loss->gaps - explained);
+	if (loss->naks && !judge_partner_reported(j, i))
 		judge_add_reason(
 			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
 			"packets from %s were lost or reordered: it received %llu sequence NAKs",
 			judge_host(j, i), LL(loss->naks));
 	if (loss->responses > explained)
-		say_responses(j, i, loss->responses - explained);
+		judge_report_responses(j, i, loss->responses - explained);
 	if (loss->dead && !e->remote_gone && !e->strict &&
 	    !traffic_verdict_has(j->out, REASON_LOST) &&
 	    !traffic_verdict_has(j->out, REASON_LOST_IN_SENDER))
@@ -161,7 +161,7 @@ static void judge_receivers(struct judge *j, unsigned int i)
 			judge_host(j, i), LL(got));
 }
 
-static uint64_t longest_pause_us(const struct judged_end *e, unsigned int *prio)
+static uint64_t judge_longest_pause_us(const struct judged_end *e, unsigned int *prio)
 {
 	uint64_t longest = 0;
 
@@ -179,7 +179,7 @@ static void judge_pause(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
 	unsigned int prio = 0;
-	uint64_t us = longest_pause_us(e, &prio);
+	uint64_t us = judge_longest_pause_us(e, &prio);
 
 	if (us && us > e->load.when_ns / NS_A_US / 100 * PAUSE_PC)
 		judge_add_reason(j, REASON_LONG_PAUSE, (int)i, VERDICT_NOWHERE,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a pass may be given at all: counters that are there and were not reset, traffic that was
- * ours alone, congestion where it was meant, the pace that was asked for. And how the traffic ran:
- * its least interval, the tail of its latencies, its speed. On Soft-RoCE the machine makes its own
- * weather: shape is told there, and no more.
+ * Judges the evidence for a pass: counters that exist and were not reset, no traffic of others,
+ * congestion where it was requested, the requested pace. And the shape of the traffic: its slowest
+ * interval, the tail of its latencies, its speed. On Soft-RoCE shape is never a warning, because
+ * the CPU is shared with everything.
  */
 #include <stdio.h>
 
@@ -22,7 +22,7 @@
 #define LARGE_MESSAGE	32768u
 #define INTERVALS_LEAST 5u /* whole ones, before anything is said of their least */
 
-static bool by_counters(const struct judge *j, unsigned int end)
+static bool evidence_by_counters(const struct judge *j, unsigned int end)
 {
 	for (unsigned int i = 0; i < j->in->pair_count; i++) {
 		const struct verdict_pair *pair = &j->in->pair[i];
@@ -42,7 +42,8 @@ static void judge_known(struct judge *j, unsigned int i)
 	struct counters load;
 	size_t used = 0;
 
-	if (by_counters(j, i) && (!e->known || (!e->loss.gaps_known && !e->loss.naks_known)))
+	if (evidence_by_counters(j, i) &&
+	    (!e->known || (!e->loss.gaps_known && !e->loss.naks_known)))
 		judge_add_reason(j, REASON_NO_COUNTERS, (int)i, VERDICT_NOWHERE,
 				 e->known ? "%s counts neither sequence gaps nor sequence NAKs"
 					  : "the counters of %s around the load were not read",
@@ -63,8 +64,8 @@ struct volume {
 	uint64_t in, out;
 };
 
-static void add_flow(struct volume *v, bool data_out, uint64_t bytes, uint64_t messages,
-		     uint32_t mtu)
+static void evidence_add_flow(struct volume *v, bool data_out, uint64_t bytes, uint64_t messages,
+			      uint32_t mtu)
 {
 	uint64_t packets = bytes / (mtu ? mtu : 256) + messages;
 	uint64_t data = bytes + packets * DATA_HEADERS, back = packets * ANSWER_BYTES;
@@ -74,36 +75,39 @@ static void add_flow(struct volume *v, bool data_out, uint64_t bytes, uint64_t m
 }
 
 /* What the requester at one end of a class moved, both reports taken together. */
-static void add_class(struct volume *v, bool from_here, enum traffic_verb verb, bool probe,
-		      const struct traffic_class_result *requester,
-		      const struct traffic_class_result *responder, uint32_t mtu)
+static void evidence_add_class(struct volume *v, bool from_here, enum traffic_verb verb, bool probe,
+			       const struct traffic_class_result *requester,
+			       const struct traffic_class_result *responder, uint32_t mtu)
 {
 	uint64_t bytes = larger(requester ? requester->bytes : 0,
 				responder ? responder->arrived_bytes : 0);
 	uint64_t messages = larger(requester ? requester->messages : 0,
 				   responder ? responder->arrived : 0);
 
-	add_flow(v, from_here != (verb == TRAFFIC_READ), bytes, messages, mtu);
+	evidence_add_flow(v, from_here != (verb == TRAFFIC_READ), bytes, messages, mtu);
 	if (probe)
-		add_flow(v, !from_here, bytes, messages, mtu);
+		evidence_add_flow(v, !from_here, bytes, messages, mtu);
 }
 
-static const struct traffic_class_result *class_of(const struct traffic_report *r, unsigned int i)
+static const struct traffic_class_result *evidence_class(const struct traffic_report *r,
+							 unsigned int i)
 {
 	return r && i < r->class_count ? &r->class[i] : NULL;
 }
 
 /* Credits and signs of life of both ends. */
-static void add_control(struct volume *v, const struct traffic_report *own,
-			const struct traffic_report *other, uint32_t mtu)
+static void evidence_add_control(struct volume *v, const struct traffic_report *own,
+				 const struct traffic_report *other, uint32_t mtu)
 {
 	if (own)
-		add_flow(v, true, own->total.control_bytes, own->total.control_messages, mtu);
+		evidence_add_flow(v, true, own->total.control_bytes, own->total.control_messages,
+				  mtu);
 	if (other)
-		add_flow(v, false, other->total.control_bytes, other->total.control_messages, mtu);
+		evidence_add_flow(v, false, other->total.control_bytes,
+				  other->total.control_messages, mtu);
 }
 
-static void take_volume(const struct judge *j, unsigned int end, struct volume *v)
+static void evidence_volume(const struct judge *j, unsigned int end, struct volume *v)
 {
 	*v = (struct volume){0, 0};
 	for (unsigned int p = 0; p < j->in->pair_count; p++) {
@@ -117,55 +121,56 @@ static void take_volume(const struct judge *j, unsigned int end, struct volume *
 			continue;
 		for (unsigned int i = 0; i < pair->spec->class_count; i++) {
 			const struct traffic_class *k = &pair->spec->class[i];
-			const struct traffic_class_result *c = class_of(client, i);
-			const struct traffic_class_result *s = class_of(server, i);
+			const struct traffic_class_result *c = evidence_class(client, i);
+			const struct traffic_class_result *s = evidence_class(server, i);
 
-			add_class(v, is_client, k->verb, k->probe, c, s, any->total.mtu);
-			add_class(v, pair->server == end, k->verb, false, s, c, any->total.mtu);
+			evidence_add_class(v, is_client, k->verb, k->probe, c, s, any->total.mtu);
+			evidence_add_class(v, pair->server == end, k->verb, false, s, c,
+					   any->total.mtu);
 		}
-		add_control(v, is_client ? client : server, is_client ? server : client,
-			    any->total.mtu);
+		evidence_add_control(v, is_client ? client : server, is_client ? server : client,
+				     any->total.mtu);
 		judge_tcp_volume(pair, is_client, &v->in, &v->out);
 	}
 }
 
-static bool beyond(const struct judged_end *e, enum metric m, uint64_t ours)
+static bool evidence_beyond(const struct judged_end *e, enum metric m, uint64_t ours)
 {
 	return counters_has(&e->load, m, 0) &&
 	       e->load.value[m][0] > ours / 100 * FOREIGN_PC + SLACK_BYTES;
 }
 
-static uint64_t at_most(uint64_t value)
+static uint64_t evidence_cap(uint64_t value)
 {
 	return value < UINT32_MAX ? value : UINT32_MAX;
 }
 
 /* Each time that queue pairs of this port, or for it, began anew. */
-static uint64_t restarts(const struct judged_end *e)
+static uint64_t evidence_restarts(const struct judged_end *e)
 {
-	return at_most(judge_delta(e, METRIC_RETRANSMITS, 0xff)) +
-	       at_most(judge_delta(e, METRIC_ACK_TIMEOUT, 0xff)) +
-	       at_most(judge_delta(e, METRIC_ADAPTIVE_RETRANSMITS, 0xff)) + at_most(e->loss.naks) +
-	       at_most(e->loss.gaps) + at_most(e->loss.rnr);
+	return evidence_cap(judge_delta(e, METRIC_RETRANSMITS, 0xff)) +
+	       evidence_cap(judge_delta(e, METRIC_ACK_TIMEOUT, 0xff)) +
+	       evidence_cap(judge_delta(e, METRIC_ADAPTIVE_RETRANSMITS, 0xff)) +
+	       evidence_cap(e->loss.naks) + evidence_cap(e->loss.gaps) + evidence_cap(e->loss.rnr);
 }
 
 /* What was sent twice is ours too: at most what may be under way, each time that either end began
  * anew. Copies are packets: many of them come of one time. */
-static uint64_t repeated(const struct judge *j, unsigned int end)
+static uint64_t evidence_repeated(const struct judge *j, unsigned int end)
 {
-	uint64_t times = restarts(&j->end[end]), bytes = 0;
+	uint64_t times = evidence_restarts(&j->end[end]), bytes = 0;
 
 	for (unsigned int p = 0; p < j->in->pair_count; p++) {
 		const struct verdict_pair *pair = &j->in->pair[p];
 
 		if (pair->client != end && pair->server != end)
 			continue;
-		times += restarts(&j->end[judge_other(pair, end)]);
+		times += evidence_restarts(&j->end[judge_other(pair, end)]);
 		for (unsigned int i = 0; i < pair->spec->class_count; i++)
 			bytes = larger(bytes, traffic_class_under_way(&pair->spec->class[i]));
 	}
 	return times * (bytes < UNDER_WAY_BYTES ? bytes : UNDER_WAY_BYTES) +
-	       at_most(judge_delta(&j->end[end], METRIC_DUPLICATE_REQUEST, 0xff)) * COPY_BYTES;
+	       evidence_cap(judge_delta(&j->end[end], METRIC_DUPLICATE_REQUEST, 0xff)) * COPY_BYTES;
 }
 
 static void judge_foreign(struct judge *j, unsigned int i)
@@ -179,10 +184,11 @@ static void judge_foreign(struct judge *j, unsigned int i)
 				 e->seen->user[u]);
 	if (!e->known)
 		return;
-	take_volume(j, i, &ours);
-	ours.in += repeated(j, i);
-	ours.out += repeated(j, i);
-	if (beyond(e, METRIC_RX_BYTES, ours.in) || beyond(e, METRIC_TX_BYTES, ours.out))
+	evidence_volume(j, i, &ours);
+	ours.in += evidence_repeated(j, i);
+	ours.out += evidence_repeated(j, i);
+	if (evidence_beyond(e, METRIC_RX_BYTES, ours.in) ||
+	    evidence_beyond(e, METRIC_TX_BYTES, ours.out))
 		judge_add_reason(j, REASON_FOREIGN, (int)i, VERDICT_NOWHERE,
 				 "%s %s moved %llu bytes in and %llu out, of which rocecheck sent "
 				 "at most %llu and %llu",
@@ -191,7 +197,7 @@ static void judge_foreign(struct judge *j, unsigned int i)
 				 LL(e->load.value[METRIC_TX_BYTES][0]), LL(ours.in), LL(ours.out));
 }
 
-static bool any_tcp(const struct verdict_input *in)
+static bool evidence_any_tcp(const struct verdict_input *in)
 {
 	for (unsigned int p = 0; p < in->pair_count; p++)
 		if (in->pair[p].spec->tcp_count)
@@ -200,18 +206,18 @@ static bool any_tcp(const struct verdict_input *in)
 }
 
 /* Priorities whose PFC frames are a sign: TCP is paused as well, in its own. */
-static uint8_t stress_prios(const struct verdict_input *in)
+static uint8_t evidence_stress_prios(const struct verdict_input *in)
 {
 	if (in->lossless)
 		return in->lossless;
-	return any_tcp(in) ? 0 : 0xff;
+	return evidence_any_tcp(in) ? 0 : 0xff;
 }
 
 static void judge_stress(struct judge *j)
 {
 	static const enum metric signs[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_TX_FRAMES,
 					    METRIC_CNP_RX, METRIC_CNP_TX, METRIC_ECN_MARKED_RX};
-	uint8_t prios = stress_prios(j->in);
+	uint8_t prios = evidence_stress_prios(j->in);
 	uint64_t seen = 0;
 	bool counted = false;
 
@@ -245,7 +251,8 @@ void judge_evidence(struct judge *j)
 }
 
 /* WARN on hardware; Soft-RoCE shares its processor with everything. */
-static enum verdict shape_verdict(const struct judge *j, unsigned int end, enum reason_kind kind)
+static enum verdict judge_shape_verdict(const struct judge *j, unsigned int end,
+					enum reason_kind kind)
 {
 	return j->end[end].seen->soft ? VERDICT_PASS : reason_table[kind].verdict;
 }
@@ -257,8 +264,8 @@ static void judge_latency(struct judge *j, unsigned int end, unsigned int class,
 	uint64_t late = histogram_percentile(h, HISTOGRAM_P99_9);
 
 	if (h->count >= 1000 && late > TAIL_TIMES * typical)
-		judge_add_reason_as(j, shape_verdict(j, end, REASON_TAIL), REASON_TAIL, (int)end,
-				    (int)class,
+		judge_add_reason_as(j, judge_shape_verdict(j, end, REASON_TAIL), REASON_TAIL,
+				    (int)end, (int)class,
 				    "%s: class %u: 0.1 %% of messages took longer than %llu us, "
 				    "the median is %llu us",
 				    judge_host(j, end), class, LL(late / 1000), LL(typical / 1000));
@@ -269,7 +276,7 @@ static void judge_steady(struct judge *j, unsigned int end, unsigned int class,
 {
 	if (s->whole >= INTERVALS_LEAST && s->min < s->median / 100 * STEADY_PC)
 		judge_add_reason_as(
-			j, shape_verdict(j, end, REASON_UNSTEADY), REASON_UNSTEADY, (int)end,
+			j, judge_shape_verdict(j, end, REASON_UNSTEADY), REASON_UNSTEADY, (int)end,
 			(int)class,
 			"%s: class %u fell to %.1f MB/s for %llu ms, %.1f s after its start "
 			"(median %.1f MB/s)",
@@ -298,7 +305,7 @@ static void judge_pace(struct judge *j, unsigned int end, unsigned int class,
 static void judge_requester(struct judge *j, unsigned int end, unsigned int class,
 			    const struct traffic_class *asked, const struct traffic_report *report)
 {
-	const struct traffic_class_result *r = class_of(report, class);
+	const struct traffic_class_result *r = evidence_class(report, class);
 	struct rate_series_stats s;
 
 	if (!r || !r->messages)

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the queue pairs of a pair say of their marking, and the marking echo of its way, as reasons
- * of the verdict.
+ * Judges the marking of a pair: the ToS that its queue pairs have, and its marking echo.
  */
 #include "reports/traffic/verdict_priv.h"
 

@@ -1,21 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the ends of each pair report themselves. Losses of strict mode and gaps of count mode are
- * events, not statistics: one is enough. What an RNR, a full receive queue, a dead peer or this
- * host's own dropping explains is not the fabric's.
+ * Judges the reports of the ends of each pair. Losses of strict mode and gaps of count mode are
+ * events, not statistics: one is enough. Those that an RNR, a full receive queue, a dead peer or
+ * drops of the host explain are not of the fabric.
  */
 #include "reports/traffic/verdict_priv.h"
 
 #define LL(n) ((unsigned long long)(n))
 
-static uint64_t without(uint64_t value, uint64_t explained)
-{
-	return value > explained ? value - explained : 0;
-}
-
 /* A loss towards `receiver`, unless its sender could not even send. */
-static void say_lost(struct judge *j, unsigned int sender, unsigned int receiver, int class,
-		     const char *what)
+static void judge_report_lost(struct judge *j, unsigned int sender, unsigned int receiver,
+			      int class, const char *what)
 {
 	const struct judged_end *from = &j->end[sender];
 
@@ -30,13 +25,13 @@ static void say_lost(struct judge *j, unsigned int sender, unsigned int receiver
 }
 
 /* A request was lost, or its answer: where one of the two could not send, that one lost it. */
-static void say_unanswered(struct judge *j, unsigned int requester, unsigned int responder,
-			   int class, const char *what)
+static void judge_report_unanswered(struct judge *j, unsigned int requester, unsigned int responder,
+				    int class, const char *what)
 {
 	if (j->end[requester].unsent)
-		say_lost(j, requester, responder, class, what);
+		judge_report_lost(j, requester, responder, class, what);
 	else if (j->end[responder].unsent)
-		say_lost(j, responder, requester, class, what);
+		judge_report_lost(j, responder, requester, class, what);
 	else
 		judge_add_reason(j, REASON_LOST, VERDICT_NOWHERE, class,
 				 "between %s and %s (request or response): %s",
@@ -45,7 +40,7 @@ static void say_unanswered(struct judge *j, unsigned int requester, unsigned int
 
 /* rdma_rxe ends a queue pair that may not repeat on an RNR as well: what comes behind the RNR is
  * out of sequence (seen on Linux 6.1 and 6.12). */
-static uint64_t rnr_losses(const struct judge *j, const struct verdict_pair *pair)
+static uint64_t judge_rnr_losses(const struct judge *j, const struct verdict_pair *pair)
 {
 	const struct judged_end *a = &j->end[pair->client], *b = &j->end[pair->server];
 
@@ -53,7 +48,7 @@ static uint64_t rnr_losses(const struct judge *j, const struct verdict_pair *pai
 }
 
 /* Its answers carry data too, and are lost like requests. */
-static bool is_answered(const struct traffic_spec *spec, unsigned int class)
+static bool judge_is_answered(const struct traffic_spec *spec, unsigned int class)
 {
 	return class < spec->class_count && (spec->class[class].verb == TRAFFIC_READ ||
 					     spec->class[class].verb == TRAFFIC_ATOMIC);
@@ -62,17 +57,17 @@ static bool is_answered(const struct traffic_spec *spec, unsigned int class)
 static void judge_strict(struct judge *j, const struct verdict_pair *pair, unsigned int end,
 			 unsigned int class, const struct traffic_class_result *r)
 {
-	uint64_t lost = without(r->losses, rnr_losses(j, pair));
+	uint64_t lost = saturating_sub(r->losses, judge_rnr_losses(j, pair));
 	char what[120];
 
 	if (!lost || judge_remote_gone(pair))
 		return;
 	snprintf(what, sizeof(what), "%llu packets of class %u were lost without repeat (strict)",
 		 LL(lost), class);
-	if (is_answered(pair->spec, class))
-		say_unanswered(j, end, judge_other(pair, end), (int)class, what);
+	if (judge_is_answered(pair->spec, class))
+		judge_report_unanswered(j, end, judge_other(pair, end), (int)class, what);
 	else
-		say_lost(j, end, judge_other(pair, end), (int)class, what);
+		judge_report_lost(j, end, judge_other(pair, end), (int)class, what);
 }
 
 /* Datagrams that found no receive buffer, or died in the receiving host, are not the fabric's. The
@@ -82,7 +77,7 @@ static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigne
 {
 	struct judged_end *at = &j->end[end];
 	uint64_t no_buffer = at->drops.no_buffer;
-	uint64_t lost = without(r->gaps, at->excused);
+	uint64_t lost = saturating_sub(r->gaps, at->excused);
 	char what[120], name[JUDGE_NAME_MAX];
 
 	if (r->reordered)
@@ -97,12 +92,12 @@ static void judge_gaps(struct judge *j, const struct verdict_pair *pair, unsigne
 			judge_name(j, pair, end, name), LL(r->gaps), class, LL(no_buffer));
 	if (judge_remote_gone(pair))
 		return;
-	at->excused = without(at->excused, r->gaps);
+	at->excused = saturating_sub(at->excused, r->gaps);
 	if (!lost)
 		return;
 	snprintf(what, sizeof(what), "%llu messages of class %u never arrived (counted)", LL(lost),
 		 class);
-	say_lost(j, judge_other(pair, end), end, (int)class, what);
+	judge_report_lost(j, judge_other(pair, end), end, (int)class, what);
 }
 
 static void judge_classes(struct judge *j, const struct verdict_pair *pair, unsigned int end,
@@ -125,7 +120,7 @@ static void judge_classes(struct judge *j, const struct verdict_pair *pair, unsi
 
 /* Why the run ended early, by what the end says. NOWHERE in the table: handled in code. */
 static const struct {
-	bool said;     /* the row is a reason of its own */
+	bool reported; /* the row is a reason of its own */
 	bool by_death; /* the death of the peer explains it */
 	enum reason_kind kind;
 } by_cause[CAUSE_COUNT] = {
@@ -140,7 +135,7 @@ static const struct {
 	[CAUSE_UNFINISHED] = {true, true, REASON_ABORTED},
 };
 
-static uint64_t mismatches(const struct traffic_report *report)
+static uint64_t judge_mismatches(const struct traffic_report *report)
 {
 	uint64_t sum = 0;
 
@@ -149,7 +144,7 @@ static uint64_t mismatches(const struct traffic_report *report)
 	return sum;
 }
 
-static const char *words_of(const struct traffic_report *report)
+static const char *judge_words(const struct traffic_report *report)
 {
 	return report->total.detail[0] ? report->total.detail
 				       : traffic_cause_word(report->total.cause);
@@ -157,7 +152,8 @@ static const char *words_of(const struct traffic_report *report)
 
 /* Both ends told their results, the other one hears nothing any more, and this one failed to send:
  * it hears nothing either, its queue pair died of it, or its kernel tried without end. */
-static bool could_not_send(const struct judge *j, const struct verdict_pair *pair, unsigned int end)
+static bool judge_could_not_send(const struct judge *j, const struct verdict_pair *pair,
+				 unsigned int end)
 {
 	const struct traffic_report *own = judge_report_of(pair, end);
 	const struct traffic_report *other = judge_report_of(pair, judge_other(pair, end));
@@ -170,45 +166,46 @@ static bool could_not_send(const struct judge *j, const struct verdict_pair *pai
 
 /* An end that says the other is gone, or that it hung itself: one of them could not send, the other
  * one first. Each host is named once. */
-static bool sender_failed(struct judge *j, const struct verdict_pair *pair, unsigned int end,
-			  const struct traffic_report *report)
+static bool judge_sender_failed(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+				const struct traffic_report *report)
 {
 	unsigned int sender = judge_other(pair, end);
 
-	if (!could_not_send(j, pair, sender))
+	if (!judge_could_not_send(j, pair, sender))
 		sender = end;
-	if (!could_not_send(j, pair, sender))
+	if (!judge_could_not_send(j, pair, sender))
 		return false;
 	if (!judge_has_reason(j, REASON_LOST_IN_SENDER, (int)sender))
-		say_lost(j, sender, judge_other(pair, sender), VERDICT_NOWHERE, words_of(report));
+		judge_report_lost(j, sender, judge_other(pair, sender), VERDICT_NOWHERE,
+				  judge_words(report));
 	return true;
 }
 
 /* An end that says the other is gone, while that one handed in its result: nobody died. What ended
  * the other one is the cause, and is told there; if it heard nothing either, RDMA itself passes no
  * more. False: the other end ended well, and nothing explains it. */
-static bool both_reported(struct judge *j, const struct verdict_pair *pair, unsigned int end,
-			  const struct traffic_report *report)
+static bool judge_both_reported(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+				const struct traffic_report *report)
 {
 	unsigned int away = judge_other(pair, end);
 	const struct traffic_report *other = judge_report_of(pair, away);
 
 	if (!other || (unsigned int)other->total.cause >= CAUSE_COUNT ||
-	    !by_cause[other->total.cause].said)
+	    !by_cause[other->total.cause].reported)
 		return false;
 	if (other->total.cause == CAUSE_REMOTE_GONE && end == pair->client)
 		judge_add_reason(j, REASON_LOST, VERDICT_NOWHERE, VERDICT_NOWHERE,
 				 "%s and %s: RDMA stopped, although both programs and their "
 				 "control connection are alive (%s: %s; %s: %s)",
 				 judge_host(j, end), judge_host(j, away), judge_host(j, end),
-				 words_of(report), judge_host(j, away), words_of(other));
+				 judge_words(report), judge_host(j, away), judge_words(other));
 	return true;
 }
 
 /* Lost, or not sent at all. Where the other end's words named the host that could not send, that is
  * enough. */
-static void say_dead(struct judge *j, const struct verdict_pair *pair, unsigned int end,
-		     enum reason_kind kind, const char *what)
+static void judge_report_dead(struct judge *j, const struct verdict_pair *pair, unsigned int end,
+			      enum reason_kind kind, const char *what)
 {
 	unsigned int other = judge_other(pair, end);
 	unsigned int failing = j->end[end].unsent ? end : other;
@@ -216,9 +213,9 @@ static void say_dead(struct judge *j, const struct verdict_pair *pair, unsigned 
 	if (j->end[failing].unsent && judge_has_reason(j, REASON_LOST_IN_SENDER, (int)failing))
 		return;
 	if (kind == REASON_LOST)
-		say_unanswered(j, end, other, VERDICT_NOWHERE, what);
+		judge_report_unanswered(j, end, other, VERDICT_NOWHERE, what);
 	else
-		say_lost(j, end, other, VERDICT_NOWHERE, what);
+		judge_report_lost(j, end, other, VERDICT_NOWHERE, what);
 }
 
 static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsigned int end,
@@ -228,26 +225,26 @@ static void judge_cause(struct judge *j, const struct verdict_pair *pair, unsign
 	char name[JUDGE_NAME_MAX];
 	enum reason_kind kind;
 
-	if ((unsigned int)cause >= CAUSE_COUNT || !by_cause[cause].said ||
+	if ((unsigned int)cause >= CAUSE_COUNT || !by_cause[cause].reported ||
 	    (by_cause[cause].by_death && judge_remote_gone(pair)))
 		return;
-	if (cause == CAUSE_DATA && mismatches(report))
+	if (cause == CAUSE_DATA && judge_mismatches(report))
 		return; /* said by class */
 	if ((cause == CAUSE_REMOTE_GONE || cause == CAUSE_TIMEOUT) &&
-	    sender_failed(j, pair, end, report))
+	    judge_sender_failed(j, pair, end, report))
 		return;
-	if (cause == CAUSE_REMOTE_GONE && both_reported(j, pair, end, report))
+	if (cause == CAUSE_REMOTE_GONE && judge_both_reported(j, pair, end, report))
 		return;
 	kind = by_cause[cause].kind;
-	if (kind == REASON_LOST && rnr_losses(j, pair) && pair->spec->mode == TRAFFIC_STRICT)
+	if (kind == REASON_LOST && judge_rnr_losses(j, pair) && pair->spec->mode == TRAFFIC_STRICT)
 		kind = REASON_RNR_DIED;
 	if (kind == REASON_LOST || (kind == REASON_QP_FAILED && j->end[end].unsent)) {
 		/* rdma_rxe of Linux 6.12 kills the queue pair when the host cannot send. */
-		say_dead(j, pair, end, kind, words_of(report));
+		judge_report_dead(j, pair, end, kind, judge_words(report));
 		return;
 	}
 	judge_add_reason(j, kind, (int)end, VERDICT_NOWHERE, "%s: %s",
-			 judge_name(j, pair, end, name), words_of(report));
+			 judge_name(j, pair, end, name), judge_words(report));
 }
 
 /* Nothing is known of a row that is not there, unless the end says why it stopped. */
@@ -293,8 +290,8 @@ static void judge_way(struct judge *j, const struct verdict_pair *pair, unsigned
 		if ((transport != TRAFFIC_UC && transport != TRAFFIC_UD) ||
 		    i >= sent->class_count || i >= came->class_count)
 			continue;
-		missing = without(sent->class[i].messages, came->class[i].arrived);
-		missing = without(missing, came->class[i].gaps);
+		missing = saturating_sub(sent->class[i].messages, came->class[i].arrived);
+		missing = saturating_sub(missing, came->class[i].gaps);
 		if (missing)
 			judge_add_reason(j, REASON_UNACCOUNTED, (int)to, (int)i,
 					 "%s -> %s: of %llu messages of class %u, %llu neither "

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Retries without a gap. On hardware they are a lost tail or ACK, or a wait longer than the ACK
- * timer, as under pause. On Soft-RoCE they may be nothing at all: its timer is not set back by
- * progress (rxe_comp.c). There both ends count every packet, and two sums tell: what was sent and
- * what came.
+ * Judges retries without a gap. On hardware they are a lost last packet or ACK, or a wait longer
+ * than the ACK timer, as under pause. On Soft-RoCE nothing may be lost: its timer is not reset by
+ * progress (rxe_comp.c). There both ends count every packet, and the sums of sent and received
+ * packets decide.
  */
 #include "reports/traffic/verdict_priv.h"
 
@@ -72,7 +72,7 @@ static bool retries_waited(const struct judge *j, unsigned int end)
 	return false;
 }
 
-static bool loss_said(const struct judge *j)
+static bool judge_loss_reported(const struct judge *j)
 {
 	return traffic_verdict_has(j->out, REASON_LOST) ||
 	       traffic_verdict_has(j->out, REASON_LOST_IN_SENDER) ||
@@ -80,7 +80,7 @@ static bool loss_said(const struct judge *j)
 	       traffic_verdict_has(j->out, REASON_CORRUPTION);
 }
 
-static void say_soft(struct judge *j, unsigned int i, const struct account *a)
+static void judge_report_soft(struct judge *j, unsigned int i, const struct account *a)
 {
 	const struct judged_end *e = &j->end[i];
 
@@ -108,7 +108,7 @@ static void say_soft(struct judge *j, unsigned int i, const struct account *a)
 				 judge_host(j, i), LL(e->loss.unexplained), e->timeout);
 }
 
-static void say_device(struct judge *j, unsigned int i)
+static void judge_report_device(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
 
@@ -124,7 +124,7 @@ static void say_device(struct judge *j, unsigned int i)
 				 judge_host(j, i), LL(e->loss.unexplained));
 }
 
-static uint64_t retries(const struct judge *j)
+static uint64_t judge_count_retries(const struct judge *j)
 {
 	uint64_t sum = 0;
 
@@ -133,7 +133,7 @@ static uint64_t retries(const struct judge *j)
 	return sum;
 }
 
-static bool anybody_gone(const struct judge *j)
+static bool judge_any_gone(const struct judge *j)
 {
 	for (unsigned int i = 0; i < j->in->end_count; i++)
 		if (j->end[i].remote_gone)
@@ -145,10 +145,10 @@ static bool anybody_gone(const struct judge *j)
  * one stands in for. */
 static void judge_account(struct judge *j, const struct account *a)
 {
-	enum reason_kind kind = retries(j) ? REASON_LOST : REASON_ACKS_LOST;
+	enum reason_kind kind = judge_count_retries(j) ? REASON_LOST : REASON_ACKS_LOST;
 	const char *why = kind == REASON_LOST ? "" : ", and none was retransmitted: ACKs";
 
-	if (!a->valid || a->equal || loss_said(j) || anybody_gone(j))
+	if (!a->valid || a->equal || judge_loss_reported(j) || judge_any_gone(j))
 		return;
 	if (j->in->end_count == 2)
 		judge_add_reason(
@@ -169,7 +169,7 @@ void judge_retries(struct judge *j)
 
 	judge_account_ports(j, &a);
 	judge_account(j, &a);
-	lost = loss_said(j);
+	lost = judge_loss_reported(j);
 	for (unsigned int i = 0; i < j->in->end_count; i++) {
 		const struct judged_end *e = &j->end[i];
 
@@ -177,8 +177,8 @@ void judge_retries(struct judge *j)
 		if (!e->known || !e->loss.unexplained || lost || e->remote_gone)
 			continue;
 		if (e->seen->soft)
-			say_soft(j, i, &a);
+			judge_report_soft(j, i, &a);
 		else
-			say_device(j, i);
+			judge_report_device(j, i);
 	}
 }

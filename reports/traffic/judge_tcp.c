@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The TCP backgrounds of a run: what they put on the wire, which is ours, and whether they were
- * there at all.
+ * Judges the TCP backgrounds of a run: their bytes on the wire, which are rocecheck's own, and
+ * those that were missing.
  */
 #include "reports/engine/tcp_share.h"
 #include "reports/traffic/verdict_priv.h"
 
-static const struct traffic_tcp_result *tcp_of(const struct traffic_report *r, unsigned int i)
+static const struct traffic_tcp_result *tcp_result(const struct traffic_report *r, unsigned int i)
 {
 	return r && i < r->tcp_count ? &r->tcp[i] : NULL;
 }
@@ -17,7 +17,7 @@ void judge_tcp_volume(const struct verdict_pair *pair, bool at_client, uint64_t 
 	const struct traffic_report *there = at_client ? pair->server_report : pair->client_report;
 
 	for (unsigned int i = 0; i < pair->spec->tcp_count; i++) {
-		const struct traffic_tcp_result *a = tcp_of(here, i), *b = tcp_of(there, i);
+		const struct traffic_tcp_result *a = tcp_result(here, i), *b = tcp_result(there, i);
 
 		tcp_share_bytes(a, b, out, in);
 		tcp_share_bytes(b, a, in, out);
@@ -28,7 +28,7 @@ static void judge_end(struct judge *j, const struct verdict_pair *pair, bool cli
 {
 	unsigned int end = client ? pair->client : pair->server;
 	const struct traffic_tcp_result *r =
-		tcp_of(client ? pair->client_report : pair->server_report, i);
+		tcp_result(client ? pair->client_report : pair->server_report, i);
 	char text[200], name[JUDGE_NAME_MAX];
 
 	if (!r) /* judge_reports() says so */

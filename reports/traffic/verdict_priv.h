@@ -60,28 +60,28 @@ const char *judge_name(const struct judge *j, const struct verdict_pair *pair, u
 /* The other port of the pair. */
 unsigned int judge_other(const struct verdict_pair *pair, unsigned int end);
 
-/* What this port of the pair reported; NULL: nothing. */
+/* Report of this port of the pair; NULL: none. */
 const struct traffic_report *judge_report_of(const struct verdict_pair *pair, unsigned int end);
 
-/* Whether an end of the pair vanished: it gave no report. One that says so itself is no sign of it:
- * queue pairs that die, or packets that do not come, end in the same words. */
+/* True when an end of the pair gave no report. The report of the other end that its peer is gone is
+ * no proof: queue pairs that fail, or packets that do not arrive, end in the same way. */
 bool judge_remote_gone(const struct verdict_pair *pair);
 
-/* What each end of each pair reports: wrong data, losses, gaps, causes, arrival. */
+/* Reports of each end of each pair: wrong data, losses, gaps, causes, arrival. */
 void judge_reports(struct judge *j);
-/* What the counters of each port say. */
+/* Counters of each port. */
 void judge_counters(struct judge *j);
 /* Retries that no gap explains. */
 void judge_retries(struct judge *j);
-/* What the marking echo found on the way. */
+/* ToS of queue pairs, and findings of the marking echo. */
 void judge_marking(struct judge *j);
-/* Whether the evidence allows a pass at all. */
+/* Evidence that a pass needs. */
 void judge_evidence(struct judge *j);
 /* Steadiness, latency, and speed. */
 void judge_shape(struct judge *j);
 
-/* TCP backgrounds: those that were not there. And what those of a pair moved at most through the
- * port of one of its ends, bytes on the wire, added to both. */
+/* TCP backgrounds that were missing. And an upper bound of the bytes on the wire that those of a
+ * pair moved through the port of one of its ends, added to *in and *out. */
 void judge_tcp(struct judge *j);
 void judge_tcp_volume(const struct verdict_pair *pair, bool at_client, uint64_t *in, uint64_t *out);
 
