@@ -68,16 +68,23 @@ static void open_scene(struct scene *s, const char *ibdev)
 			fail_msg("%s", d->s.conn[i].err.text);
 }
 
+static void free_echo(struct scene *s)
+{
+	if (s->t.run.marking)
+		free(s->t.run.marking->finding);
+	free(s->t.run.marking);
+	free(s->t.echo);
+	s->t.run.marking = NULL;
+	s->t.echo = NULL;
+}
+
 /* No process stays. */
 static void close_scene(struct scene *s)
 {
 	for (unsigned int i = 0; i < SIDES; i++)
 		assert_false(s->all.flow[0].end[i].open);
 	pairs_close(&s->all);
-	if (s->t.run.marking)
-		free(s->t.run.marking->finding);
-	free(s->t.run.marking);
-	free(s->t.echo);
+	free_echo(s);
 	free(s);
 }
 
@@ -147,8 +154,7 @@ static void test_stopped(void **state)
 	if (!strstr(s->t.echo->why, "stopped"))
 		fail_msg("'%s'", s->t.echo->why);
 	assert_true(s->t.echo->has_result[SIDE_CLIENT]);
-	free(s->t.echo);
-	s->t.echo = NULL;
+	free_echo(s);
 	pairs_marking(&s->all);
 	assert_string_equal(s->t.echo->why, "the probe ended before the marking test");
 	loop_timer_close(timer);
