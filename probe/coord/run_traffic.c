@@ -137,8 +137,8 @@ struct run_pair *phase_round_pair(const struct coordinator *c, const struct phas
 	return &c->s.r->pair[r->pair[flow]];
 }
 
-static void round_prepare(struct coordinator *c, struct phase_round *r, unsigned int flow,
-			  const struct phase_load *kind)
+static void traffic_prepare_flow(struct coordinator *c, struct phase_round *r, unsigned int flow,
+				 const struct phase_load *kind)
 {
 	struct run_pair *p = phase_round_pair(c, r, flow);
 	struct load_flow *f = &r->load.flow[flow];
@@ -161,7 +161,8 @@ static void round_prepare(struct coordinator *c, struct phase_round *r, unsigned
 }
 
 /* Reads the result of one end, which is returned; NULL when the flow failed. */
-static const json_t *round_read_result(struct run_pair *p, struct load_flow *f, enum run_side side)
+static const json_t *traffic_read_result(struct run_pair *p, struct load_flow *f,
+					 enum run_side side)
 {
 	struct err e = {0};
 	const json_t *result = json_object_get(load_reply(f, side, &e), "result");
@@ -181,17 +182,17 @@ void phase_round_run(struct coordinator *c, struct phase_round *r, const struct 
 
 	memset(l->flow, 0, l->count * sizeof(*l->flow));
 	for (unsigned int i = 0; i < l->count; i++)
-		round_prepare(c, r, i, kind);
+		traffic_prepare_flow(c, r, i, kind);
 	load_open(l, "traffic_open");
 	load_connect(l);
 	kind->run(c, r);
 	for (unsigned int i = 0; i < l->count; i++) {
 		struct run_pair *p = phase_round_pair(c, r, i);
-		const json_t *result = round_read_result(p, &l->flow[i], SIDE_CLIENT);
+		const json_t *result = traffic_read_result(p, &l->flow[i], SIDE_CLIENT);
 
 		if (result && kind->read)
 			kind->read(p, &l->flow[i], result);
-		round_read_result(p, &l->flow[i], SIDE_SERVER);
+		traffic_read_result(p, &l->flow[i], SIDE_SERVER);
 	}
 	load_close(l);
 	for (unsigned int i = 0; i < l->count; i++) {
