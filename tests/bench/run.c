@@ -416,6 +416,10 @@ static void stop_when_gathered(const char *line, void *arg)
 /* Gathers a snapshot of each host, as the first phases of validate do. */
 static int gather(const char *inventory)
 {
+	const struct run_options options = {
+		.stop = &stop,
+		.watcher = {.detail = stop_when_gathered},
+	};
 	struct fabric fabric;
 	struct run run;
 	struct err e = {0};
@@ -426,8 +430,7 @@ static int gather(const char *inventory)
 		die(d.count ? d.list[0].text : e.text);
 	diags_clear(&d);
 	fabric.traffic_s = 0;
-	if (run_init(&run, &fabric) ||
-	    run_fabric(&fabric, NULL, &stop, stop_when_gathered, NULL, &run, &e) != -EINTR)
+	if (run_init(&run, &fabric) || run_fabric(&fabric, &options, &run, &e) != -EINTR)
 		die(e.text);
 	for (unsigned int i = 0; i < run.host_count; i++)
 		if (!run.host[i].has_before || run.host[i].before.port_count != PORTS)
