@@ -99,35 +99,25 @@ static size_t causes_find_at(const struct causes *l, size_t effect, const char *
 	return limit;
 }
 
-/* Looks for a cause at each port that has a pair, or with `marking` a marking test, with the
- * effect's port. */
-static size_t causes_find_at_partner(const struct causes *l, size_t effect, bool marking,
-				     size_t found)
+/* Looks for a cause at each port that has a pair, or a marking test, with the effect's port. */
+static size_t causes_find_at_partner(const struct causes *l, size_t effect,
+				     const struct port_uses *uses, size_t limit)
 {
-	const struct port_uses *uses = marking ? &l->pairs.markings : &l->pairs.pairs;
 	struct place e = l->place[effect];
-	const struct port_use *use = NULL;
-	size_t count = 0;
+	const struct port_use *use;
+	size_t count;
 
-	if (e.port >= 0)
-		use = port_pairs_find(&l->pairs, uses, (unsigned int)e.host, (unsigned int)e.port,
-				      &count);
+	if (e.port < 0)
+		return limit;
+	use = port_pairs_find(&l->pairs, uses, (unsigned int)e.host, (unsigned int)e.port, &count);
 	for (size_t i = 0; i < count; i++) {
-		const struct run_pair *p = marking ? NULL : &l->run->pair[use[i].index];
-		const struct run_marking *m = marking ? &l->run->marking[use[i].index] : NULL;
-		const struct place end[SIDES] = {
-			{(int)(p ? p->client_host : m->client_host),
-			 (int)(p ? p->client_port : m->client_port)},
-			{(int)(p ? p->server_host : m->server_host),
-			 (int)(p ? p->server_port : m->server_port)},
-		};
-		bool client = e.host == end[0].host && e.port == end[0].port;
+		const struct place other = {(int)use[i].host, (int)use[i].port};
 
 		if (!use[i].again)
-			found = causes_find_at(l, effect, l->run->host[end[client].host].name,
-					       &end[client], found);
+			limit = causes_find_at(l, effect, l->run->host[other.host].name, &other,
+					       limit);
 	}
-	return found;
+	return limit;
 }
 
 /* Returns the first cause on the same port, else at a remote port; -1 without one. */
@@ -146,8 +136,8 @@ static int causes_find(const struct causes *l, size_t effect)
 	if (found == none && e->host[0] &&
 	    (e->rule->needs & (NEED_LOAD | NEED_DELTA | NEED_CAPTURE | NEED_PATH) ||
 	     strchr(e->rule->evidence, EVIDENCE_TRAFFIC))) {
-		found = causes_find_at_partner(l, effect, false, found);
-		found = causes_find_at_partner(l, effect, true, found);
+		found = causes_find_at_partner(l, effect, &l->pairs.pairs, found);
+		found = causes_find_at_partner(l, effect, &l->pairs.markings, found);
 	}
 	return found == none ? -1 : (int)found;
 }

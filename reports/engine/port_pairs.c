@@ -8,38 +8,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NO_PORT SIZE_MAX
-
-/* The two ports of a pair or of a test, by their number. */
+/* The ports of a pair or of a test. */
 struct port_ends {
-	size_t side[SIDES];
+	unsigned int host[SIDES], port[SIDES];
 };
 
-/* Both ends may be one port, which is used once. */
-static bool port_ends_use(const struct port_ends *ends, enum run_side side)
+static size_t port_pairs_number(const struct port_pairs *p, const struct port_ends *ends, int side)
 {
-	return ends->side[side] != NO_PORT &&
-	       (side == SIDE_CLIENT || ends->side[SIDE_CLIENT] != ends->side[SIDE_SERVER]);
+	return p->host[ends->host[side]] + ends->port[side];
 }
 
-/* Marks the uses of a port which an earlier one joins with the same other port. `seen` has a number
- * for each port, the last one that met it. */
-static void port_uses_mark(struct port_uses *u, size_t port, const struct port_ends *ends,
+static bool port_ends_exist(const struct run *r, const struct port_ends *ends)
+{
+	for (int side = 0; side < SIDES; side++)
+		if (ends->host[side] >= r->host_count ||
+		    ends->port[side] >= r->host[ends->host[side]].port_count)
+			return false;
+	return true;
+}
+
+/* Number of ports: one where both ends are the same. */
+static int port_ends_count(const struct port_ends *ends)
+{
+	return ends->host[SIDE_CLIENT] == ends->host[SIDE_SERVER] &&
+			       ends->port[SIDE_CLIENT] == ends->port[SIDE_SERVER]
+		       ? 1
+		       : SIDES;
+}
+
+/* Marks uses with the same other port as an earlier one. `seen` has a number for each port. */
+static void port_uses_mark(const struct port_pairs *p, struct port_uses *u, size_t ports,
 			   size_t *seen)
 {
-	for (size_t i = u->first[port]; i < u->first[port + 1]; i++) {
-		const size_t *side = ends[u->use[i].index].side;
-		size_t other = side[side[SIDE_CLIENT] == port ? SIDE_SERVER : SIDE_CLIENT];
+	memset(seen, 0, ports * sizeof(*seen));
+	for (size_t n = 0; n < ports; n++) {
+		for (size_t i = u->first[n]; i < u->first[n + 1]; i++) {
+			size_t other = p->host[u->use[i].host] + u->use[i].port;
 
-		if (other == NO_PORT)
-			continue;
-		u->use[i].again = seen[other] == port + 1;
-		seen[other] = port + 1;
+			u->use[i].again = seen[other] == n + 1;
+			seen[other] = n + 1;
+		}
 	}
 }
 
-static int port_uses_make(struct port_uses *u, const struct port_ends *ends, unsigned int count,
-			  size_t ports)
+static int port_uses_make(const struct run *r, const struct port_pairs *p, size_t ports,
+			  const struct port_ends *ends, unsigned int count, struct port_uses *u)
 {
 	size_t *next = calloc(ports + 1, sizeof(*next));
 
@@ -50,30 +63,24 @@ static int port_uses_make(struct port_uses *u, const struct port_ends *ends, uns
 		return -ENOMEM;
 	}
 	for (unsigned int i = 0; i < count; i++)
-		for (int side = 0; side < SIDES; side++)
-			if (port_ends_use(&ends[i], side))
-				u->first[ends[i].side[side] + 1]++;
+		for (int side = 0; port_ends_exist(r, &ends[i]) && side < port_ends_count(&ends[i]);
+		     side++)
+			u->first[port_pairs_number(p, &ends[i], side) + 1]++;
 	for (size_t n = 0; n < ports; n++) {
 		u->first[n + 1] += u->first[n];
 		next[n] = u->first[n];
 	}
 	for (unsigned int i = 0; i < count; i++)
-		for (int side = 0; side < SIDES; side++)
-			if (port_ends_use(&ends[i], side))
-				u->use[next[ends[i].side[side]]++].index = i;
-	memset(next, 0, ports * sizeof(*next));
-	for (size_t n = 0; n < ports; n++)
-		port_uses_mark(u, n, ends, next);
+		for (int side = 0; port_ends_exist(r, &ends[i]) && side < port_ends_count(&ends[i]);
+		     side++)
+			u->use[next[port_pairs_number(p, &ends[i], side)]++] = (struct port_use){
+				.index = i,
+				.host = ends[i].host[!side],
+				.port = ends[i].port[!side],
+			};
+	port_uses_mark(p, u, ports, next);
 	free(next);
 	return 0;
-}
-
-static size_t port_pairs_number(const struct run *r, const struct port_pairs *p, unsigned int host,
-				unsigned int port)
-{
-	bool exists = host < r->host_count && port < r->host[host].port_count;
-
-	return exists ? p->host[host] + port : NO_PORT;
 }
 
 int port_pairs_make(const struct run *r, struct port_pairs *p)
@@ -96,20 +103,18 @@ int port_pairs_make(const struct run *r, struct port_pairs *p)
 	for (unsigned int i = 0; i < r->pair_count; i++) {
 		const struct run_pair *a = &r->pair[i];
 
-		ends[i] = (struct port_ends){
-			{port_pairs_number(r, p, a->client_host, a->client_port),
-			 port_pairs_number(r, p, a->server_host, a->server_port)}};
+		ends[i] = (struct port_ends){{a->client_host, a->server_host},
+					     {a->client_port, a->server_port}};
 	}
-	err = port_uses_make(&p->pairs, ends, r->pair_count, ports);
+	err = port_uses_make(r, p, ports, ends, r->pair_count, &p->pairs);
 	for (unsigned int i = 0; i < r->marking_count; i++) {
 		const struct run_marking *a = &r->marking[i];
 
-		ends[i] = (struct port_ends){
-			{port_pairs_number(r, p, a->client_host, a->client_port),
-			 port_pairs_number(r, p, a->server_host, a->server_port)}};
+		ends[i] = (struct port_ends){{a->client_host, a->server_host},
+					     {a->client_port, a->server_port}};
 	}
 	if (!err)
-		err = port_uses_make(&p->markings, ends, r->marking_count, ports);
+		err = port_uses_make(r, p, ports, ends, r->marking_count, &p->markings);
 	free(ends);
 	if (err)
 		port_pairs_clear(p);

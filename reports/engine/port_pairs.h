@@ -8,10 +8,11 @@
 
 #include "probe/record/run.h"
 
-/* One use of a port: an index into run.pair[], or into run.marking[]. */
+/* One use of a port. */
 struct port_use {
-	unsigned int index;
-	bool again; /* an earlier use of the port is with the same other port */
+	unsigned int index;	 /* of run.pair[], or of run.marking[] */
+	unsigned int host, port; /* the other end */
+	bool again;		 /* an earlier use of the port is with the same other port */
 };
 
 /* Those of port n stand from use[first[n]] to before use[first[n + 1]], in the order of the run. */
@@ -25,8 +26,9 @@ struct port_pairs {
 	struct port_uses pairs, markings;
 };
 
-/* Makes the index; hosts, ports, pairs and tests of the run must not change while it is used. An
- * end that is no port of the run is left out. -ENOMEM. The caller calls port_pairs_clear(). */
+/* Makes the index; hosts, ports, pairs and tests of the run must not change while it is used. A
+ * pair with an end that is no port of the run is left out. -ENOMEM. The caller calls
+ * port_pairs_clear(). */
 int port_pairs_make(const struct run *r, struct port_pairs *p);
 void port_pairs_clear(struct port_pairs *p);
 

@@ -84,17 +84,18 @@ static void check_port(const struct port_pairs *index, unsigned int host, unsign
 
 	assert_int_equal(count, tests);
 	for (unsigned int i = 0; i < PAIRS; i++) {
-		bool again = false;
+		bool client = is_client(&pairs[i], host, port), again = false;
 
-		if (!is_client(&pairs[i], host, port) && !is_server(&pairs[i], host, port))
+		if ((!client && !is_server(&pairs[i], host, port)) || !both_exist(&pairs[i]))
 			continue;
 		for (unsigned int k = 0; k < i; k++)
 			again |= joins(&pairs[k], &pairs[i]);
 		assert_true(n < count);
 		assert_int_equal(use[n].index, i);
 		assert_int_equal(test[count - 1 - n].index, PAIRS - 1 - i);
-		if (both_exist(&pairs[i]))
-			assert_int_equal(use[n].again, again);
+		assert_int_equal(use[n].host, client ? pairs[i].server_host : pairs[i].client_host);
+		assert_int_equal(use[n].port, client ? pairs[i].server_port : pairs[i].client_port);
+		assert_int_equal(use[n].again, again);
 		n++;
 	}
 	assert_int_equal(n, count);
