@@ -497,10 +497,10 @@ static json_t *verdict_reason_to_json(const struct finding *f)
 {
 	const struct reason_info *info = &reason_table[f->reason];
 
-	return json_pack("{s:s, s:s, s:s, s:s, s:s*, s:s*, s:o, s:o, s:s}", "reason", info->word,
+	return json_pack("{s:s, s:s, s:s, s:s, s:o*, s:o*, s:o, s:o, s:s}", "reason", info->word,
 			 "cause", info->cause, "verdict", verdict_word(traffic_reason_verdict(f)),
-			 "rule", f->rule->id, "host", f->host[0] ? f->host : NULL, "port",
-			 f->host[0] ? f->port : NULL, "class",
+			 "rule", f->rule->id, "host", f->host[0] ? text_to_json(f->host) : NULL,
+			 "port", f->host[0] ? text_to_json(f->port) : NULL, "class",
 			 f->class < 0 ? json_null() : json_integer(f->class), "text",
 			 text_to_json(f->text), "advice", finding_advice(f));
 }

@@ -170,6 +170,10 @@ ended() {
 	[[ $output == *"missing HOST"* ]]
 	run -2 "$rc" probe client h2 </dev/null
 	[[ $output == *"token"*"ROCECHECK_PROBE_TOKEN"* ]]
+	run -2 "$rc" probe client h2 --allow-inconclusive RC-TRN-999 --token-file /none
+	[[ $output == *"unknown rule 'RC-TRN-999'"* ]]
+	run -2 "$rc" probe client h2 --format xml
+	[[ $output == *"text"*"json"*"junit"* ]]
 	run -2 "$rc" probe client h2 -c DC
 	[[ $output == *"rc, uc, ud, xrc"* ]]
 	run -2 "$rc" probe client h2 --class tps=1
