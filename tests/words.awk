@@ -3,10 +3,7 @@
 # and on a static function of a .c file that does not carry a word of its file's name.
 BEGIN { FS = "[ \t]+" }
 FILENAME ~ /words\.txt$/ {
-	if ($1 == "except") {
-		for (i = 2; i <= NF; i++)
-			except = except "|" glob($i)
-	} else if ($1 == "keep") {
+	if ($1 == "keep") {
 		for (i = 2; i <= NF; i++)
 			keep[$i] = 1
 	} else if (/^[a-z]/) {
@@ -17,13 +14,11 @@ FILENAME ~ /words\.txt$/ {
 	next
 }
 FNR == 1 {
-	asked = FILENAME !~ ("^(" substr(except, 2) ")$")
 	comment = 0
 	parts = split(base_of(FILENAME), part, "_")
 	for (i = 1; i <= parts; i++)
 		sub(/s$/, "", part[i])
 }
-!asked { next }
 /^static [^=;]*[A-Za-z0-9_]+\(/ && FILENAME ~ /\.c$/ {
 	line = $0
 	sub(/(__attribute__|PRINTF_LIKE)\(.*\) /, "", line)
@@ -80,11 +75,5 @@ function carries(name,  i)
 		if (index(name, part[i]))
 			return 1
 	return 0
-}
-function glob(text)
-{
-	gsub(/\./, "\\.", text)
-	gsub(/\*/, "[^/]*", text)
-	return text
 }
 function bad(why) { printf "%s:%d: %s\n", FILENAME, FNR, why; n_bad++ }
