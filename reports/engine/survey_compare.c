@@ -201,19 +201,20 @@ static enum survey_camp survey_sum_traffic(const struct survey_subject *s, bool 
 /* Types of the GIDs of a port: "v1 v2-ipv4 v2-ipv6". */
 static void survey_gid_types(const struct port *p, char text[VALUE_TEXT])
 {
-	bool v1 = false, v4 = false, v6 = false;
+	static const char *const words[] = {
+		"none",	   "v1",	 "v2-ipv4",	    "v1 v2-ipv4",
+		"v2-ipv6", "v1 v2-ipv6", "v2-ipv4 v2-ipv6", "v1 v2-ipv4 v2-ipv6"};
+	unsigned int types = 0;
 
 	for (unsigned int i = 0; i < p->gid_count; i++) {
-		const struct gid *g = &p->gid[i];
-		bool ipv4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)g->raw);
+		bool ipv4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)p->gid[i].raw);
 
-		v1 = v1 || g->type == GID_ROCE_V1;
-		v4 = v4 || (g->type == GID_ROCE_V2 && ipv4);
-		v6 = v6 || (g->type == GID_ROCE_V2 && !ipv4);
+		if (p->gid[i].type == GID_ROCE_V1)
+			types |= 1;
+		else if (p->gid[i].type == GID_ROCE_V2)
+			types |= ipv4 ? 2 : 4;
 	}
-	snprintf(text, VALUE_TEXT, "%s%s%s%s%s%s", v1 || v4 || v6 ? "" : "none", v1 ? "v1" : "",
-		 v1 && (v4 || v6) ? " " : "", v4 ? "v2-ipv4" : "", v4 && v6 ? " " : "",
-		 v6 ? "v2-ipv6" : "");
+	snprintf(text, VALUE_TEXT, "%s", words[types]);
 }
 
 /* Reads the value of an item: CAMP_KNOWN, CAMP_UNKNOWN or CAMP_NONE. */
@@ -272,37 +273,31 @@ static int survey_collect(const struct survey_work *w, unsigned int camp, struct
 	return 0;
 }
 
-/* Notes an item for the members of CAMP_UNKNOWN. */
+/* Notes an item for the members of CAMP_UNKNOWN, beside other items of the same members. */
 static int survey_note_unknown(struct survey_work *w, const char *item)
 {
-	struct survey_members m = {.list = NULL};
-	struct survey_unknown *u = NULL;
+	struct survey *s = w->s;
+	struct survey_unknown *u, *own = survey_grow(&s->unknown, &s->unknown_count, sizeof(*own));
 	const char **name;
 
-	if (survey_collect(w, CAMP_UNKNOWN, &m)) {
-		free(m.list);
+	if (!own)
 		return -ENOMEM;
-	}
-	for (unsigned int i = 0; m.count && i < w->s->unknown_count && !u; i++) {
-		struct survey_unknown *other = &w->s->unknown[i];
-
-		if (other->group == w->group && other->members.count == m.count &&
-		    !memcmp(other->members.list, m.list, m.count * sizeof(*m.list)))
-			u = other;
-	}
-	if (u || !m.count) {
-		free(m.list);
-	} else {
-		u = survey_grow(&w->s->unknown, &w->s->unknown_count, sizeof(*u));
-		if (!u) {
-			free(m.list);
-			return -ENOMEM;
-		}
-		u->group = w->group;
-		u->members = m;
-	}
-	if (!u)
+	own->group = w->group;
+	if (survey_collect(w, CAMP_UNKNOWN, &own->members))
+		return -ENOMEM;
+	if (!own->members.count) {
+		s->unknown_count--;
 		return 0;
+	}
+	for (u = s->unknown; u < own; u++)
+		if (u->group == w->group && u->members.count == own->members.count &&
+		    !memcmp(u->members.list, own->members.list,
+			    u->members.count * sizeof(*u->members.list)))
+			break;
+	if (u < own) {
+		free(own->members.list);
+		s->unknown_count--;
+	}
 	name = survey_grow(&u->item, &u->item_count, sizeof(*u->item));
 	if (!name)
 		return -ENOMEM;
