@@ -325,7 +325,7 @@ static int traffic_read_file(const char *path, const struct schedule_spec *spec,
 		err_hint(e, "expected a file, or %s", SCHEDULE_WORDS);
 		return err;
 	}
-	err = schedule_parse(s, spec, path, text, size, false, e);
+	err = schedule_parse(s, spec, path, text, size, e);
 	free(text);
 	return err;
 }

@@ -25,10 +25,9 @@ enum schedule_role {
 
 /* A text that is read. */
 struct schedule_file {
-	char *text; /* owned */
-	const char *path, *at;
+	char *text; /* owned; ends with NUL, and can hold others */
+	const char *path, *at, *end;
 	unsigned int line;
-	bool fan_in;
 	const struct schedule_port **index; /* owned; ports by name */
 	int failed;			    /* and e, as long as the file is checked */
 	struct err *e;
@@ -144,7 +143,7 @@ static bool schedule_rotate(struct schedule *s, unsigned int d)
 
 static bool schedule_make_ring(struct schedule *s, unsigned int step)
 {
-	return !step && schedule_rotate(s, s->spec.shift ? s->spec.shift : s->work->widest);
+	return !step && schedule_rotate(s, s->work->widest);
 }
 
 static bool schedule_make_shift(struct schedule *s, unsigned int step)
@@ -376,7 +375,7 @@ static int schedule_parse_pair(struct schedule *s)
 			       all[port[1]].host_name);
 	for (unsigned int i = 0; i < 2; i++) {
 		f->at = at[i];
-		if (s->work->now[port[i]] & (i ? SENDS : f->fan_in ? 0 : SERVES))
+		if (s->work->now[port[i]] & (i ? SENDS : SERVES))
 			return err_set(f->e, -EINVAL,
 				       "%s %s is already a %s in this round: "
 				       "expected each port once",
@@ -388,29 +387,32 @@ static int schedule_parse_pair(struct schedule *s)
 	return 0;
 }
 
+static bool schedule_at_line_end(const struct schedule_file *f)
+{
+	return f->at == f->end || *f->at == '\n' || *f->at == '#';
+}
+
 /* Reads the next line with pairs. */
 static bool schedule_make_file(struct schedule *s, unsigned int step)
 {
 	struct schedule_file *f = &s->work->file;
 
 	(void)step;
-	while (!s->pair_count && *f->at) {
-		const char *line = f->at;
+	while (!s->pair_count && f->at < f->end) {
+		const char *line = f->at, *newline;
 
 		f->line++;
 		f->at += strspn(f->at, " \t");
-		while (!f->failed && !strchr("\n#", *f->at))
+		while (!f->failed && !schedule_at_line_end(f))
 			f->failed = schedule_parse_pair(s);
 		if (f->failed) {
 			err_prefix(f->e, "%s:%u:%zu", f->path, f->line, (size_t)(f->at - line) + 1);
 			s->pair_count = 0;
 			return false;
 		}
-		f->at += strcspn(f->at, "\n");
-		f->at += *f->at == '\n';
+		newline = memchr(f->at, '\n', (size_t)(f->end - f->at));
+		f->at = newline ? newline + 1 : f->end;
 	}
-	if (f->fan_in)
-		qsort(s->work->pair, s->pair_count, sizeof(*s->pair), schedule_compare_pairs);
 	return s->pair_count > 0;
 }
 
@@ -429,8 +431,7 @@ const struct schedule_row schedule_patterns[SCHEDULE_PATTERNS] = {
 				 .make = schedule_make_cross_rail},
 	[SCHEDULE_SUSPECT] = {"suspect", .whole = true, .mirrors = true,
 			      .make = schedule_make_suspect},
-	[SCHEDULE_FILE] = {"file", .whole = true, .duplex = true, .fan_in = true,
-			   .make = schedule_make_file},
+	[SCHEDULE_FILE] = {"file", .whole = true, .duplex = true, .make = schedule_make_file},
 };
 
 /* Returns true if a port cannot have one more pair in this role in this round. */
@@ -474,7 +475,7 @@ bool schedule_next(struct schedule *s)
 		memset(w->now, 0, s->spec.n);
 		while (!s->pair_count && row->make(s, w->step))
 			w->step++;
-		if (!s->pair_count && !row->fan_in)
+		if (!s->pair_count && !row->fan_in && s->spec.pattern != SCHEDULE_FILE)
 			schedule_make_rest(s);
 		if (!s->pair_count)
 			return false;
@@ -553,10 +554,10 @@ void schedule_close(struct schedule *s)
 }
 
 int schedule_parse(struct schedule *s, const struct schedule_spec *spec, const char *path,
-		   const char *text, size_t size, bool fan_in, struct err *e)
+		   const char *text, size_t size, struct err *e)
 {
 	struct schedule_spec of_file = *spec;
-	struct schedule_file f = {.path = path, .fan_in = fan_in, .e = e};
+	struct schedule_file f = {.path = path, .e = e};
 	struct schedule made;
 	int err;
 
@@ -564,13 +565,14 @@ int schedule_parse(struct schedule *s, const struct schedule_spec *spec, const c
 	err = schedule_open(&made, &of_file, e);
 	if (err)
 		return err;
-	f.text = strndup(text, size);
+	f.text = calloc(1, size + 1);
 	f.index = calloc(spec->n + 1, sizeof(*f.index));
 	made.work->file = f;
 	if (!f.text || !f.index) {
 		err = err_sys(e, -ENOMEM, "%s", path);
 		goto failed;
 	}
+	made.work->file.end = memcpy(f.text, text, size) + size;
 	for (unsigned int i = 0; i < spec->n; i++)
 		f.index[i] = &spec->port[i];
 	qsort(f.index, spec->n, sizeof(*f.index), schedule_compare_ports);
@@ -578,9 +580,7 @@ int schedule_parse(struct schedule *s, const struct schedule_spec *spec, const c
 	while (schedule_next(&made))
 		;
 	err = made.work->file.failed;
-	if (!err && strlen(f.text) != size)
-		err = err_set(e, -EINVAL, "%s: expected text: it has a NUL byte", path);
-	else if (!err && !made.work->made)
+	if (!err && !made.work->made)
 		err = err_set(e, -EINVAL,
 			      "%s:1:1: no round in this file: expected lines of "
 			      "server,client;server,client",
@@ -637,7 +637,7 @@ void schedule_estimate(struct schedule *s, unsigned int traffic_s, double pause_
 {
 	struct schedule_estimate sum = {0};
 	const struct schedule_port *port = s->spec.port;
-	bool incast = s->spec.pattern == SCHEDULE_INCAST || s->spec.pattern == SCHEDULE_MANY_TO_ONE;
+	bool fan_in = schedule_patterns[s->spec.pattern].fan_in;
 
 	schedule_rewind(s);
 	while (schedule_next(s)) {
@@ -647,10 +647,10 @@ void schedule_estimate(struct schedule *s, unsigned int traffic_s, double pause_
 			const struct schedule_pair *p = &s->pair[i];
 			uint32_t mbps = port[p->server].speed_mbps;
 
-			if (incast && i && p->server == p[-1].server)
+			if (fan_in && i && p->server == p[-1].server)
 				continue;
 			sum.bytes += traffic_s *
-				     schedule_rate(mbps, incast ? mbps : port[p->client].speed_mbps,
+				     schedule_rate(mbps, fan_in ? mbps : port[p->client].speed_mbps,
 						   percent);
 		}
 	}

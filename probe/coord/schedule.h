@@ -17,7 +17,7 @@
 
 enum schedule_pattern {
 	SCHEDULE_TOURNAMENT,  /* every ordered pair, one pair of a port in a round */
-	SCHEDULE_RING,	      /* each port sends to the one `shift` places after it */
+	SCHEDULE_RING,	      /* each port sends to one of the next host */
 	SCHEDULE_SHIFT,	      /* rings of 1, 2, 4, ... hosts */
 	SCHEDULE_PERMUTATION, /* seeded random rings */
 	SCHEDULE_BISECTION,   /* the first half with the second, one direction after the other */
@@ -58,7 +58,6 @@ struct schedule_spec {
 	const struct schedule_port *port; /* borrowed until schedule_close() */
 	unsigned int n;
 	unsigned int senders; /* SCHEDULE_INCAST: k, at least 2; 0 = 8 */
-	unsigned int shift;   /* SCHEDULE_RING: 0 = the next host */
 	unsigned int rounds;  /* SCHEDULE_PERMUTATION: 0 = 16; SCHEDULE_SUSPECT: partners, 0 = 2 */
 	uint64_t seed;	      /* SCHEDULE_PERMUTATION */
 };
@@ -101,11 +100,11 @@ void schedule_close(struct schedule *s);
 /*
  * Opens the schedule of a file in text form: names are HOST:NETDEV, or HOST of a port that is
  * alone; empty lines and lines from '#' on are skipped. In a round a port is once a server and once
- * a client; with fan_in a server has many clients. spec gives the ports. -EINVAL: the error begins
- * with path:line:column and states what was expected; -ENOMEM.
+ * a client. spec gives the ports. -EINVAL: the error begins with path:line:column and states what
+ * was expected; -ENOMEM.
  */
 int schedule_parse(struct schedule *s, const struct schedule_spec *spec, const char *path,
-		   const char *text, size_t size, bool fan_in, struct err *e);
+		   const char *text, size_t size, struct err *e);
 
 /* Returns the text form of all rounds, which the caller frees, and rewinds. NULL on -ENOMEM. */
 char *schedule_text(struct schedule *s);
