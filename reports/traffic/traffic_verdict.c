@@ -414,7 +414,7 @@ static void verdict_add_passes(struct judge *j, unsigned int end)
 	}
 	if (reported && !verdict_has_finding(j, "RC-TRN-001", end)) {
 		verdict_begin_finding(j, "RC-TRN-001", (int)end);
-		finding_set(out, VERDICT_PASS, "no loss was seen and nothing was retransmitted");
+		finding_set(out, VERDICT_PASS, "no loss was seen");
 		verdict_add_reports(j, end, -1);
 	}
 	if (checked && !verdict_has_finding(j, "RC-TRN-006", end)) {
