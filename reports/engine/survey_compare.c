@@ -7,7 +7,6 @@
 #include "reports/engine/survey_compare.h"
 
 #include <errno.h>
-#include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -204,10 +203,11 @@ static void survey_gid_types(const struct port *p, char text[VALUE_TEXT])
 	static const char *const words[] = {
 		"none",	   "v1",	 "v2-ipv4",	    "v1 v2-ipv4",
 		"v2-ipv6", "v1 v2-ipv6", "v2-ipv4 v2-ipv6", "v1 v2-ipv4 v2-ipv6"};
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 	unsigned int types = 0;
 
 	for (unsigned int i = 0; i < p->gid_count; i++) {
-		bool ipv4 = IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)p->gid[i].raw);
+		bool ipv4 = !memcmp(p->gid[i].raw, mapped, sizeof(mapped));
 
 		if (p->gid[i].type == GID_ROCE_V1)
 			types |= 1;
