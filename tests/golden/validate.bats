@@ -129,7 +129,6 @@ scheduled()
 		rocecheck: quiet (1 of 3): about 1 s left
 		rocecheck: marking (2 of 3): 0 of 1 round, about 2 s left
 		rocecheck: pairs (3 of 3): 0 of 2 rounds, about 4 s left
-		rocecheck: isolate
 		rocecheck: collect
 	END
 	run --separate-stderr "$rocecheck" -q validate "$dir/here.yaml" --out "$dir/run"
