@@ -14,10 +14,8 @@
 #include "profiles/base/text.h"
 #include "reports/rules/checks.h"
 
-#define NOISE_MAX     1u /* lost datagrams of a flow that accuse nobody */
-#define GOOD_PER_BAD  8u /* one good flow at a place is allowed for so many bad ones */
-#define NO_LEAF	      UINT32_MAX
-#define PORTS_PRINTED 8u
+#define NOISE_MAX    1u /* lost datagrams of a flow that accuse nobody */
+#define GOOD_PER_BAD 8u /* one good flow at a place is allowed for so many bad ones */
 
 /* What can be wrong with a flow: each is explained on its own. */
 static const unsigned int isolate_kinds[] = {
@@ -27,56 +25,70 @@ static const unsigned int isolate_kinds[] = {
 	1u << MARKING_MTU,
 };
 
-/* The smaller place stands before the larger one. "Cross" flows are between ports of two leaves. */
-enum place_kind {
-	PLACE_SENDER,
-	PLACE_RECEIVER,
-	PLACE_PORT, /* as sender and as receiver */
-	PLACE_LEAF_TO_LEAF,
-	PLACE_TWO_LEAVES,
-	PLACE_LEAF_OUT, /* cross flows of one leaf */
-	PLACE_LEAF_IN,
-	PLACE_LEAF_CROSS,
-	PLACE_CROSS,
-	PLACE_LEAF, /* all flows of its ports */
-	PLACE_ALL,
-	PLACE_KINDS,
-	PLACE_PATHS = PLACE_KINDS, /* no common place, but some source ports of each flow */
+enum place_end { END_ANY, END_PORT, END_LEAF };
+
+enum { EITHER = 1, CROSS = 2, FABRIC = 4 };
+
+/* Places, the smaller one before the larger one. */
+static const struct place_row {
+	enum place_end from, to;
+	unsigned int how;    /* flows of EITHER direction, between two leaves alone; no port's */
+	const char *text[3]; /* around the names of the ends */
+} place_table[] = {
+	{.from = END_PORT, .text = {"from "}},
+	{.to = END_PORT, .text = {"to "}},
+	{.from = END_PORT, .how = EITHER, .text = {"from and to "}},
+	{.from = END_LEAF, .to = END_LEAF, .how = CROSS, .text = {"from ", " to "}},
+	{.from = END_LEAF, .to = END_LEAF, .how = EITHER | CROSS, .text = {"between ", " and "}},
+	{.from = END_LEAF, .how = CROSS, .text = {"from ", " to other leaves"}},
+	{.to = END_LEAF, .how = CROSS, .text = {"to ", " from other leaves"}},
+	{.from = END_LEAF, .how = EITHER | CROSS, .text = {"between ", " and other leaves"}},
+	{.how = CROSS, .text = {"between all leaves"}},
+	{.from = END_LEAF, .how = EITHER, .text = {"through "}},
+	{.how = FABRIC, .text = {"on all tested paths"}},
+	{.text = {NULL}}, /* no common place: what nothing explains */
 };
 
-struct port_place {
+struct iso_port {
 	const struct run_host *host;
 	const struct run_port *port;
 	const char *leaf_name; /* of LLDP; NULL = unknown */
-	uint32_t leaf;	       /* number of that name, NO_LEAF = unknown */
+	uint64_t leaf;	       /* hash of that name */
+	bool tested;
+	bool hit; /* by the place that is reported */
 };
 
 /* One direction between two ports. */
 struct iso_flow {
-	uint32_t sender, receiver; /* in struct isolate.port */
-	uint8_t pass;		   /* the latest, which the next members are of */
+	struct iso_port *sender, *receiver;
+	uint8_t pass; /* the latest, which the next members are of */
 	bool bad;
-	unsigned int tests, bad_tests; /* of all passes */
-	uint64_t count, of;
+	uint64_t count, of;		       /* datagrams; none for the MTU */
 	const struct marking_finding *finding; /* of most source ports; NULL = good */
 };
 
-/* A place, by one or two numbers of ports or leaves. */
+/* A place, and the sums of its flows that nothing explained before. */
 struct place {
-	enum place_kind kind;
-	uint32_t a, b;
-	unsigned int tested, bad; /* flows there that nothing explained before */
-	unsigned int partial;	  /* of the bad ones: on some source ports alone */
+	const struct place_row *row;
+	const struct iso_port *end[2];
+	uint64_t key[2];	      /* of the ends */
+	const struct iso_flow *first; /* bad one with most source ports tested, as the next */
+	unsigned int tested, bad;
+	uint64_t count, of;
+	uint64_t ports, ports_of; /* affected source ports, of those tested */
+	/* If all source ports lost alike, chance would leave `unhit` of them without a loss. */
+	double unhit, variance;
 };
 
 struct isolate {
 	const struct run *run;
 	const struct rule *rule;
 	unsigned int *first; /* port number of each host's first port */
-	struct port_place *port;
+	struct iso_port *port;
 	unsigned int port_count, tested_ports, tests;
 	struct iso_flow *flow;
 	size_t flow_count;
+	size_t bad, noise;   /* flows; noise: with too few losses */
 	struct place *place; /* candidates, sorted */
 	size_t place_count;
 };
@@ -89,43 +101,21 @@ static void isolate_clear(struct isolate *x)
 	free(x->place);
 }
 
-static int isolate_compare_leaves(const void *a, const void *b)
-{
-	const struct port_place *const *x = a, *const *y = b;
-
-	return strcmp((*x)->leaf_name, (*y)->leaf_name);
-}
-
-/* Numbers the leaves by the LLDP names of the ports' neighbours. */
-static int isolate_number_leaves(struct isolate *x)
-{
-	struct port_place **known = calloc(x->port_count + 1, sizeof(struct port_place *));
-	unsigned int count = 0, leaf = 0;
-
-	if (!known)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < x->port_count; i++)
-		if (x->port[i].leaf_name)
-			known[count++] = &x->port[i];
-	qsort(known, count, sizeof(struct port_place *), isolate_compare_leaves);
-	for (unsigned int i = 0; i < count; i++) {
-		if (i && strcmp(known[i - 1]->leaf_name, known[i]->leaf_name))
-			leaf++;
-		known[i]->leaf = leaf;
-	}
-	free(known);
-	return 0;
-}
-
-static const char *isolate_leaf_name(const struct run_host *h, const struct run_port *p)
+static struct iso_port isolate_read_port(const struct run_host *h, const struct run_port *p)
 {
 	const struct snapshot *s = h->has_after ? &h->after : &h->before;
 	const struct port *known = h->has_before || h->has_after ? snapshot_port(s, p->netdev)
 								 : NULL;
+	struct iso_port port = {.host = h, .port = p};
 
-	return known && known->lldp_name[0] ? known->lldp_name : NULL;
+	if (known && known->lldp_name[0]) {
+		port.leaf_name = known->lldp_name;
+		port.leaf = fnv1a(FNV1A_START, known->lldp_name, strlen(known->lldp_name));
+	}
+	return port;
 }
 
+/* Lists the ports of all hosts; notes those of tests that ran. */
 static int isolate_list_ports(struct isolate *x)
 {
 	const struct run *r = x->run;
@@ -140,13 +130,20 @@ static int isolate_list_ports(struct isolate *x)
 		return -ENOMEM;
 	for (unsigned int h = 0; h < r->host_count; h++)
 		for (unsigned int p = 0; p < r->host[h].port_count; p++)
-			x->port[x->first[h] + p] = (struct port_place){
-				.host = &r->host[h],
-				.port = &r->host[h].port[p],
-				.leaf_name = isolate_leaf_name(&r->host[h], &r->host[h].port[p]),
-				.leaf = NO_LEAF,
-			};
-	return isolate_number_leaves(x);
+			x->port[x->first[h] + p] = isolate_read_port(&r->host[h],
+								     &r->host[h].port[p]);
+	for (unsigned int i = 0; i < r->marking_count; i++) {
+		const struct run_marking *m = &r->marking[i];
+
+		if (!m->ran)
+			continue;
+		x->tests++;
+		x->port[x->first[m->client_host] + m->client_port].tested = true;
+		x->port[x->first[m->server_host] + m->server_port].tested = true;
+	}
+	for (unsigned int i = 0; i < x->port_count; i++)
+		x->tested_ports += x->port[i].tested;
+	return 0;
 }
 
 static int isolate_compare_flows(const void *a, const void *b)
@@ -164,32 +161,32 @@ static int isolate_compare_flows(const void *a, const void *b)
 static struct iso_flow isolate_read_test(const struct isolate *x, const struct run_marking *m,
 					 enum marking_direction direction, unsigned int kinds)
 {
-	uint32_t ends[] = {x->first[m->client_host] + m->client_port,
-			   x->first[m->server_host] + m->server_port};
+	struct iso_port *ends[] = {&x->port[x->first[m->client_host] + m->client_port],
+				   &x->port[x->first[m->server_host] + m->server_port]};
 	struct iso_flow f = {.sender = ends[direction == MARKING_REVERSE],
 			     .receiver = ends[direction == MARKING_FORWARD],
-			     .pass = m->pass,
-			     .tests = 1};
+			     .pass = m->pass};
 
 	for (unsigned int i = 0; i < m->finding_count; i++) {
 		const struct marking_finding *one = &m->finding[i];
 
 		if (one->direction != direction || !(kinds & 1u << one->kind))
 			continue;
-		f.count += one->kind == MARKING_MTU ? one->ports : one->count;
-		f.of += one->kind == MARKING_MTU ? one->ports_of : one->of;
-		if (!f.finding)
-			f.finding = one;
+		f.count += one->count;
+		f.of += one->of;
+		f.finding = f.finding ? f.finding : one;
 	}
-	f.bad_tests = f.finding ? 1 : 0;
 	return f;
 }
 
-/* Lists the flows of all tests that ran, each pair of ports and direction once. */
+/* Lists the flows of all tests that ran, each pair of ports and direction once, and marks the bad
+ * ones. */
 static int isolate_list_flows(struct isolate *x, unsigned int kinds)
 {
 	size_t count = 0, kept = 0;
+	bool found = false;
 
+	x->bad = x->noise = x->flow_count = 0;
 	free(x->flow);
 	x->flow = calloc(2 * (size_t)x->run->marking_count + 1, sizeof(*x->flow));
 	if (!x->flow)
@@ -197,20 +194,22 @@ static int isolate_list_flows(struct isolate *x, unsigned int kinds)
 	for (unsigned int i = 0; i < x->run->marking_count; i++) {
 		const struct run_marking *m = &x->run->marking[i];
 
-		for (unsigned int d = 0; m->ran && d < MARKING_DIRECTIONS; d++)
-			x->flow[count++] = isolate_read_test(x, m, (enum marking_direction)d,
-							     kinds);
+		for (unsigned int d = 0; m->ran && d < MARKING_DIRECTIONS; d++) {
+			x->flow[count] = isolate_read_test(x, m, (enum marking_direction)d, kinds);
+			found |= x->flow[count++].finding != NULL;
+		}
 	}
+	if (!found)
+		return 0;
 	qsort(x->flow, count, sizeof(*x->flow), isolate_compare_flows);
 	for (size_t i = 0; i < count; i++) {
-		struct iso_flow *f = kept ? &x->flow[kept - 1] : NULL, *one = &x->flow[i];
+		const struct iso_flow *one = &x->flow[i];
+		struct iso_flow *f = kept ? &x->flow[kept - 1] : NULL;
 
 		if (!f || f->sender != one->sender || f->receiver != one->receiver) {
 			x->flow[kept++] = *one;
 			continue;
 		}
-		f->tests++;
-		f->bad_tests += one->bad_tests;
 		if (one->pass != f->pass)
 			continue;
 		f->count += one->count;
@@ -219,82 +218,76 @@ static int isolate_list_flows(struct isolate *x, unsigned int kinds)
 			f->finding = one->finding;
 	}
 	x->flow_count = kept;
-	return 0;
-}
-
-/* Marks the bad flows and returns their number; *noise: flows with too few losses. */
-static size_t isolate_mark_bad(struct isolate *x, unsigned int kinds, size_t *noise)
-{
-	size_t bad = 0;
-
-	*noise = 0;
-	for (size_t i = 0; i < x->flow_count; i++) {
+	for (size_t i = 0; i < kept; i++) {
 		struct iso_flow *f = &x->flow[i];
 
 		f->bad = f->finding && (!(kinds & 1u << MARKING_LOST) || f->count > NOISE_MAX);
-		*noise += f->finding && !f->bad;
-		bad += f->bad;
+		x->bad += f->bad;
+		x->noise += f->finding && !f->bad;
 	}
-	return bad;
+	return 0;
 }
 
-/* Adds the numbers of a flow in places of one kind; returns how many there are, at most two. */
-static unsigned int isolate_places(const struct isolate *x, const struct iso_flow *f,
-				   enum place_kind kind, struct place out[2])
+static bool place_is_port(const struct place_row *row)
 {
-	uint32_t from = x->port[f->sender].leaf, to = x->port[f->receiver].leaf;
-	bool known = from != NO_LEAF && to != NO_LEAF, cross = known && from != to;
-	uint32_t low = from < to ? from : to, high = from < to ? to : from;
-
-	out[0] = out[1] = (struct place){.kind = kind};
-	switch (kind) {
-	case PLACE_SENDER:
-		out->a = f->sender;
-		return 1;
-	case PLACE_RECEIVER:
-		out->a = f->receiver;
-		return 1;
-	case PLACE_PORT:
-		out[0].a = f->sender;
-		out[1].a = f->receiver;
-		return 2;
-	case PLACE_LEAF_TO_LEAF:
-		out->a = from;
-		out->b = to;
-		return cross;
-	case PLACE_TWO_LEAVES:
-		out->a = low;
-		out->b = high;
-		return cross;
-	case PLACE_LEAF_OUT:
-		out->a = from;
-		return cross;
-	case PLACE_LEAF_IN:
-		out->a = to;
-		return cross;
-	case PLACE_LEAF_CROSS:
-	case PLACE_LEAF:
-		out[0].a = from;
-		out[1].a = to;
-		if (kind == PLACE_LEAF_CROSS)
-			return cross ? 2 : 0;
-		return cross ? 2 : known;
-	case PLACE_CROSS:
-		return cross;
-	default:
-		return 1;
-	}
+	return row->from == END_PORT || row->to == END_PORT;
 }
 
-static int isolate_compare_places(const void *a, const void *b)
+static int place_compare(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
-	if (x->kind != y->kind)
-		return x->kind < y->kind ? -1 : 1;
-	if (x->a != y->a)
-		return x->a < y->a ? -1 : 1;
-	return x->b < y->b ? -1 : x->b > y->b;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	if (x->key[0] != y->key[0])
+		return x->key[0] < y->key[0] ? -1 : 1;
+	return (x->key[1] > y->key[1]) - (x->key[1] < y->key[1]);
+}
+
+static void place_set_end(struct place *p, unsigned int i, enum place_end kind,
+			  const struct iso_port *port)
+{
+	if (kind == END_ANY)
+		return;
+	p->end[i] = port;
+	p->key[i] = kind == END_PORT ? (uintptr_t)port : port->leaf;
+}
+
+/* Returns how many places of a row a flow is in, at most two. */
+static unsigned int place_find(const struct place_row *row, const struct iso_flow *f,
+			       struct place out[2])
+{
+	const struct iso_port *end[] = {f->sender, f->receiver};
+	unsigned int count = 0;
+
+	if ((row->how & CROSS || row->from == END_LEAF) &&
+	    (!end[0]->leaf_name || !end[1]->leaf_name ||
+	     (row->how & CROSS && end[0]->leaf == end[1]->leaf)))
+		return 0;
+	for (unsigned int way = 0; way <= (row->how & EITHER); way++) {
+		struct place p = {.row = row};
+
+		place_set_end(&p, 0, row->from, end[way]);
+		place_set_end(&p, 1, row->to, end[!way]);
+		/* Two leaves are named in one order. */
+		if (row->how & EITHER && row->to &&
+		    strcmp(p.end[0]->leaf_name, p.end[1]->leaf_name) > 0)
+			continue;
+		if (!count || place_compare(&p, out))
+			out[count++] = p;
+	}
+	return count;
+}
+
+static bool place_has(const struct place *p, const struct iso_flow *f)
+{
+	struct place at[2];
+	unsigned int n = place_find(p->row, f, at);
+
+	for (unsigned int i = 0; i < n; i++)
+		if (!place_compare(p, &at[i]))
+			return true;
+	return false;
 }
 
 /* Sorts the candidates and keeps each once. */
@@ -303,9 +296,9 @@ static void isolate_sort_places(struct isolate *x)
 	size_t kept = 0;
 
 	if (x->place_count)
-		qsort(x->place, x->place_count, sizeof(*x->place), isolate_compare_places);
+		qsort(x->place, x->place_count, sizeof(*x->place), place_compare);
 	for (size_t i = 0; i < x->place_count; i++)
-		if (!i || isolate_compare_places(&x->place[kept - 1], &x->place[i]))
+		if (!i || place_compare(&x->place[kept - 1], &x->place[i]))
 			x->place[kept++] = x->place[i];
 	x->place_count = kept;
 }
@@ -319,7 +312,7 @@ static int isolate_list_places(struct isolate *x)
 	for (size_t i = 0; i < x->flow_count; i++) {
 		if (!x->flow[i].bad)
 			continue;
-		if (x->place_count + 2 * PLACE_KINDS > room) {
+		if (x->place_count + 2 * ARRAY_SIZE(place_table) > room) {
 			struct place *more;
 
 			isolate_sort_places(x);
@@ -329,24 +322,13 @@ static int isolate_list_places(struct isolate *x)
 				return -ENOMEM;
 			x->place = more;
 		}
-		for (unsigned int k = 0; k < PLACE_KINDS; k++)
-			x->place_count += isolate_places(x, &x->flow[i], (enum place_kind)k,
-							 &x->place[x->place_count]);
+		for (unsigned int k = 0; k < ARRAY_SIZE(place_table); k++)
+			x->place_count += place_find(&place_table[k], &x->flow[i],
+						     &x->place[x->place_count]);
 	}
 	isolate_sort_places(x);
 	return 0;
 }
-
-/* Sums of the bad flows of a place. */
-struct symptoms {
-	const struct iso_flow *first; /* with most source ports tested */
-	unsigned int flows, tests, bad_tests;
-	uint64_t count, of;
-	uint64_t ports, ports_of; /* affected source ports, of those tested */
-	/* If all source ports lost alike, chance would leave `unhit` of them without a loss, with
-	 * this variance. If only some lose, there are `share` of them. */
-	double unhit, variance, share;
-};
 
 /* e^-x, within 1 %. */
 static double isolate_decay(double x)
@@ -358,77 +340,76 @@ static double isolate_decay(double x)
 	return y;
 }
 
-/* Adds the losses of one flow as balls thrown into boxes, its source ports. A change of headers
- * hits all datagrams of a source port: nothing is left to chance. */
-static void isolate_sum_chance(struct symptoms *s, const struct marking_finding *m)
-{
-	double boxes = m->ports_of, balls = m->count, share = m->ports;
-	double empty;
-
-	if (m->kind != MARKING_MTU && m->whole != m->ports && boxes > 0) {
-		empty = isolate_decay(balls / boxes);
-		s->unhit += boxes * empty;
-		s->variance += boxes * empty * (1 - (1 + balls / boxes) * empty);
-		for (unsigned int i = 0; i < 50 && share > 0 && share < boxes; i++)
-			share = m->ports / (1 - isolate_decay(balls / share));
-	}
-	s->share += share < boxes ? share : boxes;
-}
-
-static void isolate_sum_add(struct symptoms *s, const struct iso_flow *f)
+static void place_add(struct place *p, const struct iso_flow *f)
 {
 	const struct marking_finding *m = f->finding;
 
-	isolate_sum_chance(s, m);
-	s->ports += m->ports;
-	s->ports_of += m->ports_of;
-	s->count += f->count;
-	s->of += f->of;
-	s->tests += f->tests;
-	s->bad_tests += f->bad_tests;
-	s->flows++;
-	if (!s->first || m->ports_of > s->first->finding->ports_of)
-		s->first = f;
+	p->tested++;
+	if (!f->bad)
+		return;
+	p->bad++;
+	p->count += f->count;
+	p->of += f->of;
+	p->ports += m->ports;
+	p->ports_of += m->ports_of;
+	if (m->count && m->ports_of) { /* balls thrown into boxes */
+		double each = (double)m->count / m->ports_of, empty = isolate_decay(each);
+
+		p->unhit += m->ports_of * empty;
+		p->variance += m->ports_of * empty * (1 - (1 + each) * empty);
+	}
+	if (!p->first || m->ports_of > p->first->finding->ports_of)
+		p->first = f;
 }
 
 /* Returns true if more source ports are without fault than chance explains (four sigma): one path
  * of several. */
-static bool isolate_sum_is_partial(const struct symptoms *s)
+static bool place_is_partial(const struct place *p)
 {
-	double more = (double)(s->ports_of - s->ports) - s->unhit;
+	double more = (double)(p->ports_of - p->ports) - p->unhit;
 
-	return s->ports < s->ports_of && more > 0 && more * more > 16 * s->variance;
+	return p->ports < p->ports_of && more > 0 && more * more > 16 * p->variance;
 }
 
-static bool isolate_is_partial(const struct iso_flow *f)
+/* Paths of which one is affected; 0 = more than one, or all. Some source ports of that path have no
+ * loss by chance. */
+static uint64_t place_paths(const struct place *p)
 {
-	struct symptoms s = {0};
+	double hit = (double)p->ports;
+	uint64_t paths;
 
-	isolate_sum_add(&s, f);
-	return isolate_sum_is_partial(&s);
+	if (!place_is_partial(p) || !p->ports)
+		return 0;
+	if (p->count)
+		hit /= 1 - isolate_decay((double)p->count / hit);
+	paths = (uint64_t)((double)p->ports_of / hit + 0.5);
+	return paths > 1 ? paths : 0;
 }
 
-/* Counts the flows of each place. A flow with little noise is neither good nor bad. */
+/* Adds up the flows of each place. A flow with little noise is neither good nor bad. */
 static void isolate_count_places(struct isolate *x)
 {
-	for (size_t i = 0; i < x->place_count; i++)
-		x->place[i].tested = x->place[i].bad = x->place[i].partial = 0;
+	for (size_t i = 0; i < x->place_count; i++) {
+		const struct place *p = &x->place[i];
+
+		x->place[i] = (struct place){.row = p->row,
+					     .end = {p->end[0], p->end[1]},
+					     .key = {p->key[0], p->key[1]}};
+	}
 	for (size_t i = 0; x->place_count && i < x->flow_count; i++) {
 		const struct iso_flow *f = &x->flow[i];
 
-		for (unsigned int k = 0; (f->bad || !f->finding) && k < PLACE_KINDS; k++) {
+		for (unsigned int k = 0; (f->bad || !f->finding) && k < ARRAY_SIZE(place_table);
+		     k++) {
 			struct place at[2];
-			unsigned int n = isolate_places(x, f, (enum place_kind)k, at);
+			unsigned int n = place_find(&place_table[k], f, at);
 
 			for (unsigned int j = 0; j < n; j++) {
 				struct place *p = bsearch(&at[j], x->place, x->place_count,
-							  sizeof(*p), isolate_compare_places);
+							  sizeof(*p), place_compare);
 
-				if (!p)
-					continue;
-				p->tested++;
-				p->bad += f->bad;
-				p->partial += f->bad && isolate_is_partial(f);
+				if (p)
+					place_add(p, f);
 			}
 		}
 	}
@@ -439,18 +420,17 @@ static void isolate_count_places(struct isolate *x)
 static bool isolate_is_better(const struct isolate *x, const struct place *p,
 			      const struct place *best)
 {
-	unsigned int good = p->tested - p->bad;
+	bool port = place_is_port(p->row);
 
-	if (p->bad < 2 || good * GOOD_PER_BAD > p->bad ||
-	    (p->kind <= PLACE_PORT && x->tested_ports < 3))
+	if (!p->row->text[0] || p->bad < 2 || (p->tested - p->bad) * GOOD_PER_BAD > p->bad ||
+	    (port && x->tested_ports < 3))
 		return false;
 	if (!best || p->bad != best->bad)
 		return !best || p->bad > best->bad;
 	/* The link of a host is one path: some source ports of all its flows speak for an uplink.
 	 */
 	if (p->tested == best->tested)
-		return best->kind <= PLACE_PORT && p->kind > PLACE_PORT &&
-		       best->partial > best->bad / 2;
+		return !port && place_is_port(best->row) && place_is_partial(best);
 	return p->tested < best->tested;
 }
 
@@ -464,33 +444,12 @@ static const struct place *isolate_best_place(const struct isolate *x)
 	return best;
 }
 
-static bool isolate_is_there(const struct isolate *x, const struct iso_flow *f,
-			     const struct place *p)
+static void isolate_write_what(FILE *out, const struct place *p)
 {
-	struct place at[2];
-	unsigned int n = p->kind == PLACE_PATHS ? 0 : isolate_places(x, f, p->kind, at);
-
-	if (p->kind == PLACE_PATHS)
-		return true;
-	for (unsigned int i = 0; i < n; i++)
-		if (at[i].a == p->a && at[i].b == p->b)
-			return true;
-	return false;
-}
-
-/* Paths of which one is affected; 0 = more than one, or all. */
-static uint64_t isolate_sum_members(const struct symptoms *s)
-{
-	uint64_t members = s->share > 0 ? (uint64_t)((double)s->ports_of / s->share + 0.5) : 0;
-
-	return isolate_sum_is_partial(s) && members > 1 ? members : 0;
-}
-
-static void isolate_write_what(FILE *out, const struct symptoms *s)
-{
-	const struct marking_finding *m = s->first->finding;
-	uint64_t count = larger(s->count, 1);
-	uint64_t one_in = (s->of / larger(isolate_sum_members(s), 1) + count / 2) / count;
+	const struct marking_finding *m = p->first->finding;
+	uint64_t count = larger(p->count, 1);
+	uint64_t one_in = (p->of / larger(place_paths(p), 1) + count / 2) / count;
+	const char *done = m->kind == MARKING_WRONG ? "damaged" : "lost";
 
 	if (m->kind == MARKING_MTU)
 		fprintf(out, "packets of %u bytes do not arrive (path MTU %u)", m->expected_bytes,
@@ -500,225 +459,161 @@ static void isolate_write_what(FILE *out, const struct symptoms *s)
 	else if (m->kind == MARKING_ECT_CLEARED || m->kind == MARKING_ECN)
 		fputs("ECN bits are changed", out);
 	else if (one_in < 2)
-		fprintf(out, "%s datagrams are %s", s->count < s->of ? "most" : "all",
-			m->kind == MARKING_WRONG ? "damaged" : "lost");
+		fprintf(out, "%s datagrams are %s", p->count < p->of ? "most" : "all", done);
 	else
-		fprintf(out, "1 in %llu datagrams is %s", (count_t)one_in,
-			m->kind == MARKING_WRONG ? "damaged" : "lost");
+		fprintf(out, "1 in %llu datagrams is %s", (count_t)one_in, done);
 }
 
-static const char *isolate_leaf(const struct isolate *x, uint32_t leaf)
+static void isolate_write_where(FILE *out, const struct place *p)
 {
-	for (unsigned int i = 0; i < x->port_count; i++)
-		if (x->port[i].leaf == leaf)
-			return x->port[i].leaf_name;
-	return "";
-}
+	const char *const *text = p->row->text;
 
-static void isolate_write_where(FILE *out, const struct isolate *x, const struct place *p)
-{
-	const char *a, *b;
-
-	switch (p->kind) {
-	case PLACE_SENDER:
-	case PLACE_RECEIVER:
-	case PLACE_PORT:
-		fprintf(out, " %s %s %s",
-			p->kind == PLACE_SENDER	    ? "from"
-			: p->kind == PLACE_RECEIVER ? "to"
-						    : "from and to",
-			x->port[p->a].host->name, x->port[p->a].port->netdev);
-		return;
-	case PLACE_CROSS:
-		fputs(" between all leaves", out);
-		return;
-	case PLACE_ALL:
-		fputs(" on all tested paths", out);
-		return;
-	case PLACE_PATHS:
-		return;
-	default:
-		break;
+	if (*text)
+		fprintf(out, " %s", *text++);
+	for (unsigned int i = 0; i < ARRAY_SIZE(p->end); i++) {
+		if (!p->end[i])
+			continue;
+		if (place_is_port(p->row))
+			fprintf(out, "%s %s", p->end[i]->host->name, p->end[i]->port->netdev);
+		else
+			fputs(p->end[i]->leaf_name, out);
+		if (*text)
+			fputs(*text++, out);
 	}
-	a = isolate_leaf(x, p->a);
-	b = isolate_leaf(x, p->b);
-	if (p->kind == PLACE_LEAF_TO_LEAF)
-		fprintf(out, " from %s to %s", a, b);
-	else if (p->kind == PLACE_TWO_LEAVES)
-		fprintf(out, " between %s and %s", a, b);
-	else if (p->kind == PLACE_LEAF)
-		fprintf(out, " through %s", a);
-	else
-		fprintf(out, " %s %s %s other leaves",
-			p->kind == PLACE_LEAF_OUT  ? "from"
-			: p->kind == PLACE_LEAF_IN ? "to"
-						   : "between",
-			a,
-			p->kind == PLACE_LEAF_OUT  ? "to"
-			: p->kind == PLACE_LEAF_IN ? "from"
-						   : "and");
 }
 
-static int isolate_compare_ports(const void *a, const void *b)
+static void isolate_write_paths(FILE *out, const struct place *p)
 {
-	const uint16_t *x = a, *y = b;
-
-	return (int)*x - (int)*y;
-}
-
-static void isolate_write_paths(FILE *out, const struct isolate *x, const struct symptoms *s)
-{
-	const struct marking_finding *m = s->first->finding;
+	const struct marking_finding *m = p->first->finding;
 	unsigned int n = m->ports < MARKING_NAMED_MAX ? m->ports : MARKING_NAMED_MAX;
-	uint64_t members = isolate_sum_members(s);
-	uint16_t named[MARKING_NAMED_MAX];
+	uint64_t paths = place_paths(p);
 
-	if (!isolate_sum_is_partial(s)) {
-		fputs(s->ports == s->ports_of ? ", on all source ports" : "", out);
+	if (!place_is_partial(p)) {
+		fputs(p->ports == p->ports_of ? ", on all source ports" : "", out);
 		return;
 	}
-	if (members)
-		fprintf(out, ", on one of about %llu paths", (count_t)members);
+	if (paths)
+		fprintf(out, ", on one of about %llu paths", (count_t)paths);
 	else
-		fprintf(out, ", on %llu of %llu source ports", (count_t)s->ports,
-			(count_t)s->ports_of);
-	memcpy(named, m->named, sizeof(named));
-	qsort(named, n, sizeof(*named), isolate_compare_ports);
+		fprintf(out, ", on %llu of %llu source ports", (count_t)p->ports,
+			(count_t)p->ports_of);
 	for (unsigned int i = 0; i < n; i++)
-		fprintf(out, "%s%u", i ? ", " : ": source ports ", named[i]);
-	fprintf(out, "%s from %s to %s", m->ports > n ? ", ..." : "",
-		x->port[s->first->sender].host->name, x->port[s->first->receiver].host->name);
+		fprintf(out, "%s%u", i ? ", " : ": source ports ", m->named[i]);
+	fprintf(out, "%s from %s to %s", m->ports > n ? ", ..." : "", p->first->sender->host->name,
+		p->first->receiver->host->name);
 }
 
-/* Returns the host names of the senders or receivers of a place's bad flows as a node set, the
- * caller's; NULL on -ENOMEM. */
-static char *isolate_hosts(const struct isolate *x, const struct place *p, bool senders)
+/* Marks the ports of a place's bad flows, and returns the names of their senders and receivers as
+ * node sets, the caller's. */
+static int isolate_find_hosts(struct isolate *x, const struct place *p, char *set[2])
 {
-	const char **name = calloc(x->flow_count + 1, sizeof(*name));
-	char *text = NULL;
+	const char **name = calloc(2 * x->flow_count + 1, sizeof(*name));
 	size_t count = 0;
+	int err = name ? 0 : -ENOMEM;
 
+	for (unsigned int i = 0; i < x->port_count; i++)
+		x->port[i].hit = false;
 	for (size_t i = 0; name && i < x->flow_count; i++) {
-		const struct iso_flow *f = &x->flow[i];
+		struct iso_flow *f = &x->flow[i];
 
-		if (f->bad && isolate_is_there(x, f, p))
-			name[count++] = x->port[senders ? f->sender : f->receiver].host->name;
+		if (!f->bad || !place_has(p, f))
+			continue;
+		name[count] = f->sender->host->name;
+		name[x->flow_count + count++] = f->receiver->host->name;
+		f->sender->hit = f->receiver->hit = true;
 	}
-	if (!name || nodeset_fold(name, count, &text))
-		text = NULL;
+	for (unsigned int k = 0; !err && k < 2; k++)
+		err = nodeset_fold(name + k * x->flow_count, count, &set[k]);
 	free(name);
-	return text;
+	return err;
 }
 
 /* Returns the line of an explanation, the caller's; NULL on -ENOMEM. */
-static char *isolate_text(const struct isolate *x, const struct place *p, const struct symptoms *s,
-			  size_t bad)
+static char *isolate_text(const struct isolate *x, const struct place *p, char *const set[2])
 {
-	char *from = isolate_hosts(x, p, true), *to = isolate_hosts(x, p, false), *text = NULL;
 	size_t size = 0, others = x->flow_count - p->tested;
-	FILE *out = from && to ? open_memstream(&text, &size) : NULL;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
 
-	if (out) {
-		isolate_write_what(out, s);
-		isolate_write_where(out, x, p);
-		isolate_write_paths(out, x, s);
-		fprintf(out, "; hit: %u of %u flows%s (%s to %s)", p->bad, p->tested,
-			p->kind == PLACE_PATHS ? "" : " there", from, to);
-		if (others)
-			fprintf(out, ", %zu of %zu others", bad - p->bad, others);
-		if (fclose(out)) {
-			free(text);
-			text = NULL;
-		}
-	}
-	free(from);
-	free(to);
-	return text;
+	if (!out)
+		return NULL;
+	isolate_write_what(out, p);
+	isolate_write_where(out, p);
+	isolate_write_paths(out, p);
+	fprintf(out, "; hit: %u of %u flows%s (%s to %s)", p->bad, p->tested,
+		p->row->text[0] ? " there" : "", set[0], set[1]);
+	if (others)
+		fprintf(out, ", %zu of %zu others", x->bad - p->bad, others);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
 }
 
-static void isolate_report_at(const struct isolate *x, const struct port_place *at,
-			      const struct symptoms *s, const char *line, struct findings *out)
+static void isolate_report_at(const struct isolate *x, const struct iso_port *at,
+			      const struct place *p, const char *line, struct findings *out)
 {
 	char text[320];
 
 	finding_begin(out, x->rule, at ? at->host->name : "", at ? at->port->netdev : "", 0);
 	finding_set(out, VERDICT_FAIL, "%s", line);
-	marking_finding_text(s->first->finding, text, sizeof(text));
-	finding_evidence(out, EVIDENCE_TRAFFIC, "%s to %s: %s",
-			 x->port[s->first->sender].host->name,
-			 x->port[s->first->receiver].host->name, text);
-	finding_evidence(out, EVIDENCE_TRAFFIC, "%u of %u tests of these flows show it%s",
-			 s->bad_tests, s->tests,
-			 s->first->pass ? ", with a second pass" : ", without a second pass");
+	marking_finding_text(p->first->finding, text, sizeof(text));
+	finding_evidence(out, EVIDENCE_TRAFFIC, "%s to %s: %s", p->first->sender->host->name,
+			 p->first->receiver->host->name, text);
 }
 
 /* Reports an explanation at its port, or at all ports of its bad flows: equal lines are one in a
  * report. Its flows are explained then. */
-static int isolate_report(struct isolate *x, const struct place *p, size_t bad,
-			  struct findings *out)
+static int isolate_report(struct isolate *x, const struct place *p, struct findings *out)
 {
-	bool *there = calloc(x->port_count + 1, sizeof(*there));
-	struct symptoms s = {0};
-	char *line;
+	char *set[2] = {NULL, NULL}, *line = NULL;
+	const struct iso_port *only = p->end[0] ? p->end[0] : p->end[1];
 
-	for (size_t i = 0; there && i < x->flow_count; i++) {
-		const struct iso_flow *f = &x->flow[i];
-
-		if (!f->bad || !isolate_is_there(x, f, p))
-			continue;
-		isolate_sum_add(&s, f);
-		there[f->sender] = there[f->receiver] = true;
-	}
-	line = there ? isolate_text(x, p, &s, bad) : NULL;
-	if (line && p->kind == PLACE_ALL)
-		isolate_report_at(x, NULL, &s, line, out);
-	for (unsigned int i = 0; line && i < x->port_count && p->kind != PLACE_ALL; i++)
-		if (p->kind <= PLACE_PORT ? i == p->a : there[i])
-			isolate_report_at(x, &x->port[i], &s, line, out);
-	for (size_t i = 0; line && i < x->flow_count; i++)
-		if (isolate_is_there(x, &x->flow[i], p))
-			x->flow[i].bad = false;
-	free(there);
+	if (!isolate_find_hosts(x, p, set))
+		line = isolate_text(x, p, set);
+	if (line && p->row->how & FABRIC)
+		isolate_report_at(x, NULL, p, line, out);
+	for (unsigned int i = 0; line && i < x->port_count && !(p->row->how & FABRIC); i++)
+		if (place_is_port(p->row) ? &x->port[i] == only : x->port[i].hit)
+			isolate_report_at(x, &x->port[i], p, line, out);
+	for (size_t i = 0; i < x->flow_count; i++)
+		x->flow[i].bad = x->flow[i].bad && !place_has(p, &x->flow[i]);
+	free(set[0]);
+	free(set[1]);
 	free(line);
 	return line ? 0 : -ENOMEM;
 }
 
 /* What is left has no common place. Where some source ports are without fault, it is one path of
  * several between these hosts. */
-static int isolate_report_rest(struct isolate *x, size_t bad, size_t noise, struct findings *out)
+static int isolate_report_rest(struct isolate *x, struct findings *out)
 {
-	struct place p = {.kind = PLACE_PATHS, .tested = (unsigned int)x->flow_count};
-	const struct iso_flow *first = NULL;
-	struct symptoms all = {0};
+	struct place p = {.bad = 0};
 
-	for (size_t i = 0; i < x->flow_count; i++) {
-		if (!x->flow[i].bad)
-			continue;
-		isolate_sum_add(&all, &x->flow[i]);
-		first = first ? first : &x->flow[i];
-		p.bad++;
-	}
-	if (p.bad && isolate_sum_is_partial(&all))
-		return isolate_report(x, &p, bad, out);
-	if (!p.bad && (!noise || bad))
+	if (x->place_count)
+		p = x->place[x->place_count - 1]; /* of all flows */
+	p.tested = (unsigned int)x->flow_count;
+	if (p.bad && place_is_partial(&p))
+		return isolate_report(x, &p, out);
+	if (!p.bad && (!x->noise || x->bad))
 		return 0;
 	finding_begin(out, x->rule, "", "", 0);
 	if (!p.bad)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "1 datagram was lost on %zu of %zu flows: too few to name a place",
-			    noise, x->flow_count);
+			    x->noise, x->flow_count);
 	else if (x->tested_ports < 3)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "%s to %s: two ports cannot tell the hosts from the path: add a third "
 			    "port",
-			    x->port[first->sender].host->name, x->port[first->receiver].host->name);
+			    p.first->sender->host->name, p.first->receiver->host->name);
 	else
 		finding_set(
 			out, VERDICT_INCONCLUSIVE,
-			"hit: %u of %zu flows, the first from %s to %s: no host, leaf or path is "
+			"hit: %u of %u flows, the first from %s to %s: no host, leaf or path is "
 			"common to them",
-			p.bad, x->flow_count, x->port[first->sender].host->name,
-			x->port[first->receiver].host->name);
+			p.bad, p.tested, p.first->sender->host->name,
+			p.first->receiver->host->name);
 	return 0;
 }
 
@@ -727,61 +622,31 @@ static int isolate_explain(struct isolate *x, unsigned int kinds, bool *failed,
 			   struct findings *out)
 {
 	const struct place *best;
-	size_t bad, noise;
 	int err = isolate_list_flows(x, kinds);
 
+	if (!err)
+		err = isolate_list_places(x);
 	if (err)
 		return err;
-	bad = isolate_mark_bad(x, kinds, &noise);
-	*failed = *failed || bad || noise;
-	err = isolate_list_places(x);
-	if (!err)
-		isolate_count_places(x);
+	*failed = *failed || x->bad || x->noise;
+	isolate_count_places(x);
 	while (!err && (best = isolate_best_place(x))) {
 		const struct place found = *best;
 
-		err = isolate_report(x, &found, bad, out);
+		err = isolate_report(x, &found, out);
 		isolate_count_places(x);
 	}
-	return err ? err : isolate_report_rest(x, bad, noise, out);
-}
-
-/* Counts tests that ran, and their ports; *kinds: what they found, 1 << enum marking_kind. */
-static int isolate_count_tests(struct isolate *x, unsigned int *kinds)
-{
-	bool *seen = calloc(x->port_count + 1, sizeof(*seen));
-
-	if (!seen)
-		return -ENOMEM;
-	for (unsigned int i = 0; i < x->run->marking_count; i++) {
-		const struct run_marking *m = &x->run->marking[i];
-
-		if (!m->ran)
-			continue;
-		x->tests++;
-		seen[x->first[m->client_host] + m->client_port] = true;
-		seen[x->first[m->server_host] + m->server_port] = true;
-		for (unsigned int k = 0; k < m->finding_count; k++)
-			*kinds |= 1u << m->finding[k].kind;
-	}
-	for (unsigned int i = 0; i < x->port_count; i++)
-		x->tested_ports += seen[i];
-	free(seen);
-	return 0;
+	return err ? err : isolate_report_rest(x, out);
 }
 
 FABRIC_CHECK(check_net_isolate)
 {
 	struct isolate x = {.run = c->run, .rule = rule};
-	unsigned int kinds = 0;
 	bool failed = false;
 	int err = isolate_list_ports(&x);
 
-	if (!err)
-		err = isolate_count_tests(&x, &kinds);
 	for (unsigned int i = 0; !err && i < ARRAY_SIZE(isolate_kinds); i++)
-		if (kinds & isolate_kinds[i])
-			err = isolate_explain(&x, isolate_kinds[i], &failed, out);
+		err = isolate_explain(&x, isolate_kinds[i], &failed, out);
 	if (err) {
 		out->err = err;
 	} else if (!x.tests) {
