@@ -11,100 +11,89 @@
 
 #include "probe/coord/phase_priv.h"
 
-#define ROUNDS_MAX     8u     /* of suspect ports; as many of them with good ports */
-#define PARTNERS       2u     /* good ports for each suspect */
-#define ROUND_MS       2500   /* of a good path: 8,832 datagrams, to open and to close */
-#define PASS_MAX_MS    120000 /* no round begins later */
-#define TESTS_OF_PORTS 16u    /* at most so many pairs a port in the list */
+#define ROUNDS_MAX  8u	   /* of suspect ports; as many of them with good ports */
+#define GOOD_PORTS  2u	   /* for each suspect */
+#define ROUND_MS    2500   /* of a good path: 8,832 datagrams, to open and to close */
+#define PASS_MAX_MS 120000 /* no round begins later */
+#define TESTS_MAX   16u	   /* of a port with suspects of higher numbers; as many with good ports */
 
 /* 64 source ports find one path of 16, and 128 datagrams of each a loss of 1 in 1,000. */
 static const struct marking_plan isolate_plan = {
 	.sweep = 64, .count = 128, .size_ports = 16, .pass = 2};
 
-/* What the first pass says of a port. */
+/* A port, what the first pass says of it, and its tests with ports of higher numbers. */
 struct isolate_port {
+	unsigned int host, port;
+	bool here; /* of this rail, and its host answers */
+	bool suspect;
+	bool busy; /* in the round that is being made */
 	unsigned int tests, failed;
-	bool lossy; /* it counted losses in the load */
+	struct {
+		unsigned int port;
+		unsigned int round; /* UINT_MAX = left out */
+	} test[2 * TESTS_MAX];
+	unsigned int test_count;
+	unsigned int old; /* of them: their rounds are made */
 };
 
-/* The ports of a rail, and the pairs to test again. */
 struct isolate {
-	struct phase_ports ports;
-	struct isolate_port *port; /* of ports.list */
-	struct schedule_pair *pair;
-	unsigned int *round; /* of each pair; UINT_MAX = left out */
-	unsigned int pair_count, pairs_max, rounds, suspect_count;
-	bool *busy; /* ports of the round that is being made */
+	struct isolate_port *port; /* of all hosts */
+	unsigned int *first;	   /* of each host: its first port */
+	unsigned int port_count, here_count, suspect_count, rounds;
 };
 
-static void isolate_clear(struct isolate *x)
+/* Lists all ports; those of a rail, or with -1 of all, whose hosts answer are `here`. */
+static int isolate_open(const struct coordinator *c, int64_t rail, struct isolate *x)
 {
-	phase_ports_clear(&x->ports);
-	free(x->port);
-	free(x->pair);
-	free(x->round);
-	free(x->busy);
+	const struct run *r = c->s.r;
+
+	x->first = calloc(r->host_count + 1, sizeof(*x->first));
+	for (unsigned int h = 0; x->first && h < r->host_count; h++) {
+		x->first[h] = x->port_count;
+		x->port_count += r->host[h].port_count;
+	}
+	x->port = calloc(x->port_count + 1, sizeof(*x->port));
+	if (!x->port || !x->first)
+		return -ENOMEM;
+	for (unsigned int h = 0; h < r->host_count; h++)
+		for (unsigned int p = 0; p < r->host[h].port_count; p++) {
+			struct isolate_port *at = &x->port[x->first[h] + p];
+
+			at->host = h;
+			at->port = p;
+			at->here = session_ready(&c->s, h) &&
+				   (rail < 0 || r->host[h].port[p].rail == rail);
+			x->here_count += at->here;
+		}
+	return 0;
 }
 
-/* Makes room for the ports of a rail whose hosts answer. */
-static int isolate_open(struct coordinator *c, int64_t rail, struct isolate *x)
+/* Notes a pair to test, once. */
+static void isolate_add_pair(struct isolate *x, unsigned int a, unsigned int b)
 {
-	int err = phase_ports_find(c, rail, &x->ports);
-	unsigned int kept = 0;
+	struct isolate_port *p = &x->port[a < b ? a : b];
+	unsigned int other = a < b ? b : a;
 
-	if (err)
-		return err;
-	for (unsigned int i = 0; i < x->ports.count; i++) {
-		if (!session_ready(&c->s, x->ports.list[i].host))
-			continue;
-		x->ports.list[kept] = x->ports.list[i];
-		x->ports.port[kept++] = x->ports.port[i];
-	}
-	x->ports.count = kept;
-	x->pairs_max = x->ports.count * TESTS_OF_PORTS;
-	x->port = calloc(x->ports.count + 1, sizeof(*x->port));
-	x->pair = calloc(x->pairs_max + 1, sizeof(*x->pair));
-	x->round = calloc(x->pairs_max + 1, sizeof(*x->round));
-	x->busy = calloc(x->ports.count + 1, sizeof(*x->busy));
-	return x->port && x->pair && x->round && x->busy ? 0 : -ENOMEM;
-}
-
-/* Returns the number of a port in the list, which is sorted by host and port; -1: not there. */
-static int isolate_find(const struct isolate *x, unsigned int host, unsigned int port)
-{
-	unsigned int low = 0, high = x->ports.count;
-
-	while (low < high) {
-		unsigned int at = low + (high - low) / 2, h = x->ports.list[at].host;
-
-		if (h == host && x->ports.port[at] == port)
-			return (int)at;
-		if (h < host || (h == host && x->ports.port[at] < port))
-			low = at + 1;
-		else
-			high = at;
-	}
-	return -1;
+	for (unsigned int i = p->old; i < p->test_count; i++)
+		if (p->test[i].port == other)
+			return;
+	if (p->test_count - p->old == TESTS_MAX)
+		return;
+	p->test[p->test_count].port = other;
+	p->test[p->test_count++].round = UINT_MAX;
 }
 
 /* Counts a test of two ports, and notes them as a pair if it failed. */
-static void isolate_add(struct isolate *x, unsigned int client_host, unsigned int client_port,
-			unsigned int server_host, unsigned int server_port, bool failed)
+static void isolate_add_test(struct isolate *x, unsigned int a, unsigned int b, bool failed)
 {
-	int a = isolate_find(x, client_host, client_port);
-	int b = isolate_find(x, server_host, server_port);
-
-	if (a < 0 || b < 0)
+	if (!x->port[a].here || !x->port[b].here)
 		return;
 	x->port[a].tests++;
 	x->port[b].tests++;
 	x->port[a].failed += failed;
 	x->port[b].failed += failed;
-	if (failed && x->pair_count < x->pairs_max)
-		x->pair[x->pair_count++] = (struct schedule_pair){
-			.server = (unsigned int)(a > b ? a : b),
-			.client = (unsigned int)(a > b ? b : a),
-		};
+	if (failed)
+		isolate_add_pair(x, a, b);
 }
 
 static bool isolate_test_failed(const struct run_marking *m)
@@ -146,182 +135,171 @@ static void isolate_read(struct isolate *x, const struct run *r)
 		const struct run_marking *m = &r->marking[i];
 
 		if (m->ran)
-			isolate_add(x, m->client_host, m->client_port, m->server_host,
-				    m->server_port, isolate_test_failed(m));
+			isolate_add_test(x, x->first[m->client_host] + m->client_port,
+					 x->first[m->server_host] + m->server_port,
+					 isolate_test_failed(m));
 	}
 	for (unsigned int i = 0; i < r->pair_count; i++) {
 		const struct run_pair *p = &r->pair[i];
 
 		/* A good pair clears no port: it says nothing of markings. */
 		if (p->ran && p->phase == PHASE_LOAD && isolate_pair_failed(p))
-			isolate_add(x, p->client_host, p->client_port, p->server_host,
-				    p->server_port, true);
-	}
-	for (unsigned int i = 0; i < x->ports.count; i++) {
-		const struct schedule_port *at = &x->ports.list[i];
-
-		x->port[i].lossy = isolate_counted_loss(&r->host[at->host].port[x->ports.port[i]]);
+			isolate_add_test(x, x->first[p->client_host] + p->client_port,
+					 x->first[p->server_host] + p->server_port, true);
 	}
 }
 
 /* A suspect port fails in more than half of its tests or counted losses; without such a port, all
  * ports of failed pairs are. */
-static void isolate_mark_suspect(struct isolate *x)
+static void isolate_mark_suspect(struct isolate *x, const struct run *r)
 {
 	for (unsigned int pass = 0; pass < 2 && !x->suspect_count; pass++)
-		for (unsigned int i = 0; i < x->ports.count; i++) {
-			const struct isolate_port *p = &x->port[i];
-			bool suspect = pass ? p->failed : p->failed * 2 > p->tests || p->lossy;
+		for (unsigned int i = 0; i < x->port_count; i++) {
+			struct isolate_port *p = &x->port[i];
 
-			x->ports.list[i].suspect = suspect;
-			x->suspect_count += suspect;
+			p->suspect = pass ? p->failed
+					  : p->failed * 2 > p->tests ||
+						     (p->here &&
+						      isolate_counted_loss(
+							      &r->host[p->host].port[p->port]));
+			x->suspect_count += p->suspect;
 		}
 }
 
-static int isolate_compare(const void *a, const void *b)
+/* Gives the new pairs rounds, in which a port has one pair. */
+static void isolate_make_rounds(struct isolate *x)
 {
-	const struct schedule_pair *x = a, *y = b;
+	bool any = true;
 
-	if (x->client != y->client)
-		return x->client < y->client ? -1 : 1;
-	return x->server < y->server ? -1 : x->server > y->server;
+	for (unsigned int k = 0; any && k < ROUNDS_MAX; k++) {
+		any = false;
+		for (unsigned int i = 0; i < x->port_count; i++)
+			x->port[i].busy = false;
+		for (unsigned int i = 0; i < x->port_count; i++) {
+			struct isolate_port *p = &x->port[i];
+
+			for (unsigned int j = p->old; !p->busy && j < p->test_count; j++) {
+				struct isolate_port *other = &x->port[p->test[j].port];
+
+				if (p->test[j].round != UINT_MAX || other->busy)
+					continue;
+				p->busy = other->busy = any = true;
+				p->test[j].round = x->rounds;
+			}
+		}
+		x->rounds += any;
+	}
+	for (unsigned int i = 0; i < x->port_count; i++)
+		x->port[i].old = x->port[i].test_count;
 }
 
-/* Adds the pairs of suspect ports that are up to ROUNDS_MAX of them apart, after the failed ones.
- */
-static int isolate_add_suspect_pairs(struct isolate *x)
+/* Adds pairs to the failed ones: suspect ports with each other, up to ROUNDS_MAX of them apart,
+ * then suspect ports with good ones. */
+static int isolate_make_pairs(struct isolate *x)
 {
-	unsigned int *list = calloc(x->suspect_count + 1, sizeof(*list)), n = 0, failed;
+	unsigned int *suspect = calloc(2 * (size_t)x->port_count + 1, sizeof(*suspect));
+	unsigned int *good = suspect ? suspect + x->port_count : NULL, n = 0, goods = 0;
 
-	if (!list)
+	if (!suspect)
 		return -ENOMEM;
-	for (unsigned int i = 0; i < x->ports.count; i++)
-		if (x->ports.list[i].suspect)
-			list[n++] = i;
-	qsort(x->pair, x->pair_count, sizeof(*x->pair), isolate_compare);
-	failed = 0;
-	for (unsigned int i = 0; i < x->pair_count; i++)
-		if (!failed || isolate_compare(&x->pair[failed - 1], &x->pair[i]))
-			x->pair[failed++] = x->pair[i];
-	x->pair_count = failed;
-	for (unsigned int d = 1; d <= ROUNDS_MAX; d++)
-		for (unsigned int i = 0; i + d < n && x->pair_count < x->pairs_max; i++) {
-			const struct schedule_pair p = {.client = list[i], .server = list[i + d]};
+	for (unsigned int i = 0; i < x->port_count; i++)
+		if (x->port[i].here)
+			*(x->port[i].suspect ? &suspect[n++] : &good[goods++]) = i;
+	for (unsigned int i = 0; i < n; i++)
+		for (unsigned int k = i + 1; k < n && k <= i + ROUNDS_MAX; k++)
+			if (x->port[suspect[i]].host != x->port[suspect[k]].host)
+				isolate_add_pair(x, suspect[i], suspect[k]);
+	isolate_make_rounds(x);
+	for (unsigned int k = 0; k < GOOD_PORTS && k < goods; k++)
+		for (unsigned int i = 0; i < n; i++) {
+			unsigned int at = i + k, end = at + goods;
 
-			if (x->ports.list[p.client].host != x->ports.list[p.server].host &&
-			    !bsearch(&p, x->pair, failed, sizeof(p), isolate_compare))
-				x->pair[x->pair_count++] = p;
+			while (at < end &&
+			       x->port[good[at % goods]].host == x->port[suspect[i]].host)
+				at++;
+			if (at < end)
+				isolate_add_pair(x, suspect[i], good[at % goods]);
 		}
-	free(list);
+	isolate_make_rounds(x);
+	free(suspect);
 	return 0;
 }
 
-/* Gives each pair a round, in which a port has one pair. */
-static void isolate_make_rounds(struct isolate *x)
+/* Lists the tests of a round; returns their number. */
+static unsigned int isolate_list_round(const struct isolate *x, unsigned int round,
+				       struct run_marking *list)
 {
-	unsigned int left = x->pair_count;
+	unsigned int count = 0;
 
-	for (unsigned int i = 0; i < x->pair_count; i++)
-		x->round[i] = UINT_MAX;
-	for (x->rounds = 0; left && x->rounds < ROUNDS_MAX; x->rounds++) {
-		for (unsigned int i = 0; i < x->ports.count; i++)
-			x->busy[i] = false;
-		for (unsigned int i = 0; i < x->pair_count; i++) {
-			const struct schedule_pair *p = &x->pair[i];
+	for (unsigned int i = 0; i < x->port_count; i++) {
+		const struct isolate_port *p = &x->port[i];
 
-			if (x->round[i] != UINT_MAX || x->busy[p->client] || x->busy[p->server])
-				continue;
-			x->busy[p->client] = x->busy[p->server] = true;
-			x->round[i] = x->rounds;
-			left--;
+		for (unsigned int j = 0; j < p->test_count; j++) {
+			const struct isolate_port *other = &x->port[p->test[j].port];
+
+			if (p->test[j].round == round)
+				list[count++] = (struct run_marking){
+					.client_host = p->host,
+					.client_port = p->port,
+					.server_host = other->host,
+					.server_port = other->port,
+				};
 		}
 	}
+	return count;
 }
 
-/* Returns true while one more round may begin. */
-static bool isolate_may_go_on(const struct coordinator *c, uint64_t begun_ms)
+static int isolate_run_rounds(struct coordinator *c, const struct isolate *x)
 {
-	return !session_stopped(&c->s) && loop_now_ms(c->s.loop) - begun_ms < PASS_MAX_MS;
-}
-
-static int isolate_run_rounds(struct coordinator *c, struct isolate *x, struct schedule *s,
-			      unsigned int good_rounds)
-{
-	struct run_marking *list = calloc(x->ports.count + 1, sizeof(*list));
-	uint64_t begun_ms = loop_now_ms(c->s.loop);
+	struct run_marking *list = calloc(x->port_count + 1, sizeof(*list));
+	uint64_t end_ms = loop_now_ms(c->s.loop) + PASS_MAX_MS;
 	int err = list ? 0 : -ENOMEM;
 
-	for (unsigned int k = 0; !err && k < x->rounds && isolate_may_go_on(c, begun_ms); k++) {
-		unsigned int count = 0;
-
-		for (unsigned int i = 0; i < x->pair_count; i++)
-			if (x->round[i] == k)
-				list[count++] = phase_marking_pair(&x->ports, &x->pair[i]);
-		err = phase_mark_round(c, &isolate_plan, list, count);
-		session_count_round(&c->s);
-	}
-	/* A test is of both directions: every second round of the schedule is left out. */
 	for (unsigned int k = 0;
-	     !err && k < good_rounds && isolate_may_go_on(c, begun_ms) && schedule_next(s);) {
-		if (s->round % 2)
-			continue;
-		for (unsigned int i = 0; i < s->pair_count; i++)
-			list[i] = phase_marking_pair(&x->ports, &s->pair[i]);
-		err = phase_mark_round(c, &isolate_plan, list, s->pair_count);
+	     !err && k < x->rounds && !session_stopped(&c->s) && loop_now_ms(c->s.loop) < end_ms;
+	     k++) {
+		err = phase_mark_round(c, &isolate_plan, list, isolate_list_round(x, k, list));
 		session_count_round(&c->s);
-		k++;
 	}
 	free(list);
 	return err;
 }
 
-static void isolate_report(struct coordinator *c, const struct isolate *x, unsigned int rounds)
+static void isolate_report(struct coordinator *c, const struct isolate *x)
 {
 	const struct run_step step = {
 		.phase = "second pass",
-		.of = rounds,
-		.seconds = rounds * ROUND_MS / 1e3,
+		.of = x->rounds,
+		.seconds = x->rounds * ROUND_MS / 1e3,
 	};
 
 	session_begin_step(&c->s, &step);
 	session_report(&c->s,
 		       "second pass: %u of %u ports are suspect, %u round%s of marking tests, %u "
 		       "datagrams from each of %u source ports, about %u s, at most %u s",
-		       x->suspect_count, x->ports.count, rounds, plural(rounds), isolate_plan.count,
-		       isolate_plan.sweep, (rounds * ROUND_MS + 999) / 1000, PASS_MAX_MS / 1000);
+		       x->suspect_count, x->here_count, x->rounds, plural(x->rounds),
+		       isolate_plan.count, isolate_plan.sweep, (x->rounds * ROUND_MS + 999) / 1000,
+		       PASS_MAX_MS / 1000);
 }
 
 static int isolate_run_rail(struct coordinator *c, int64_t rail, struct err *e)
 {
-	struct schedule_estimate sum = {0};
-	struct schedule_spec spec = {.pattern = SCHEDULE_SUSPECT, .rounds = PARTNERS};
-	struct schedule s = {0};
-	struct isolate x = {0};
-	unsigned int good_rounds;
+	struct isolate x = {.rounds = 0};
 	int err = isolate_open(c, rail, &x);
 
 	if (!err) {
 		isolate_read(&x, c->s.r);
-		isolate_mark_suspect(&x);
+		isolate_mark_suspect(&x, c->s.r);
 	}
 	if (!err && x.suspect_count)
-		err = isolate_add_suspect_pairs(&x);
+		err = isolate_make_pairs(&x);
 	if (!err && x.suspect_count) {
-		isolate_make_rounds(&x);
-		spec.port = x.ports.list;
-		spec.n = x.ports.count;
-		err = schedule_open(&s, &spec, e);
+		isolate_report(c, &x);
+		err = isolate_run_rounds(c, &x);
 	}
-	if (!err && x.suspect_count) {
-		schedule_estimate(&s, 0, 0, c->f->load_percent, &sum);
-		good_rounds = (sum.rounds + 1) / 2;
-		good_rounds = good_rounds > ROUNDS_MAX ? ROUNDS_MAX : good_rounds;
-		isolate_report(c, &x, x.rounds + good_rounds);
-		err = isolate_run_rounds(c, &x, &s, good_rounds);
-	}
-	schedule_close(&s);
-	isolate_clear(&x);
-	return err == -ENOMEM ? err_sys(e, err, "second pass") : err;
+	free(x.port);
+	free(x.first);
+	return err ? err_sys(e, err, "second pass") : 0;
 }
 
 int phase_isolate(struct coordinator *c, struct err *e)
