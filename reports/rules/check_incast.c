@@ -3,11 +3,10 @@
  * RC-PFC, incast: checks what happened while several hosts filled the link of one. Losses are
  * events of a pair, because nothing was repeated; pauses and marks are counters around the phase.
  */
-#include "reports/rules/check_incast.h"
-
 #include <stdio.h>
 
 #include "profiles/base/text.h"
+#include "reports/engine/port_ctx.h"
 #include "reports/engine/tcp_share.h"
 #include "reports/rules/checks.h"
 
@@ -17,45 +16,38 @@
 /* Headers, ACKs and start differ between RDMA and TCP. */
 #define SHARE_POINTS 15
 
-void incast_gather(const struct port_ctx *s, enum run_phase phase, struct incast_port *in)
+/* What a phase did at one port. */
+struct incast {
+	unsigned int received, sent;   /* pairs that ran, to and from the port */
+	const struct run_pair *failed; /* one that did not */
+	uint8_t prios, tcp_prios;      /* of RDMA, and of TCP beside it */
+	char prio[24];		       /* the first as text */
+	uint64_t losses;	       /* of packets to the port */
+	uint64_t lost_by_others;       /* of packets from it */
+	double rdma, tcp;	       /* bytes per second that arrived */
+	uint64_t retransmits;	       /* of that TCP */
+	uint64_t paused;	       /* pauses of the senders to the port */
+	bool paused_known;	       /* one of them counts them */
+	bool marks_known;
+	uint64_t marks;	       /* packets with CE that arrived; 0 when not counted */
+	struct counters delta; /* of the port in the phase */
+};
+
+static enum run_reading incast_reading(enum run_phase phase)
 {
-	const struct run_pair *pair;
-	unsigned int i = 0;
-
-	*in = (struct incast_port){.received = 0};
-	while ((pair = port_ctx_phase_pair(s, phase, &i))) {
-		bool server = port_ctx_is_server(s, pair);
-
-		in->prios |= (uint8_t)(1u << pair->prio);
-		if (!pair->ran) {
-			in->failed = pair;
-			continue;
-		}
-		in->received += server;
-		in->sent += !server;
-		in->losses += server ? pair->losses : 0;
-		in->lost_by_others += server ? 0 : pair->losses;
-		in->bytes += server ? pair->server.bytes : 0;
-	}
+	return phase == PHASE_CONTROL ? READ_CONTROL_BEFORE : READ_INCAST_BEFORE;
 }
 
-uint64_t incast_marks(const struct port_ctx *s, enum run_reading first)
-{
-	struct counters delta;
-
-	return port_ctx_delta(s, first, &delta, NULL) &&
-			       counters_has(&delta, METRIC_ECN_MARKED_RX, 0)
-		       ? delta.value[METRIC_ECN_MARKED_RX][0]
-		       : 0;
-}
-
-bool incast_pauses(const struct port_ctx *s, enum run_reading first, uint8_t prios, uint64_t *count)
+/* Pauses that the port received on these priorities in the phase. False when it does not count
+ * them. */
+static bool incast_pauses(const struct port_ctx *s, enum run_phase phase, uint8_t prios,
+			  uint64_t *count)
 {
 	struct counters delta;
 	bool known = false;
 
 	*count = 0;
-	if (!port_ctx_delta(s, first, &delta, NULL))
+	if (!port_ctx_delta(s, incast_reading(phase), &delta, NULL))
 		return false;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		if (!(prios & 1u << prio) || !counters_has(&delta, METRIC_PFC_RX_FRAMES, prio))
@@ -66,162 +58,187 @@ bool incast_pauses(const struct port_ctx *s, enum run_reading first, uint8_t pri
 	return known;
 }
 
-/* Adds each sender of an incast to this port: what arrived, what was lost, and its pauses. */
-static void incast_report_senders(const struct port_ctx *s, enum run_phase phase,
-				  enum run_reading first, struct findings *out)
+static bool incast_sender_pauses(const struct port_ctx *s, const struct run_pair *pair,
+				 uint64_t *count)
+{
+	struct port_ctx other;
+
+	return port_ctx_partner(s, pair, &other) &&
+	       incast_pauses(&other, pair->phase, (uint8_t)(1u << pair->prio), count);
+}
+
+static double incast_rate(uint64_t bytes, uint64_t ns)
+{
+	return ns ? (double)bytes * 1e9 / (double)ns : 0;
+}
+
+static void incast_gather_server(const struct port_ctx *s, const struct run_pair *pair,
+				 struct incast *in)
+{
+	const struct run_tcp *tcp = pair->tcp_count ? &pair->tcp[0] : NULL;
+	uint64_t count;
+
+	if (incast_sender_pauses(s, pair, &count)) {
+		in->paused_known = true;
+		in->paused += count;
+	}
+	if (!pair->ran)
+		return;
+	in->received++;
+	in->losses += pair->losses;
+	in->rdma += incast_rate(pair->server.bytes, pair->server.duration_ns);
+	if (!tcp)
+		return;
+	in->tcp += incast_rate(tcp->server.arrived_bytes, tcp->server.duration_ns);
+	in->retransmits += tcp->client.retransmits;
+	in->tcp_prios |= tcp_share_prios(s->want, &tcp->asked);
+}
+
+static void incast_gather(const struct port_ctx *s, enum run_phase phase, struct incast *in)
 {
 	const struct run_pair *pair;
-	struct port_ctx other;
+	unsigned int i = 0;
+
+	*in = (struct incast){.received = 0};
+	while ((pair = port_ctx_phase_pair(s, phase, &i))) {
+		in->prios |= (uint8_t)(1u << pair->prio);
+		if (!pair->ran)
+			in->failed = pair;
+		if (port_ctx_is_server(s, pair)) {
+			incast_gather_server(s, pair, in);
+		} else if (pair->ran) {
+			in->sent++;
+			in->lost_by_others += pair->losses;
+		}
+	}
+	qos_prio_set_text(in->prios, in->prio, sizeof(in->prio));
+	in->marks_known = port_ctx_delta(s, incast_reading(phase), &in->delta, NULL) &&
+			  counters_has(&in->delta, METRIC_ECN_MARKED_RX, 0);
+	in->marks = in->marks_known ? in->delta.value[METRIC_ECN_MARKED_RX][0] : 0;
+}
+
+/* Adds each sender of an incast to this port: what arrived, what was lost, and its pauses. */
+static void incast_report_senders(const struct port_ctx *s, enum run_phase phase,
+				  struct findings *out)
+{
+	const struct run_pair *pair;
 	unsigned int i = 0;
 
 	while ((pair = port_ctx_phase_pair(s, phase, &i))) {
-		double seconds = (double)pair->server.duration_ns / 1e9;
 		char paused[64] = "its pauses are unknown";
 		uint64_t count;
 
 		if (!port_ctx_is_server(s, pair))
 			continue;
-		if (port_ctx_partner(s, pair, &other) &&
-		    incast_pauses(&other, first, (uint8_t)(1u << pair->prio), &count))
+		if (incast_sender_pauses(s, pair, &count))
 			snprintf(paused, sizeof(paused), "it received %llu pauses in the phase",
 				 (count_t)count);
 		finding_evidence(out, EVIDENCE_TRAFFIC,
 				 "from %s on priority %u: %.2f MB/s, %llu losses, %s",
 				 s->c->run->host[pair->client_host].name, pair->prio,
-				 seconds > 0 ? (double)pair->server.bytes / seconds / 1e6 : 0.0,
+				 incast_rate(pair->server.bytes, pair->server.duration_ns) / 1e6,
 				 (count_t)pair->losses, pair->ran ? paused : pair->error);
 	}
 }
 
-/* Pauses of all senders to this port. */
-static uint64_t incast_sender_pauses(const struct port_ctx *s, enum run_phase phase,
-				     enum run_reading first, bool *known)
-{
-	const struct run_pair *pair;
-	struct port_ctx other;
-	uint64_t sum = 0, count;
-	unsigned int i = 0;
-
-	*known = false;
-	while ((pair = port_ctx_phase_pair(s, phase, &i)))
-		if (port_ctx_is_server(s, pair) && port_ctx_partner(s, pair, &other) &&
-		    incast_pauses(&other, first, (uint8_t)(1u << pair->prio), &count)) {
-			*known = true;
-			sum += count;
-		}
-	return sum;
-}
-
 bool incast_check_loss(const struct port_ctx *s, struct findings *out)
 {
-	struct incast_port in;
-	uint64_t paused, marks = incast_marks(s, READ_INCAST_BEFORE);
-	char prios[24];
-	bool known;
+	struct incast in;
 
 	incast_gather(s, PHASE_INCAST, &in);
 	if (!in.received && !in.failed)
 		return false;
-	qos_prio_set_text(in.prios, prios, sizeof(prios));
 	finding_prios(out, in.prios);
-	incast_report_senders(s, PHASE_INCAST, READ_INCAST_BEFORE, out);
-	paused = incast_sender_pauses(s, PHASE_INCAST, READ_INCAST_BEFORE, &known);
+	incast_report_senders(s, PHASE_INCAST, out);
 	if (in.losses)
 		finding_set(out, VERDICT_FAIL,
 			    "%llu packets to this port were lost in the incast on priority %s",
-			    (count_t)in.losses, prios);
+			    (count_t)in.losses, in.prio);
 	else if (in.failed)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the incast on priority %s did not run: %s",
-			    prios, in.failed->error);
-	else if (paused)
+			    in.prio, in.failed->error);
+	else if (in.paused)
 		finding_set(out, VERDICT_PASS,
 			    "priority %s is lossless: in an incast of %u hosts PFC paused the "
 			    "senders and nothing was lost",
-			    prios, in.received);
-	else if (marks)
+			    in.prio, in.received);
+	else if (in.marks)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "nothing was lost in the incast on priority %s, but ECN (%llu marks) "
 			    "slowed the senders before PFC had to: PFC was not put to the test",
-			    prios, (count_t)marks);
+			    in.prio, (count_t)in.marks);
 	else
-		finding_set(out, VERDICT_INCONCLUSIVE,
-			    known ? "nothing was lost in the incast on priority %s, but no sender "
-				    "was paused: PFC was not put to the test"
-				  : "nothing was lost in the incast on priority %s, but no sender "
-				    "counts pauses: whether PFC was put to the test is not known",
-			    prios);
+		finding_set(
+			out, VERDICT_INCONCLUSIVE,
+			in.paused_known
+				? "nothing was lost in the incast on priority %s, but no sender "
+				  "was paused: PFC was not put to the test"
+				: "nothing was lost in the incast on priority %s, but no sender "
+				  "counts pauses: whether PFC was put to the test is not known",
+			in.prio);
 	return true;
 }
 
 PORT_CHECK(check_incast_paused)
 {
-	struct incast_port in;
+	struct incast in;
 	uint64_t paused;
-	char prios[24];
 
 	incast_gather(s, PHASE_INCAST, &in);
 	finding_prios(out, in.prios);
-	qos_prio_set_text(in.prios, prios, sizeof(prios));
 	if (!in.sent) {
 		finding_set(out, VERDICT_SKIP, "this port sent nothing in an incast");
-	} else if (!incast_pauses(s, READ_INCAST_BEFORE, in.prios, &paused)) {
+		return;
+	}
+	if (!incast_pauses(s, PHASE_INCAST, in.prios, &paused)) {
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "this port does not count the pauses that it receives");
-	} else {
-		finding_evidence(out, EVIDENCE_COUNTER, "pfc_rx_frames prio %s +%llu", prios,
-				 (count_t)paused);
-		finding_evidence(out, EVIDENCE_TRAFFIC,
-				 "%llu packets of this port were lost in incasts",
-				 (count_t)in.lost_by_others);
-		if (paused)
-			finding_set(out, VERDICT_PASS, "PFC paused this port %llu times",
-				    (count_t)paused);
-		else if (in.lost_by_others)
-			finding_set(out, VERDICT_FAIL,
-				    "packets of this port were lost in an incast on priority %s, "
-				    "and it was never paused: PFC is off on its switch port",
-				    prios);
-		else
-			finding_set(out, VERDICT_INCONCLUSIVE,
-				    "this port was not paused: whether its switch port pauses "
-				    "priority %s is not known",
-				    prios);
+		return;
 	}
+	finding_evidence(out, EVIDENCE_COUNTER, "pfc_rx_frames prio %s +%llu", in.prio,
+			 (count_t)paused);
+	finding_evidence(out, EVIDENCE_TRAFFIC, "%llu packets of this port were lost in incasts",
+			 (count_t)in.lost_by_others);
+	if (paused)
+		finding_set(out, VERDICT_PASS, "PFC paused this port %llu times", (count_t)paused);
+	else if (in.lost_by_others)
+		finding_set(out, VERDICT_FAIL,
+			    "packets of this port were lost in an incast on priority %s, and it "
+			    "was never paused: PFC is off on its switch port",
+			    in.prio);
+	else
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "this port was not paused: whether its switch port pauses priority %s "
+			    "is not known",
+			    in.prio);
 }
 
 /* ECN is meant to slow senders before PFC has to stop them. */
 PORT_CHECK(check_incast_marks)
 {
 	int tos = profile_roce_tos(s->profile);
-	struct incast_port in;
-	struct counters delta;
-	uint64_t paused, marks;
-	bool known;
+	struct incast in;
 
 	incast_gather(s, PHASE_INCAST, &in);
 	finding_prios(out, in.prios);
-	if (!in.received) {
-		finding_set(out, VERDICT_SKIP, "this port received nothing in an incast");
+	if (!in.received || tos < 0 || !(tos & 3)) {
+		finding_set(out, VERDICT_SKIP,
+			    in.received ? "the profile sends RoCE without ECN"
+					: "this port received nothing in an incast");
 		return;
 	}
-	if (tos < 0 || !(tos & 3)) {
-		finding_set(out, VERDICT_SKIP, "the profile sends RoCE without ECN");
-		return;
-	}
-	if (!port_ctx_delta(s, READ_INCAST_BEFORE, &delta, NULL) ||
-	    !counters_has(&delta, METRIC_ECN_MARKED_RX, 0)) {
+	if (!in.marks_known) {
 		finding_set(out, VERDICT_INCONCLUSIVE, "this port does not count CE marks");
 		return;
 	}
-	marks = evidence_counter(out, s, &delta, METRIC_ECN_MARKED_RX, 0);
-	paused = incast_sender_pauses(s, PHASE_INCAST, READ_INCAST_BEFORE, &known);
-	if (marks)
+	evidence_counter(out, s, &in.delta, METRIC_ECN_MARKED_RX, 0);
+	if (in.marks)
 		finding_set(out, VERDICT_PASS, "the switch marked packets %llu times in an incast",
-			    (count_t)marks);
-	else if (paused)
+			    (count_t)in.marks);
+	else if (in.paused)
 		finding_set(out, VERDICT_FAIL,
 			    "PFC paused the senders %llu times and ECN marked no packet",
-			    (count_t)paused);
+			    (count_t)in.paused);
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the incast neither paused senders nor marked packets");
@@ -229,33 +246,26 @@ PORT_CHECK(check_incast_marks)
 
 PORT_CHECK(check_incast_control)
 {
-	uint64_t marks = incast_marks(s, READ_CONTROL_BEFORE), paused;
-	struct incast_port in;
-	char prios[24];
-	bool known;
+	struct incast in;
 
 	incast_gather(s, PHASE_CONTROL, &in);
 	finding_prios(out, in.prios);
-	qos_prio_set_text(in.prios, prios, sizeof(prios));
-	if (!in.received && !in.failed) {
+	incast_report_senders(s, PHASE_CONTROL, out);
+	if (!in.received && !in.failed)
 		finding_set(out, VERDICT_SKIP, "no negative control in this run");
-		return;
-	}
-	incast_report_senders(s, PHASE_CONTROL, READ_CONTROL_BEFORE, out);
-	paused = incast_sender_pauses(s, PHASE_CONTROL, READ_CONTROL_BEFORE, &known);
-	if (paused)
+	else if (in.paused)
 		finding_set(out, VERDICT_FAIL,
-			    "the senders of an incast were paused on lossy priority %s", prios);
+			    "the senders of an incast were paused on lossy priority %s", in.prio);
 	else if (in.losses)
 		finding_set(out, VERDICT_PASS,
 			    "an incast of %u hosts fills this link: lossy priority %s lost %llu "
 			    "packets",
-			    in.received, prios, (count_t)in.losses);
-	else if (marks)
+			    in.received, in.prio, (count_t)in.losses);
+	else if (in.marks)
 		finding_set(out, VERDICT_PASS,
 			    "an incast of %u hosts fills this link: lossy priority %s had %llu CE "
 			    "marks",
-			    in.received, prios, (count_t)marks);
+			    in.received, in.prio, (count_t)in.marks);
 	else if (in.failed)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the negative control did not run: %s",
 			    in.failed->error);
@@ -263,43 +273,7 @@ PORT_CHECK(check_incast_control)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "lossy priority %s lost nothing and was not marked in an incast of %u "
 			    "hosts: the load does not fill this link",
-			    prios, in.received);
-}
-
-/* Bytes per second that arrived at this port in a phase: RDMA, and TCP beside it. */
-struct incast_rates {
-	double rdma, tcp;
-	uint64_t retransmits;
-	uint8_t prios, tcp_prios;
-	const struct run_pair *failed;
-};
-
-static void incast_read_rates(const struct port_ctx *s, enum run_phase phase,
-			      struct incast_rates *r)
-{
-	const struct run_pair *pair;
-	unsigned int i = 0;
-
-	*r = (struct incast_rates){0};
-	while ((pair = port_ctx_phase_pair(s, phase, &i))) {
-		const struct run_tcp *tcp = pair->tcp_count ? &pair->tcp[0] : NULL;
-
-		if (!port_ctx_is_server(s, pair))
-			continue;
-		r->prios |= (uint8_t)(1u << pair->prio);
-		if (!pair->ran) {
-			r->failed = pair;
-			continue;
-		}
-		if (pair->server.duration_ns)
-			r->rdma += (double)pair->server.bytes * 1e9 /
-				   (double)pair->server.duration_ns;
-		if (tcp && tcp->server.duration_ns)
-			r->tcp += (double)tcp->server.arrived_bytes * 1e9 /
-				  (double)tcp->server.duration_ns;
-		r->retransmits += tcp ? tcp->client.retransmits : 0;
-		r->tcp_prios |= tcp ? tcp_share_prios(s->want, &tcp->asked) : 0;
-	}
+			    in.prio, in.received);
 }
 
 /* Percent of a link that the profile gives these priorities of RDMA beside those of TCP; -1 when
@@ -326,18 +300,18 @@ static int incast_wanted_share(const struct qos *q, uint8_t prios, uint8_t tcp_p
  * that lost packets waits by itself: nothing is said of its share. */
 PORT_CHECK(check_incast_shares)
 {
-	struct incast_rates r, alone;
+	struct incast r, alone;
 	double all;
 	int want, have;
 
-	incast_read_rates(s, PHASE_INCAST, &alone);
-	incast_read_rates(s, PHASE_SHARES, &r);
+	incast_gather(s, PHASE_INCAST, &alone);
+	incast_gather(s, PHASE_SHARES, &r);
 	finding_prios(out, r.prios);
 	finding_expected_by(out, s->profile, QOS_TC_TX_BW);
 	want = incast_wanted_share(s->want, r.prios, r.tcp_prios);
 	all = r.rdma + r.tcp;
 	have = all > 0 ? (int)(100 * r.rdma / all) : 0;
-	if (!r.prios) {
+	if (!r.received && !r.failed) {
 		finding_set(out, VERDICT_SKIP, "no incast with TCP beside it in this run");
 		return;
 	}
@@ -408,7 +382,7 @@ PORT_CHECK(check_incast_canary)
 {
 	const struct run_pair *pair, *held = NULL, *failed = NULL;
 	unsigned int i = 0, compared = 0;
-	struct incast_port canary;
+	struct incast canary;
 	uint64_t paused;
 
 	incast_gather(s, PHASE_CANARY_BESIDE, &canary);
@@ -430,7 +404,7 @@ PORT_CHECK(check_incast_canary)
 		if (incast_is_held(alone, pair))
 			held = pair;
 	}
-	if (incast_pauses(s, READ_INCAST_BEFORE, canary.prios, &paused) && paused)
+	if (incast_pauses(s, PHASE_INCAST, canary.prios, &paused) && paused)
 		finding_evidence(out, EVIDENCE_COUNTER, "%llu pauses received on its priority",
 				 (count_t)paused);
 	if (!compared && !failed)

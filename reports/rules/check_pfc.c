@@ -5,7 +5,6 @@
  * and pauses counted so far.
  */
 #include "reports/engine/port_ctx.h"
-#include "reports/rules/check_incast.h"
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
 

@@ -43,7 +43,9 @@ PORT_CHECK(check_pfc_count);
 PORT_CHECK(check_pfc_stray_pause);
 PORT_CHECK(check_pfc_storm);
 
-/* check_incast.c */
+/* check_incast.c. The first sets the verdict of a port that received in an incast: lost, lossless,
+ * or not put to the test; false when there was no incast to it. */
+bool incast_check_loss(const struct port_ctx *s, struct findings *out);
 PORT_CHECK(check_incast_paused);
 PORT_CHECK(check_incast_marks);
 PORT_CHECK(check_incast_control);
