@@ -340,7 +340,7 @@ static double isolate_decay(double x)
 	return y;
 }
 
-static void place_add(struct place *p, const struct iso_flow *f)
+static void isolate_place_add(struct place *p, const struct iso_flow *f)
 {
 	const struct marking_finding *m = f->finding;
 
@@ -362,23 +362,23 @@ static void place_add(struct place *p, const struct iso_flow *f)
 		p->first = f;
 }
 
-/* Returns true if more source ports are without fault than chance explains (four sigma): one path
- * of several. */
-static bool place_is_partial(const struct place *p)
+/* Returns true if more source ports are without fault than chance explains (four sigma), and at
+ * least as many as two paths leave (a hash does not share evenly): one path of several. */
+static bool isolate_is_partial(const struct place *p)
 {
 	double more = (double)(p->ports_of - p->ports) - p->unhit;
 
-	return p->ports < p->ports_of && more > 0 && more * more > 16 * p->variance;
+	return p->ports * 16 <= p->ports_of * 11 && more > 0 && more * more > 16 * p->variance;
 }
 
 /* Paths of which one is affected; 0 = more than one, or all. Some source ports of that path have no
  * loss by chance. */
-static uint64_t place_paths(const struct place *p)
+static uint64_t isolate_count_paths(const struct place *p)
 {
 	double hit = (double)p->ports;
 	uint64_t paths;
 
-	if (!place_is_partial(p) || !p->ports)
+	if (!isolate_is_partial(p) || !p->ports)
 		return 0;
 	if (p->count)
 		hit /= 1 - isolate_decay((double)p->count / hit);
@@ -409,7 +409,7 @@ static void isolate_count_places(struct isolate *x)
 							  sizeof(*p), place_compare);
 
 				if (p)
-					place_add(p, f);
+					isolate_place_add(p, f);
 			}
 		}
 	}
@@ -430,7 +430,7 @@ static bool isolate_is_better(const struct isolate *x, const struct place *p,
 	/* The link of a host is one path: some source ports of all its flows speak for an uplink.
 	 */
 	if (p->tested == best->tested)
-		return !port && place_is_port(best->row) && place_is_partial(best);
+		return !port && place_is_port(best->row) && isolate_is_partial(best);
 	return p->tested < best->tested;
 }
 
@@ -448,7 +448,7 @@ static void isolate_write_what(FILE *out, const struct place *p)
 {
 	const struct marking_finding *m = p->first->finding;
 	uint64_t count = larger(p->count, 1);
-	uint64_t one_in = (p->of / larger(place_paths(p), 1) + count / 2) / count;
+	uint64_t one_in = (p->of / larger(isolate_count_paths(p), 1) + count / 2) / count;
 	const char *done = m->kind == MARKING_WRONG ? "damaged" : "lost";
 
 	if (m->kind == MARKING_MTU)
@@ -486,9 +486,9 @@ static void isolate_write_paths(FILE *out, const struct place *p)
 {
 	const struct marking_finding *m = p->first->finding;
 	unsigned int n = m->ports < MARKING_NAMED_MAX ? m->ports : MARKING_NAMED_MAX;
-	uint64_t paths = place_paths(p);
+	uint64_t paths = isolate_count_paths(p);
 
-	if (!place_is_partial(p)) {
+	if (!isolate_is_partial(p)) {
 		fputs(p->ports == p->ports_of ? ", on all source ports" : "", out);
 		return;
 	}
@@ -593,7 +593,7 @@ static int isolate_report_rest(struct isolate *x, struct findings *out)
 	if (x->place_count)
 		p = x->place[x->place_count - 1]; /* of all flows */
 	p.tested = (unsigned int)x->flow_count;
-	if (p.bad && place_is_partial(&p))
+	if (p.bad && isolate_is_partial(&p))
 		return isolate_report(x, &p, out);
 	if (!p.bad && (!x->noise || x->bad))
 		return 0;
