@@ -228,12 +228,12 @@ static int isolate_list_flows(struct isolate *x, unsigned int kinds)
 	return 0;
 }
 
-static bool place_is_port(const struct place_row *row)
+static bool isolate_is_port(const struct place_row *row)
 {
 	return row->from == END_PORT || row->to == END_PORT;
 }
 
-static int place_compare(const void *a, const void *b)
+static int isolate_compare_places(const void *a, const void *b)
 {
 	const struct place *x = a, *y = b;
 
@@ -244,8 +244,8 @@ static int place_compare(const void *a, const void *b)
 	return (x->key[1] > y->key[1]) - (x->key[1] < y->key[1]);
 }
 
-static void place_set_end(struct place *p, unsigned int i, enum place_end kind,
-			  const struct iso_port *port)
+static void isolate_set_end(struct place *p, unsigned int i, enum place_end kind,
+			    const struct iso_port *port)
 {
 	if (kind == END_ANY)
 		return;
@@ -254,8 +254,8 @@ static void place_set_end(struct place *p, unsigned int i, enum place_end kind,
 }
 
 /* Returns how many places of a row a flow is in, at most two. */
-static unsigned int place_find(const struct place_row *row, const struct iso_flow *f,
-			       struct place out[2])
+static unsigned int isolate_find_place(const struct place_row *row, const struct iso_flow *f,
+				       struct place out[2])
 {
 	const struct iso_port *end[] = {f->sender, f->receiver};
 	unsigned int count = 0;
@@ -267,25 +267,25 @@ static unsigned int place_find(const struct place_row *row, const struct iso_flo
 	for (unsigned int way = 0; way <= (row->how & EITHER); way++) {
 		struct place p = {.row = row};
 
-		place_set_end(&p, 0, row->from, end[way]);
-		place_set_end(&p, 1, row->to, end[!way]);
+		isolate_set_end(&p, 0, row->from, end[way]);
+		isolate_set_end(&p, 1, row->to, end[!way]);
 		/* Two leaves are named in one order. */
 		if (row->how & EITHER && row->to &&
 		    strcmp(p.end[0]->leaf_name, p.end[1]->leaf_name) > 0)
 			continue;
-		if (!count || place_compare(&p, out))
+		if (!count || isolate_compare_places(&p, out))
 			out[count++] = p;
 	}
 	return count;
 }
 
-static bool place_has(const struct place *p, const struct iso_flow *f)
+static bool isolate_place_has(const struct place *p, const struct iso_flow *f)
 {
 	struct place at[2];
-	unsigned int n = place_find(p->row, f, at);
+	unsigned int n = isolate_find_place(p->row, f, at);
 
 	for (unsigned int i = 0; i < n; i++)
-		if (!place_compare(p, &at[i]))
+		if (!isolate_compare_places(p, &at[i]))
 			return true;
 	return false;
 }
@@ -296,9 +296,9 @@ static void isolate_sort_places(struct isolate *x)
 	size_t kept = 0;
 
 	if (x->place_count)
-		qsort(x->place, x->place_count, sizeof(*x->place), place_compare);
+		qsort(x->place, x->place_count, sizeof(*x->place), isolate_compare_places);
 	for (size_t i = 0; i < x->place_count; i++)
-		if (!i || place_compare(&x->place[kept - 1], &x->place[i]))
+		if (!i || isolate_compare_places(&x->place[kept - 1], &x->place[i]))
 			x->place[kept++] = x->place[i];
 	x->place_count = kept;
 }
@@ -323,8 +323,8 @@ static int isolate_list_places(struct isolate *x)
 			x->place = more;
 		}
 		for (unsigned int k = 0; k < ARRAY_SIZE(place_table); k++)
-			x->place_count += place_find(&place_table[k], &x->flow[i],
-						     &x->place[x->place_count]);
+			x->place_count += isolate_find_place(&place_table[k], &x->flow[i],
+							     &x->place[x->place_count]);
 	}
 	isolate_sort_places(x);
 	return 0;
@@ -402,11 +402,11 @@ static void isolate_count_places(struct isolate *x)
 		for (unsigned int k = 0; (f->bad || !f->finding) && k < ARRAY_SIZE(place_table);
 		     k++) {
 			struct place at[2];
-			unsigned int n = place_find(&place_table[k], f, at);
+			unsigned int n = isolate_find_place(&place_table[k], f, at);
 
 			for (unsigned int j = 0; j < n; j++) {
 				struct place *p = bsearch(&at[j], x->place, x->place_count,
-							  sizeof(*p), place_compare);
+							  sizeof(*p), isolate_compare_places);
 
 				if (p)
 					isolate_place_add(p, f);
@@ -420,7 +420,7 @@ static void isolate_count_places(struct isolate *x)
 static bool isolate_is_better(const struct isolate *x, const struct place *p,
 			      const struct place *best)
 {
-	bool port = place_is_port(p->row);
+	bool port = isolate_is_port(p->row);
 
 	if (!p->row->text[0] || p->bad < 2 || (p->tested - p->bad) * GOOD_PER_BAD > p->bad ||
 	    (port && x->tested_ports < 3))
@@ -430,7 +430,7 @@ static bool isolate_is_better(const struct isolate *x, const struct place *p,
 	/* The link of a host is one path: some source ports of all its flows speak for an uplink.
 	 */
 	if (p->tested == best->tested)
-		return !port && place_is_port(best->row) && isolate_is_partial(best);
+		return !port && isolate_is_port(best->row) && isolate_is_partial(best);
 	return p->tested < best->tested;
 }
 
@@ -473,7 +473,7 @@ static void isolate_write_where(FILE *out, const struct place *p)
 	for (unsigned int i = 0; i < ARRAY_SIZE(p->end); i++) {
 		if (!p->end[i])
 			continue;
-		if (place_is_port(p->row))
+		if (isolate_is_port(p->row))
 			fprintf(out, "%s %s", p->end[i]->host->name, p->end[i]->port->netdev);
 		else
 			fputs(p->end[i]->leaf_name, out);
@@ -516,7 +516,7 @@ static int isolate_find_hosts(struct isolate *x, const struct place *p, char *se
 	for (size_t i = 0; name && i < x->flow_count; i++) {
 		struct iso_flow *f = &x->flow[i];
 
-		if (!f->bad || !place_has(p, f))
+		if (!f->bad || !isolate_place_has(p, f))
 			continue;
 		name[count] = f->sender->host->name;
 		name[x->flow_count + count++] = f->receiver->host->name;
@@ -574,10 +574,10 @@ static int isolate_report(struct isolate *x, const struct place *p, struct findi
 	if (line && p->row->how & FABRIC)
 		isolate_report_at(x, NULL, p, line, out);
 	for (unsigned int i = 0; line && i < x->port_count && !(p->row->how & FABRIC); i++)
-		if (place_is_port(p->row) ? &x->port[i] == only : x->port[i].hit)
+		if (isolate_is_port(p->row) ? &x->port[i] == only : x->port[i].hit)
 			isolate_report_at(x, &x->port[i], p, line, out);
 	for (size_t i = 0; i < x->flow_count; i++)
-		x->flow[i].bad = x->flow[i].bad && !place_has(p, &x->flow[i]);
+		x->flow[i].bad = x->flow[i].bad && !isolate_place_has(p, &x->flow[i]);
 	free(set[0]);
 	free(set[1]);
 	free(line);
