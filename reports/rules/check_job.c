@@ -35,116 +35,97 @@ struct job_direction {
 	const char *missing; /* INCONCLUSIVE */
 };
 
-/* The unit in which both are counted, 1 for packets; else the one of the priorities, with *apart
- * false. -1 without a counter of RoCE's priority. */
-static int job_unit(const struct port_ctx *s, const struct job_metrics *m,
-		    const struct counters *delta, bool *apart)
-{
-	unsigned int wanted = (unsigned int)s->roce_prio;
-
-	for (int unit = 0; unit < 2; unit++) {
-		*apart = counters_has(delta, m->rdma[unit], 0);
-		if (*apart && counters_has(delta, m->prio[unit], wanted))
-			return unit;
-	}
-	*apart = false;
-	for (int unit = 0; unit < 2; unit++)
-		if (counters_has(delta, m->prio[unit], wanted))
-			return unit;
-	return -1;
-}
-
 /* The lossy priority that counted so much: the smallest that fits, else the largest. */
 static unsigned int job_lossy_prio(const struct counters *delta, enum metric m, uint8_t lossless,
 				   uint64_t sought)
 {
 	const uint64_t *value = delta->value[m];
-	int found = -1, largest = -1;
+	unsigned int found = 0;
+	bool any = false;
 
-	for (int prio = 0; prio < QOS_PRIOS; prio++) {
-		if (lossless & 1 << prio || !counters_has(delta, m, (unsigned int)prio))
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		bool fits = value[prio] >= sought / 10 * 9;
+
+		if (lossless & 1u << prio || !counters_has(delta, m, prio))
 			continue;
-		if (largest < 0 || value[prio] > value[largest])
-			largest = prio;
-		if (value[prio] >= sought / 10 * 9 && (found < 0 || value[prio] < value[found]))
+		if (!any || (value[found] >= sought / 10 * 9 ? fits && value[prio] < value[found]
+							     : value[prio] > value[found]))
 			found = prio;
+		any = true;
 	}
-	return (unsigned int)(found >= 0 ? found : largest >= 0 ? largest : 0);
+	return found;
 }
 
-/* RDMA is a part of the counters by priority, which have it with other traffic. */
-static void job_judge_apart(const struct counters *delta, const struct job_metrics *m, int unit,
-			    uint64_t lossless, uint64_t lossy, struct job_direction *d)
-{
-	uint64_t rdma = delta->value[m->rdma[unit]][0], cnps = 0, stray;
-	uint64_t least = unit ? JOB_PACKETS_MIN : JOB_BYTES_MIN;
+/* What was counted in one unit, of bytes or packets. */
+struct job_volume {
+	int unit;   /* 1 for packets; -1 without a counter of RoCE's priority */
+	bool apart; /* RDMA has a counter, too */
+	uint64_t all, lossless, lossy,
+		stray; /* all: RDMA, if apart; stray: of it, not on lossless */
+};
 
-	if (rdma < least) {
-		d->verdict = VERDICT_SKIP;
+static void job_add_up(const struct port_ctx *s, const struct job_metrics *m,
+		       const struct counters *delta, struct job_volume *v)
+{
+	uint8_t lossless = port_ctx_lossless(s);
+	enum metric prio_metric;
+
+	*v = (struct job_volume){.unit = -1};
+	for (unsigned int i = 0; i < 4 && v->unit < 0; i++) {
+		v->apart = i < 2 && counters_has(delta, m->rdma[i], 0);
+		if (counters_has(delta, m->prio[i % 2], (unsigned int)s->roce_prio) &&
+		    (i >= 2 || v->apart))
+			v->unit = (int)i % 2;
+	}
+	if (v->unit < 0)
 		return;
-	}
-	if (counters_has(delta, m->cnps, 0)) /* they have a priority of their own */
-		cnps = delta->value[m->cnps][0] * (unit ? 1 : CNP_BYTES_MAX);
-	stray = saturating_sub(rdma, lossless);
-	stray = saturating_sub(stray, cnps);
-	if (stray < least || stray <= rdma / 100)
-		d->verdict = VERDICT_PASS;
-	else if (lossy >= stray / 10 * 9)
-		d->verdict = VERDICT_FAIL;
-	else
-		d->missing = "the counters by priority of this port do not count all of its RDMA";
-}
-
-/* Without a counter of RDMA. */
-static void job_judge_mixed(const struct port_ctx *s, int unit, uint64_t lossless, uint64_t lossy,
-			    struct job_direction *d)
-{
-	uint64_t least = unit ? JOB_PACKETS_MIN : JOB_BYTES_MIN, all = lossless + lossy;
-
-	if (all < least)
-		d->verdict = VERDICT_SKIP;
-	else if (lossless >= all / 100 * CLEAR_PC)
-		d->verdict = VERDICT_PASS;
-	else if (s->run_port->user_count && lossless < all / 100 && lossy >= least)
-		d->verdict = VERDICT_FAIL;
-	else
-		d->missing = "this port does not count RDMA apart from other traffic, and bytes "
-			     "crossed it on lossy priorities";
+	prio_metric = m->prio[v->unit];
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (counters_has(delta, prio_metric, prio))
+			*(lossless & 1u << prio ? &v->lossless
+						: &v->lossy) += delta->value[prio_metric][prio];
+	v->all = v->apart ? delta->value[m->rdma[v->unit]][0] : v->lossless + v->lossy;
+	v->stray = saturating_sub(v->all, v->lossless);
+	if (v->apart && counters_has(delta, m->cnps, 0)) /* they have a priority of their own */
+		v->stray = saturating_sub(v->stray,
+					  delta->value[m->cnps][0] * (v->unit ? 1 : CNP_BYTES_MAX));
 }
 
 static void job_judge(const struct port_ctx *s, const struct job_metrics *m,
 		      const struct counters *delta, struct job_direction *d, struct findings *out)
 {
-	uint64_t lossless = 0, lossy = 0;
-	uint8_t good = port_ctx_lossless(s);
-	enum metric prio_metric;
-	bool apart;
-	int unit = job_unit(s, m, delta, &apart);
+	struct job_volume v;
+	uint64_t least;
+	bool right, wrong;
 
-	*d = (struct job_direction){.verdict = VERDICT_INCONCLUSIVE};
-	if (unit < 0) {
-		d->missing = "this port counts no bytes by priority";
+	job_add_up(s, m, delta, &v);
+	*d = (struct job_direction){.verdict = VERDICT_INCONCLUSIVE,
+				    .missing = "this port counts no bytes by priority"};
+	if (v.unit < 0)
 		return;
+	least = v.unit ? JOB_PACKETS_MIN : JOB_BYTES_MIN;
+	if (v.apart) {
+		evidence_counter(out, s, delta, m->rdma[v.unit], 0);
+		right = v.stray < least || v.stray <= v.all / 100;
+		wrong = v.lossy >= v.stray / 10 * 9;
+		d->missing = "the counters by priority of this port do not count all of its RDMA";
+	} else {
+		right = v.lossless >= v.all / 100 * CLEAR_PC;
+		wrong = s->run_port->user_count && v.lossless < v.all / 100 && v.lossy >= least;
+		d->missing = "this port does not count RDMA apart from other traffic, and bytes "
+			     "crossed it on lossy priorities";
 	}
-	prio_metric = m->prio[unit];
-	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
-		if (counters_has(delta, prio_metric, prio))
-			*(good & 1u << prio ? &lossless
-					    : &lossy) += delta->value[prio_metric][prio];
-	if (apart)
-		evidence_counter(out, s, delta, m->rdma[unit], 0);
-	evidence_counter(out, s, delta, prio_metric, (unsigned int)s->roce_prio);
-	if (apart)
-		job_judge_apart(delta, m, unit, lossless, lossy, d);
-	else
-		job_judge_mixed(s, unit, lossless, lossy, d);
-	if (d->verdict != VERDICT_FAIL)
-		return;
-	d->prio = job_lossy_prio(delta, prio_metric, good,
-				 apart ? saturating_sub(delta->value[m->rdma[unit]][0], lossless)
-				       : lossy);
-	if (counters_has(delta, prio_metric, d->prio))
-		evidence_counter(out, s, delta, prio_metric, d->prio);
+	evidence_counter(out, s, delta, m->prio[v.unit], (unsigned int)s->roce_prio);
+	if (v.all < least) {
+		d->verdict = VERDICT_SKIP;
+	} else if (right) {
+		d->verdict = VERDICT_PASS;
+	} else if (wrong) {
+		d->verdict = VERDICT_FAIL;
+		d->prio = job_lossy_prio(delta, m->prio[v.unit], port_ctx_lossless(s), v.stray);
+		if (counters_has(delta, m->prio[v.unit], d->prio))
+			evidence_counter(out, s, delta, m->prio[v.unit], d->prio);
+	}
 }
 
 /* The processes that may have sent it, and what they have to set. */
