@@ -119,14 +119,15 @@ int phase_shares_estimate(const struct coordinator *c, struct schedule_estimate 
 /* Stores the digests of what a run depends on. -ENOMEM. */
 int resume_set_sums(struct run *r, const struct fabric *f);
 
-/* Moves the data of complete phases of c->earlier into the run, which becomes that run. */
+/* The run becomes c->earlier, without its data. */
 void resume_begin(struct coordinator *c);
 
-/* After the snapshots: drops that data again when a host is no longer the same, and reports it.
- * What is left of c->stages has to run. */
+/* After the snapshots: moves the data of complete phases of c->earlier into the run, or drops it
+ * when a host is no longer the same, and reports that. What is left of c->stages has to run. */
 void resume_check_same(struct coordinator *c);
 
-/* Keeps what the earlier run knows of hosts that did not answer this time. */
+/* Keeps what the earlier run knows, where this one was stopped before it asked its hosts, and of
+ * hosts that did not answer this time. */
 void resume_end(struct coordinator *c);
 
 /* The breaker ended an incast of this run. */

@@ -162,54 +162,42 @@ static void resume_move_port(struct run_port *to, struct run_port *from, unsigne
 	memcpy(to->capture_error, from->capture_error, sizeof(to->capture_error));
 }
 
-static void resume_move_pairs(struct run *to, struct run *from)
+/* Moves the data of complete phases, once. A second pass is left out: it follows from all phases,
+ * and runs again. */
+static void resume_move(struct run *r, struct run *old)
 {
-	unsigned int kept = 0;
+	unsigned int stages = old->stages, pairs = 0;
 
+	if (!stages)
+		return;
 	for (unsigned int i = 0; i < STAGES; i++)
-		kept |= from->stages & 1u << i ? phases[i].pairs : 0;
-	for (unsigned int i = 0; i < from->pair_count; i++) {
-		struct run_pair *p = &from->pair[i];
-
-		if (kept & 1u << p->phase)
-			from->pair[to->pair_count++] = *p;
+		pairs |= stages & 1u << i ? phases[i].pairs : 0;
+	for (unsigned int i = 0; i < old->pair_count; i++)
+		if (pairs & 1u << old->pair[i].phase)
+			old->pair[r->pair_count++] = old->pair[i];
 		else
-			run_pair_clear(p);
-	}
-	to->pair = from->pair;
-	from->pair = NULL;
-	from->pair_count = 0;
-}
-
-/* A second pass is left out: it follows from all phases, and runs again. */
-static void resume_move_markings(struct run *to, struct run *from)
-{
-	for (unsigned int i = 0; i < from->marking_count; i++) {
-		struct run_marking *m = &from->marking[i];
-
-		if (from->stages & 1u << STAGE_MARKING && !m->pass)
-			from->marking[to->marking_count++] = *m;
+			run_pair_clear(&old->pair[i]);
+	for (unsigned int i = 0; i < old->marking_count; i++)
+		if (stages & 1u << STAGE_MARKING && !old->marking[i].pass)
+			old->marking[r->marking_count++] = old->marking[i];
 		else
-			free(m->finding);
-	}
-	to->marking = from->marking;
-	from->marking = NULL;
-	from->marking_count = 0;
+			free(old->marking[i].finding);
+	for (unsigned int i = 0; i < r->host_count; i++)
+		for (unsigned int p = 0; p < r->host[i].port_count; p++)
+			resume_move_port(&r->host[i].port[p], &old->host[i].port[p], stages);
+	r->pair = old->pair;
+	r->marking = old->marking;
+	r->stages = stages;
+	old->pair = NULL;
+	old->marking = NULL;
+	old->pair_count = old->marking_count = old->stages = 0;
 }
 
 void resume_begin(struct coordinator *c)
 {
-	struct run *r = c->s.r, *old = c->earlier;
-
-	memcpy(r->id, old->id, sizeof(r->id));
-	r->started_unix_ns = old->started_unix_ns;
-	r->stages = old->stages;
-	r->traffic = old->traffic;
-	resume_move_pairs(r, old);
-	resume_move_markings(r, old);
-	for (unsigned int i = 0; i < r->host_count; i++)
-		for (unsigned int p = 0; p < r->host[i].port_count; p++)
-			resume_move_port(&r->host[i].port[p], &old->host[i].port[p], old->stages);
+	memcpy(c->s.r->id, c->earlier->id, sizeof(c->s.r->id));
+	c->s.r->started_unix_ns = c->earlier->started_unix_ns;
+	c->s.r->traffic = c->earlier->traffic;
 }
 
 /* Returns true if a host differs from that of the earlier run, and reports it. */
@@ -241,37 +229,14 @@ static bool resume_host_differs(const struct coordinator *c, unsigned int host)
 	return false;
 }
 
-static void resume_drop(struct run *r)
-{
-	for (unsigned int i = 0; i < r->pair_count; i++)
-		run_pair_clear(&r->pair[i]);
-	for (unsigned int i = 0; i < r->marking_count; i++)
-		free(r->marking[i].finding);
-	r->pair_count = r->marking_count = r->stages = 0;
-	for (unsigned int i = 0; i < r->host_count; i++) {
-		for (unsigned int p = 0; p < r->host[i].port_count; p++) {
-			struct run_port *port = &r->host[i].port[p];
-
-			if (port->has_capture)
-				capture_summary_clear(&port->capture);
-			port->has_capture = false;
-			port->has = 0;
-			port->capture_file[0] = port->capture_error[0] = '\0';
-		}
-	}
-}
-
 void resume_check_same(struct coordinator *c)
 {
-	struct run *r = c->s.r;
-	unsigned int kept = r->stages;
+	unsigned int kept = c->earlier->stages;
 
-	for (unsigned int i = 0; kept && i < r->host_count; i++) {
-		if (!resume_host_differs(c, i))
-			continue;
-		resume_drop(r);
-		return;
-	}
+	for (unsigned int i = 0; kept && i < c->s.r->host_count; i++)
+		if (resume_host_differs(c, i))
+			kept = c->earlier->stages = 0;
+	resume_move(c->s.r, c->earlier);
 	c->stages &= ~kept;
 	for (unsigned int i = 0; i < STAGES; i++)
 		if (kept & 1u << i)
@@ -283,6 +248,7 @@ void resume_end(struct coordinator *c)
 {
 	struct run *r = c->s.r;
 
+	resume_move(r, c->earlier); /* unless it was, or the hosts are no longer the same */
 	for (unsigned int i = 0; i < r->host_count; i++) {
 		struct run_host *h = &r->host[i], *old = &c->earlier->host[i];
 
