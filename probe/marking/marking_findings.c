@@ -275,7 +275,9 @@ static void findings_scan_mtu(struct marking_scan *s, enum marking_direction dir
 			continue;
 		if (path.most < f.bytes)
 			f.bytes = path.most;
-		f.named[f.ports++] = path.port;
+		if (f.ports < MARKING_NAMED_MAX)
+			f.named[f.ports] = path.port;
+		f.ports++;
 		f.whole++;
 	}
 	if (f.ports)

@@ -52,7 +52,7 @@ static bool fits(const struct scene *s, unsigned int flow, enum marking_directio
 }
 
 /* All as it was sent: class 0 with DSCP 26, class 1 with DSCP 0, both ECT(0). */
-static struct scene *clean(unsigned int sweep, bool sizes, uint32_t mtu)
+static struct scene *clean_of(uint16_t paths, unsigned int sweep, bool sizes, uint32_t mtu)
 {
 	struct scene *s = calloc(1, sizeof(*s));
 
@@ -61,7 +61,7 @@ static struct scene *clean(unsigned int sweep, bool sizes, uint32_t mtu)
 		.ib_port = 1,
 		.duration_ms = 1000,
 		.count = COUNT,
-		.paths = PATHS,
+		.paths = paths,
 		.sweep = (uint16_t)sweep,
 		.sizes = sizes,
 		.class_count = 2,
@@ -88,6 +88,11 @@ static struct scene *clean(unsigned int sweep, bool sizes, uint32_t mtu)
 			record(s, way, i, n, n, s->spec[way].class[s->flow[i].class].tos);
 		}
 	return s;
+}
+
+static struct scene *clean(unsigned int sweep, bool sizes, uint32_t mtu)
+{
+	return clean_of(PATHS, sweep, sizes, mtu);
 }
 
 static void judge(struct scene *s)
@@ -171,7 +176,8 @@ static void test_marking(void **state)
 	}
 }
 
-/* Some of a source port are marked: not "all their datagrams". Both changes at once are two findings. */
+/* Some of a source port are marked: not "all their datagrams". Both changes at once are two
+ * findings. */
 static void test_mixed(void **state)
 {
 	struct scene *s = clean(0, false, 4096);
@@ -306,6 +312,22 @@ static void test_mtu(void **state)
 	     "server to client: no datagram of 4096 bytes (the RDMA MTU of both ports) "
 	     "arrives; path MTU is 2048 bytes, on 1 of 4 source ports (25 %), all their datagrams: "
 	     "0xc003");
+	/* More source ports than a finding names. */
+	free(s);
+	s = clean_of(MARKING_SIZE_PATHS, 0, true, 4096);
+	for (unsigned int i = 0; i < s->flows; i++)
+		if (s->flow[i].sized && s->flow[i].bytes[MARKING_FORWARD] > 2048) {
+			record(s, MARKING_FORWARD, i, 4, 0, 106);
+			record(s, MARKING_REVERSE, i, 0, 0, 106);
+		}
+	assert_int_equal(
+		only(s, MARKING_MTU,
+		     "client to server: no datagram of 4096 bytes (the RDMA MTU of both ports) "
+		     "arrives; path MTU is 2048 bytes, on all 16 source ports")
+			->ports,
+		MARKING_SIZE_PATHS);
+	free(s);
+	s = clean(0, true, 4096);
 	/* The smaller port decides what has to arrive. */
 	s->result[1].mtu = 2048;
 	judge(s);
