@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Folds rows and findings that are equal but for host and port. Rows of one key are joined to hosts
- * with their list of ports; then hosts with equal lists are one fold.
+ * with their list of ports; then hosts with equal lists, which are compared by a hash, are one
+ * fold.
  */
 #include "reports/engine/fold.h"
 
@@ -10,14 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profiles/base/base.h"
 #include "reports/engine/finding_sort.h"
 #include "reports/engine/rule.h"
-
-/* Rows of one key on one host, sorted by port. */
-struct fold_host {
-	struct fold_row *row;
-	size_t count;
-};
 
 static int fold_sign(size_t a, size_t b)
 {
@@ -36,25 +32,6 @@ static int fold_compare_place(const void *a, const void *b)
 	return difference ? difference : fold_sign(x->index, y->index);
 }
 
-static int fold_compare_ports(const struct fold_host *x, const struct fold_host *y)
-{
-	int difference = fold_sign(x->row->group, y->row->group);
-
-	if (!difference)
-		difference = fold_sign(x->count, y->count);
-	for (size_t i = 0; !difference && i < x->count; i++)
-		difference = strcmp(x->row[i].port, y->row[i].port);
-	return difference;
-}
-
-static int fold_compare_host(const void *a, const void *b)
-{
-	const struct fold_host *x = a, *y = b;
-	int difference = fold_compare_ports(x, y);
-
-	return difference ? difference : fold_sign(x->row->index, y->row->index);
-}
-
 static int fold_compare_order(const void *a, const void *b)
 {
 	const struct fold_row *x = a, *y = b;
@@ -65,62 +42,62 @@ static int fold_compare_order(const void *a, const void *b)
 	return difference ? difference : fold_sign(x->index, y->index);
 }
 
-/* Sets the group of sorted rows to the lowest index of their key. Returns the hosts of all keys. */
-static size_t fold_find_hosts(struct fold_row *rows, size_t count, struct fold_host *hosts)
+/* Returns the end of the rows from i on that have its key, or its host too. */
+static size_t fold_end(const struct fold_row *rows, size_t i, size_t count, bool host)
 {
-	size_t n = 0;
+	size_t end = i;
 
+	while (end < count && !strcmp(rows[end].key, rows[i].key) &&
+	       (!host || !strcmp(rows[end].host, rows[i].host)))
+		end++;
+	return end;
+}
+
+/* Sets the group of rows sorted by place to the lowest index of their key, and their fold to a hash
+ * of the ports of their host. */
+static void fold_join_ports(struct fold_row *rows, size_t count)
+{
 	for (size_t i = 0, end; i < count; i = end) {
 		size_t lowest = rows[i].index;
 
-		for (end = i; end < count && !strcmp(rows[end].key, rows[i].key); end++) {
-			if (end == i || strcmp(rows[end].host, rows[end - 1].host))
-				hosts[n++] = (struct fold_host){.row = &rows[end]};
-			hosts[n - 1].count++;
-			if (rows[end].index < lowest)
-				lowest = rows[end].index;
+		end = fold_end(rows, i, count, false);
+		for (size_t k = i, next; k < end; k = next) {
+			uint64_t hash = FNV1A_START;
+
+			next = fold_end(rows, k, end, true);
+			for (size_t n = k; n < next; n++) {
+				hash = fnv1a(hash, rows[n].port, strlen(rows[n].port) + 1);
+				lowest = rows[n].index < lowest ? rows[n].index : lowest;
+			}
+			for (size_t n = k; n < next; n++)
+				rows[n].fold = (size_t)hash;
 		}
 		for (size_t k = i; k < end; k++)
 			rows[k].group = lowest;
 	}
-	return n;
 }
 
-/* Sets the fold of each row to the lowest index of the fold. */
-static void fold_join_hosts(const struct fold_host *hosts, size_t count)
+void fold_rows(struct fold_row *rows, size_t count)
 {
-	for (size_t i = 0, end; i < count; i = end) {
-		size_t lowest = hosts[i].row->index;
+	size_t fold = 0;
 
-		for (end = i; end < count && !fold_compare_ports(&hosts[end], &hosts[i]); end++)
-			for (size_t k = 0; k < hosts[end].count; k++)
-				if (hosts[end].row[k].index < lowest)
-					lowest = hosts[end].row[k].index;
-		for (size_t h = i; h < end; h++)
-			for (size_t k = 0; k < hosts[h].count; k++)
-				hosts[h].row[k].fold = lowest;
-	}
-}
-
-int fold_rows(struct fold_row *rows, size_t count)
-{
-	struct fold_host *hosts = calloc(count + 1, sizeof(*hosts));
-	size_t n, lowest = 0, fold = 0;
-
-	if (!hosts)
-		return -ENOMEM;
 	qsort(rows, count, sizeof(*rows), fold_compare_place);
-	n = fold_find_hosts(rows, count, hosts);
-	qsort(hosts, n, sizeof(*hosts), fold_compare_host);
-	fold_join_hosts(hosts, n);
-	free(hosts);
+	fold_join_ports(rows, count);
 	qsort(rows, count, sizeof(*rows), fold_compare_order);
-	for (size_t i = 0; i < count; i++) {
-		fold += i && rows[i].fold != lowest;
-		lowest = rows[i].fold;
+	for (size_t i = 0, end; i < count; i = end) {
+		const struct fold_row first = rows[i];
+
+		for (end = i;
+		     end < count && rows[end].group == first.group && rows[end].fold == first.fold;
+		     end++)
+			rows[end].fold = first.index;
+	}
+	qsort(rows, count, sizeof(*rows), fold_compare_order);
+	for (size_t i = 0, last = 0; i < count; i++) {
+		fold += i && rows[i].fold != last;
+		last = rows[i].fold;
 		rows[i].fold = fold;
 	}
-	return 0;
 }
 
 /* Findings on their way into folds. */
@@ -186,10 +163,10 @@ static int fold_pass(struct fold_work *w, bool roots)
 		    (f->caused_by < 0) == roots)
 			err = fold_add(w, i);
 	}
-	if (!err)
-		err = fold_rows(w->row, w->count);
-	if (!err)
+	if (!err) {
+		fold_rows(w->row, w->count);
 		fold_append(w, roots);
+	}
 	for (size_t i = 0; i < w->count; i++)
 		free((char *)w->row[i].key);
 	return err;

@@ -22,8 +22,8 @@ struct fold_row {
 
 /* Numbers the folds and sorts the rows by them. In each fold every host has the same ports: "h[1-3]
  * roce[0-7]". Folds of one key are adjacent; the order is that of their first rows. Sorts by keys:
- * the time is that of a sort. -ENOMEM. */
-int fold_rows(struct fold_row *rows, size_t count);
+ * the time is that of a sort. */
+void fold_rows(struct fold_row *rows, size_t count);
 
 /* Findings of one rule with equal verdict, exception, priorities, text and cause. */
 struct finding_fold {

@@ -249,10 +249,12 @@ static void write_rows(const struct page *p, const struct port_table *table)
 					    .port = table->row[i].place,
 					    .index = i,
 					    .fold = i};
-	if (!rows || (!p->r->verbose && fold_rows(rows, table->count)))
-		*p->err = -ENOMEM;
-	else
+	if (rows && !p->r->verbose)
+		fold_rows(rows, table->count);
+	if (rows)
 		write_folds(p, table, rows);
+	else
+		*p->err = -ENOMEM;
 	free(rows);
 }
 

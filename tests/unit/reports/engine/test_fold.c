@@ -61,7 +61,7 @@ static void test_rows(void **state)
 							.host = row_cases[i].row[count].host,
 							.port = row_cases[i].row[count].port,
 							.index = count};
-		assert_int_equal(fold_rows(rows, count), 0);
+		fold_rows(rows, count);
 		for (size_t k = 0; k < count; k++) {
 			if (k && rows[k].group != rows[k - 1].group)
 				text[used++] = '|';
@@ -204,7 +204,7 @@ static double fold_s(size_t count)
 						    .index = i};
 		}
 		began = clock();
-		assert_int_equal(fold_rows(rows, count), 0);
+		fold_rows(rows, count);
 		began = clock() - began;
 		best = !n || began < best ? began : best;
 	}
