@@ -61,20 +61,28 @@ static enum verdict ports_worst_verdict(const struct tally *t)
 	return t->by[VERDICT_WARN] ? VERDICT_WARN : VERDICT_PASS;
 }
 
+enum { COLUMN_HOST, COLUMN_PORT, COLUMN_DEVICE, COLUMNS };
+
 /* A row of the table of ports. */
 struct port_row {
-	const char *host, *port; /* borrowed */
-	const char *device;	 /* borrowed, "-" without one */
-	char *place;		 /* owned: port and device */
-	char *rest;		 /* owned: the columns behind them */
+	const char *name[COLUMNS]; /* borrowed; "-" without one */
+	char *place;		   /* owned: port and device */
+	char *rest;		   /* owned: the columns behind them */
 	enum verdict worst;
 };
 
 /* All rows, in the order of the run. */
 struct port_table {
-	struct port_row *row; /* owned */
+	struct port_row *row;  /* owned, as the next */
+	struct fold_row *fold; /* of these rows; with -v each for itself */
 	size_t count;
 };
+
+static bool ports_tally_is_empty(const struct tally *t)
+{
+	return !(t->by[VERDICT_PASS] + t->by[VERDICT_WARN] + t->by[VERDICT_FAIL] +
+		 t->by[VERDICT_INCONCLUSIVE]);
+}
 
 static void write_row_end(const struct page *p, const struct port *read, const struct tally *t)
 {
@@ -85,8 +93,7 @@ static void write_row_end(const struct page *p, const struct port *read, const s
 		snprintf(mtu, sizeof(mtu), "%u", read->active_mtu);
 	fprintf(p->out, "%6s %5zu %5zu %5zu %7zu  ", mtu, t->by[VERDICT_PASS], t->by[VERDICT_WARN],
 		t->by[VERDICT_FAIL], t->by[VERDICT_INCONCLUSIVE]);
-	if (!(t->by[VERDICT_PASS] + t->by[VERDICT_WARN] + t->by[VERDICT_FAIL] +
-	      t->by[VERDICT_INCONCLUSIVE])) {
+	if (ports_tally_is_empty(t)) {
 		fputs("not checked", p->out);
 		return;
 	}
@@ -105,10 +112,10 @@ static void ports_add(const struct page *p, struct port_table *table, const char
 	size_t size;
 	bool failed;
 
-	*row = (struct port_row){.host = host,
-				 .port = port[0] ? port : "-",
-				 .worst = ports_worst_verdict(t),
-				 .device = read && read->ibdev[0] ? read->ibdev : "-"};
+	*row = (struct port_row){
+		.name = {host, port[0] ? port : "-", read && read->ibdev[0] ? read->ibdev : "-"},
+		.worst = ports_worst_verdict(t),
+	};
 	end.out = open_memstream(&row->rest, &size);
 	if (!end.out) {
 		*p->err = -ENOMEM;
@@ -117,10 +124,15 @@ static void ports_add(const struct page *p, struct port_table *table, const char
 	write_row_end(&end, read, t);
 	failed = ferror(end.out);
 	if (fclose(end.out) || failed ||
-	    asprintf(&row->place, "%s\n%s", row->port, row->device) < 0) {
+	    asprintf(&row->place, "%s\n%s", row->name[COLUMN_PORT], row->name[COLUMN_DEVICE]) < 0) {
 		row->place = NULL;
 		*p->err = -ENOMEM;
 	}
+	table->fold[table->count] = (struct fold_row){.key = row->rest,
+						      .host = host,
+						      .port = row->place,
+						      .index = table->count,
+						      .fold = table->count};
 	table->count++;
 }
 
@@ -144,50 +156,46 @@ static void ports_add_host(const struct page *p, struct port_table *table, const
 	ports_add(p, table, h->name, ports ? "(host)" : "", NULL, &t);
 }
 
-/* Node set of one column of the rows of a fold. NULL: the page has its error. */
+/* Returns the node set of one column of the rows of a fold as it is printed, the caller's. */
 static char *ports_set(const struct page *p, const struct port_table *table,
 		       const struct fold_row *rows, size_t count, size_t column)
 {
 	const char **names = calloc(count + 1, sizeof(*names));
-	char *set = NULL;
+	char *set, *shown;
 
-	if (!names)
+	if (!names) {
 		*p->err = -ENOMEM;
-	for (size_t i = 0; names && i < count; i++) {
-		const struct port_row *row = &table->row[rows[i].index];
-		const char *const columns[] = {row->host, row->port, row->device};
-
-		names[i] = columns[column];
+		return NULL;
 	}
-	if (names)
-		set = text_node_set(p, names, text_unique_names(names, count));
+	for (size_t i = 0; i < count; i++)
+		names[i] = table->row[rows[i].index].name[column];
+	set = text_node_set(p, names, text_unique_names(names, count));
+	shown = text_copy(set ? set : "?", TEXT_FIELD);
+	free(set);
 	free(names);
-	return set;
+	return shown;
 }
 
 /* Writes the rows of a fold as one. Node sets longer than a column have a line of their own. */
 static void write_row(const struct page *p, const struct port_table *table,
 		      const struct fold_row *rows, size_t count)
 {
-	static const int width[] = {16, 15, 12};
-	char *shown[ARRAY_SIZE(width)];
+	static const int width[COLUMNS] = {16, 15, 12};
+	char *shown[COLUMNS];
 	bool wide = false;
 
-	for (size_t i = 0; i < ARRAY_SIZE(width); i++) {
-		char *set = ports_set(p, table, rows, count, i);
-
-		shown[i] = text_copy(set ? set : "?", TEXT_FIELD);
+	for (size_t i = 0; i < COLUMNS; i++) {
+		shown[i] = ports_set(p, table, rows, count, i);
 		wide |= count > 1 && shown[i] && strlen(shown[i]) > (size_t)width[i];
-		free(set);
 	}
-	for (size_t i = 0; i < ARRAY_SIZE(width); i++)
+	for (size_t i = 0; i < COLUMNS; i++) {
 		fprintf(p->out, "%s%-*s", i ? " " : "", wide ? 0 : width[i],
 			shown[i] ? shown[i] : "?");
+		free(shown[i]);
+	}
 	if (wide)
 		fprintf(p->out, "\n%*s", width[0] + width[1] + width[2] + 2, "");
 	fprintf(p->out, " %s\n", table->row[rows->index].rest);
-	for (size_t i = 0; i < ARRAY_SIZE(width); i++)
-		free(shown[i]);
 }
 
 /* "FAIL  176 more rows of h[25-200]: -v prints them" */
@@ -204,58 +212,33 @@ static void write_rows_left(const struct page *p, enum verdict v, const char **n
 }
 
 /* Writes the first ROWS_MAX folds of each verdict, and the hosts of the others. */
-static void write_folds(const struct page *p, const struct port_table *table,
-			const struct fold_row *rows)
+static void write_folds(const struct page *p, const struct port_table *table)
 {
-	const char **left = calloc(table->count + 1, sizeof(*left));
+	const struct fold_row *rows = table->fold;
+	size_t printed[VERDICT_FAIL + 1] = {0}, left[VERDICT_FAIL + 1] = {0};
+	const char **names = calloc((VERDICT_FAIL + 1) * table->count + 1, sizeof(*names));
 
-	if (!left) {
+	if (!names) {
 		*p->err = -ENOMEM;
 		return;
 	}
-	for (size_t i = 0, end, printed[VERDICT_FAIL + 1] = {0}; i < table->count; i = end) {
+	for (size_t i = 0, end; i < table->count; i = end) {
+		enum verdict v = table->row[rows[i].index].worst;
+
 		for (end = i + 1; end < table->count && rows[end].fold == rows[i].fold;)
 			end++;
-		if (p->r->verbose || printed[table->row[rows[i].index].worst]++ < ROWS_MAX)
+		if (p->r->verbose || printed[v]++ < ROWS_MAX)
 			write_row(p, table, &rows[i], end - i);
 		else
 			for (size_t k = i; k < end; k++)
-				left[k] = table->row[rows[k].index].host;
+				names[v * table->count + left[v]++] =
+					table->row[rows[k].index].name[COLUMN_HOST];
 	}
-	for (int v = VERDICT_PASS; v <= VERDICT_FAIL; v++) {
-		const char **names = calloc(table->count + 1, sizeof(*names));
-		size_t count = 0;
-
-		for (size_t i = 0; names && i < table->count; i++)
-			if (left[i] && (int)table->row[rows[i].index].worst == v)
-				names[count++] = left[i];
-		if (!names)
-			*p->err = -ENOMEM;
-		else if (count)
-			write_rows_left(p, (enum verdict)v, names, count);
-		free(names);
-	}
-	free(left);
-}
-
-/* Equal rows as one; with -v all of them. */
-static void write_rows(const struct page *p, const struct port_table *table)
-{
-	struct fold_row *rows = calloc(table->count + 1, sizeof(*rows));
-
-	for (size_t i = 0; rows && i < table->count; i++)
-		rows[i] = (struct fold_row){.key = table->row[i].rest,
-					    .host = table->row[i].host,
-					    .port = table->row[i].place,
-					    .index = i,
-					    .fold = i};
-	if (rows && !p->r->verbose)
-		fold_rows(rows, table->count);
-	if (rows)
-		write_folds(p, table, rows);
-	else
-		*p->err = -ENOMEM;
-	free(rows);
+	for (int v = VERDICT_PASS; v <= VERDICT_FAIL; v++)
+		if (left[v])
+			write_rows_left(p, (enum verdict)v, names + (size_t)v * table->count,
+					left[v]);
+	free(names);
 }
 
 void write_port_table(const struct page *p)
@@ -263,27 +246,29 @@ void write_port_table(const struct page *p)
 	struct tally fabric = ports_tally(p, "", "", true);
 	struct port_table table = {.count = 0};
 	const struct run *run = p->r->run;
+	size_t most = text_port_count(run) + run->host_count + 1;
 
 	fprintf(p->out, "\n%-16s %-15s %-12s %6s %5s %5s %5s %7s  %s\n", "HOST", "PORT", "DEVICE",
 		"IB MTU", "PASS", "WARN", "FAIL", "INCONCL", "VERDICT");
-	table.row = calloc(text_port_count(run) + run->host_count + 1, sizeof(*table.row));
-	if (!table.row)
+	table.row = calloc(most, sizeof(*table.row));
+	table.fold = calloc(most, sizeof(*table.fold));
+	if (!table.row || !table.fold)
 		*p->err = -ENOMEM;
 	for (unsigned int i = 0; !*p->err && i < run->host_count; i++)
 		ports_add_host(p, &table, &run->host[i]);
+	if (!*p->err && !p->r->verbose)
+		fold_rows(table.fold, table.count);
 	if (!*p->err)
-		write_rows(p, &table);
-	if (!*p->err && (fabric.by[VERDICT_PASS] || fabric.by[VERDICT_INCONCLUSIVE] ||
-			 fabric.by[VERDICT_WARN] || fabric.by[VERDICT_FAIL])) {
-		struct fold_row last = {.index = table.count};
-
+		write_folds(p, &table);
+	if (!*p->err && !ports_tally_is_empty(&fabric)) {
 		ports_add(p, &table, "all hosts", "", NULL, &fabric);
 		if (!*p->err)
-			write_row(p, &table, &last, 1);
+			write_row(p, &table, &table.fold[table.count - 1], 1);
 	}
 	for (size_t i = 0; i < table.count; i++) {
 		free(table.row[i].place);
 		free(table.row[i].rest);
 	}
 	free(table.row);
+	free(table.fold);
 }
