@@ -13,7 +13,6 @@
 
 #define SENDERS_DEFAULT	     8
 #define PERMUTATIONS_DEFAULT 16
-#define PARTNERS_DEFAULT     2
 #define UNKNOWN_SPEED_MBPS   1000u /* where nobody says how fast the link is */
 #define NAME_TEXT	     128   /* longer than any name of an inventory */
 
@@ -47,18 +46,18 @@ struct schedule_work {
 	struct schedule_file file;
 };
 
-/* Ports with the same key are a block: a rail, the suspects or the others, else all. */
+/* Ports with the same key are a block: a rail, else all. */
 static unsigned int schedule_key(const struct schedule_spec *spec, unsigned int port)
 {
-	if (spec->pattern == SCHEDULE_RAIL || spec->pattern == SCHEDULE_CROSS_RAIL)
-		return spec->port[port].rail;
-	return spec->pattern == SCHEDULE_SUSPECT && !spec->port[port].suspect;
+	bool rails = spec->pattern == SCHEDULE_RAIL || spec->pattern == SCHEDULE_CROSS_RAIL;
+
+	return rails ? spec->port[port].rail : 0;
 }
 
 static bool schedule_allows(const struct schedule *s, unsigned int a, unsigned int b)
 {
 	const struct schedule_spec *spec = &s->spec;
-	bool across = spec->pattern == SCHEDULE_CROSS_RAIL || spec->pattern == SCHEDULE_SUSPECT;
+	bool across = spec->pattern == SCHEDULE_CROSS_RAIL;
 
 	return spec->port[a].host != spec->port[b].host &&
 	       (schedule_key(spec, a) != schedule_key(spec, b)) == across;
@@ -266,31 +265,6 @@ static bool schedule_make_cross_rail(struct schedule *s, unsigned int step)
 	return true;
 }
 
-/* Two blocks: suspects, and the others. A pass gives each suspect a partner: it has several rounds
- * when there are more suspects than others. */
-static bool schedule_make_suspect(struct schedule *s, unsigned int step)
-{
-	const struct schedule_work *w = s->work;
-	unsigned int partners = s->spec.rounds ? s->spec.rounds : PARTNERS_DEFAULT;
-	unsigned int bad, good, passes, turn;
-
-	if (w->block_count != 2)
-		return false;
-	bad = w->block[1];
-	good = s->spec.n - bad;
-	passes = (bad + good - 1) / good;
-	if (step >= passes * (partners < good ? partners : good))
-		return false;
-	turn = step / passes + step % passes * good;
-	for (unsigned int i = 0; i < bad; i++) {
-		unsigned int partner = (i + turn) % (unsigned int)larger(bad, good);
-
-		if (partner < good)
-			schedule_add(s, w->order[bad + partner], w->order[i]);
-	}
-	return true;
-}
-
 /* By host and netdev; a key without netdev equals all ports of its host. */
 static int schedule_compare_ports(const void *a, const void *b)
 {
@@ -429,8 +403,6 @@ const struct schedule_row schedule_patterns[SCHEDULE_PATTERNS] = {
 			   .make = schedule_make_tournament},
 	[SCHEDULE_CROSS_RAIL] = {"cross-rail", .whole = true, .duplex = true,
 				 .make = schedule_make_cross_rail},
-	[SCHEDULE_SUSPECT] = {"suspect", .whole = true, .mirrors = true,
-			      .make = schedule_make_suspect},
 	[SCHEDULE_FILE] = {"file", .whole = true, .duplex = true, .make = schedule_make_file},
 };
 
@@ -451,8 +423,7 @@ static void schedule_make_rest(struct schedule *s)
 		unsigned int port = i / 2;
 		enum schedule_role role = i % 2 ? SERVES : SENDS;
 
-		if (s->work->ever[port] & role ||
-		    (s->spec.pattern == SCHEDULE_SUSPECT && !s->spec.port[port].suspect))
+		if (s->work->ever[port] & role)
 			continue;
 		for (unsigned int k = 1; k < n && !schedule_busy(s, port, role); k++) {
 			unsigned int other = (port + k) % n;
@@ -669,7 +640,7 @@ void schedule_estimate_add(struct schedule_estimate *sum, const struct schedule_
 
 int schedule_pattern_find(const char *name)
 {
-	for (int i = 0; i < SCHEDULE_SUSPECT; i++)
+	for (int i = 0; i < SCHEDULE_FILE; i++)
 		if (!schedule_patterns[i].fan_in && !strcmp(schedule_patterns[i].name, name))
 			return i;
 	return -ENOENT;

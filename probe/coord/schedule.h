@@ -25,7 +25,6 @@ enum schedule_pattern {
 	SCHEDULE_INCAST,      /* disjoint groups of `senders` ports to one, each port in turn */
 	SCHEDULE_RAIL,	      /* a tournament on each rail, all rails at once */
 	SCHEDULE_CROSS_RAIL,  /* each port to a port of each other rail */
-	SCHEDULE_SUSPECT,     /* suspect ports with known-good ones, both directions */
 	SCHEDULE_FILE,	      /* from schedule_parse() */
 	SCHEDULE_PATTERNS,
 };
@@ -49,7 +48,6 @@ struct schedule_port {
 	unsigned int host;		/* ascending: ports of a host stand together */
 	unsigned int rail;
 	uint32_t speed_mbps; /* 0 = unknown; for the estimate alone */
-	bool suspect;
 	bool alone; /* only port of its host: in the text form the host's name is its name */
 };
 
@@ -58,7 +56,7 @@ struct schedule_spec {
 	const struct schedule_port *port; /* borrowed until schedule_close() */
 	unsigned int n;
 	unsigned int senders; /* SCHEDULE_INCAST: k, at least 2; 0 = 8 */
-	unsigned int rounds;  /* SCHEDULE_PERMUTATION: 0 = 16; SCHEDULE_SUSPECT: partners, 0 = 2 */
+	unsigned int rounds;  /* SCHEDULE_PERMUTATION: 0 = 16 */
 	uint64_t seed;	      /* SCHEDULE_PERMUTATION */
 };
 
@@ -81,8 +79,8 @@ struct schedule {
  * Opens a schedule before its first round. -EINVAL: fewer than 2 senders, hosts not in order;
  * -ENOMEM. Without partners there is no round. The caller calls schedule_close().
  *
- * Every port that has a partner is a server in some round and, without fan-in, a client too
- * (SCHEDULE_SUSPECT: every suspect). SCHEDULE_INCAST: with n > k ports, k + 1 rounds in which each
+ * Every port that has a partner is a server in some round and, without fan-in, a client too.
+ * SCHEDULE_INCAST: with n > k ports, k + 1 rounds in which each
  * port is the server exactly once; no port has two roles in a round or sends to two servers. Where
  * n is no multiple of k + 1, some servers have fewer than k clients, the same number within one in
  * a round; so that none has fewer than two, k = 2 and k = 3 can become up to 4. With n <= k ports

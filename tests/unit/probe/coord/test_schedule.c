@@ -43,7 +43,6 @@ static void ports_make(struct ports *p, enum shape shape, unsigned int n)
 			   : shape == SHAPE_TWO	 ? i / 2
 						 : (i < n / 3 ? 0 : i);
 		at->rail = shape == SHAPE_SINGLE ? i % 2 : shape == SHAPE_TWO ? i % 2 : i % 4;
-		at->suspect = at->host % 3 == 1;
 		at->alone = true;
 		for (unsigned int k = 0; k < i; k++)
 			if (p->list[k].host == at->host)
@@ -77,9 +76,7 @@ static bool may_meet(const struct schedule_spec *spec, unsigned int a, unsigned 
 		return false;
 	if (spec->pattern == SCHEDULE_RAIL)
 		return x->rail == y->rail;
-	if (spec->pattern == SCHEDULE_CROSS_RAIL)
-		return x->rail != y->rail;
-	return spec->pattern != SCHEDULE_SUSPECT || x->suspect != y->suspect;
+	return spec->pattern != SCHEDULE_CROSS_RAIL || x->rail != y->rail;
 }
 
 static bool has_partner(const struct schedule_spec *spec, unsigned int port)
@@ -163,8 +160,7 @@ static unsigned int check_schedule(const struct schedule_spec *spec)
 	assert_false(schedule_next(&s));
 	assert_true(!row->mirrors || rounds % 2 == 0);
 	for (unsigned int i = 0; i < spec->n; i++) {
-		if (!has_partner(spec, i) ||
-		    (spec->pattern == SCHEDULE_SUSPECT && !spec->port[i].suspect))
+		if (!has_partner(spec, i))
 			continue;
 		if (!r.served[i] || (!row->fan_in && !r.sent[i]))
 			fail_msg("%s of %u: port %u was a server %u times and a client %u times",
