@@ -46,8 +46,10 @@ static const struct place_row {
 	{.how = CROSS, .text = {"between all leaves"}},
 	{.from = END_LEAF, .how = EITHER, .text = {"through "}},
 	{.how = FABRIC, .text = {"on all tested paths"}},
-	{.text = {NULL}}, /* no common place: what nothing explains */
 };
+
+/* No common place: what nothing explains. */
+static const struct place_row place_none = {.how = 0};
 
 struct iso_port {
 	const struct run_host *host;
@@ -67,11 +69,17 @@ struct iso_flow {
 	const struct marking_finding *finding; /* of most source ports; NULL = good */
 };
 
+/* A flow at a place of some row. */
+struct spot {
+	const struct iso_port *end[2];
+	uint64_t key[2]; /* of the ends */
+	const struct iso_flow *flow;
+};
+
 /* A place, and the sums of its flows that nothing explained before. */
 struct place {
 	const struct place_row *row;
-	const struct iso_port *end[2];
-	uint64_t key[2];	      /* of the ends */
+	struct spot at;
 	const struct iso_flow *first; /* bad one with most source ports tested, as the next */
 	unsigned int tested, bad;
 	uint64_t count, of;
@@ -88,9 +96,8 @@ struct isolate {
 	unsigned int port_count, tested_ports, tests;
 	struct iso_flow *flow;
 	size_t flow_count;
-	size_t bad, noise;   /* flows; noise: with too few losses */
-	struct place *place; /* candidates, sorted */
-	size_t place_count;
+	size_t bad, noise; /* flows; noise: with too few losses */
+	struct spot *spot; /* room for two of each flow */
 };
 
 static void isolate_clear(struct isolate *x)
@@ -98,7 +105,7 @@ static void isolate_clear(struct isolate *x)
 	free(x->first);
 	free(x->port);
 	free(x->flow);
-	free(x->place);
+	free(x->spot);
 }
 
 static struct iso_port isolate_read_port(const struct run_host *h, const struct run_port *p)
@@ -233,29 +240,34 @@ static bool isolate_is_port(const struct place_row *row)
 	return row->from == END_PORT || row->to == END_PORT;
 }
 
-static int isolate_compare_places(const void *a, const void *b)
+static bool isolate_is_same(const struct spot *x, const struct spot *y)
 {
-	const struct place *x = a, *y = b;
-
-	if (x->row != y->row)
-		return x->row < y->row ? -1 : 1;
-	if (x->key[0] != y->key[0])
-		return x->key[0] < y->key[0] ? -1 : 1;
-	return (x->key[1] > y->key[1]) - (x->key[1] < y->key[1]);
+	return x->key[0] == y->key[0] && x->key[1] == y->key[1];
 }
 
-static void isolate_set_end(struct place *p, unsigned int i, enum place_end kind,
+static int isolate_compare_spots(const void *a, const void *b)
+{
+	const struct spot *x = a, *y = b;
+
+	if (x->key[0] != y->key[0])
+		return x->key[0] < y->key[0] ? -1 : 1;
+	if (x->key[1] != y->key[1])
+		return x->key[1] < y->key[1] ? -1 : 1;
+	return (x->flow > y->flow) - (x->flow < y->flow);
+}
+
+static void isolate_set_end(struct spot *at, unsigned int i, enum place_end kind,
 			    const struct iso_port *port)
 {
 	if (kind == END_ANY)
 		return;
-	p->end[i] = port;
-	p->key[i] = kind == END_PORT ? (uintptr_t)port : port->leaf;
+	at->end[i] = port;
+	at->key[i] = kind == END_PORT ? (uintptr_t)port : port->leaf;
 }
 
-/* Returns how many places of a row a flow is in, at most two. */
-static unsigned int isolate_find_place(const struct place_row *row, const struct iso_flow *f,
-				       struct place out[2])
+/* Returns at how many places of a row a flow is, at most two. */
+static unsigned int isolate_find_spots(const struct place_row *row, const struct iso_flow *f,
+				       struct spot out[2])
 {
 	const struct iso_port *end[] = {f->sender, f->receiver};
 	unsigned int count = 0;
@@ -265,69 +277,26 @@ static unsigned int isolate_find_place(const struct place_row *row, const struct
 	     (row->how & CROSS && end[0]->leaf == end[1]->leaf)))
 		return 0;
 	for (unsigned int way = 0; way <= (row->how & EITHER); way++) {
-		struct place p = {.row = row};
+		struct spot at = {.flow = f};
 
-		isolate_set_end(&p, 0, row->from, end[way]);
-		isolate_set_end(&p, 1, row->to, end[!way]);
+		isolate_set_end(&at, 0, row->from, end[way]);
+		isolate_set_end(&at, 1, row->to, end[!way]);
 		/* Two leaves are named in one order. */
 		if (row->how & EITHER && row->to &&
-		    strcmp(p.end[0]->leaf_name, p.end[1]->leaf_name) > 0)
+		    strcmp(at.end[0]->leaf_name, at.end[1]->leaf_name) > 0)
 			continue;
-		if (!count || isolate_compare_places(&p, out))
-			out[count++] = p;
+		if (!count || !isolate_is_same(&at, out))
+			out[count++] = at;
 	}
 	return count;
 }
 
-static bool isolate_place_has(const struct place *p, const struct iso_flow *f)
+static bool isolate_has_flow(const struct place *p, const struct iso_flow *f)
 {
-	struct place at[2];
-	unsigned int n = isolate_find_place(p->row, f, at);
+	struct spot at[2];
+	unsigned int n = isolate_find_spots(p->row, f, at);
 
-	for (unsigned int i = 0; i < n; i++)
-		if (!isolate_compare_places(p, &at[i]))
-			return true;
-	return false;
-}
-
-/* Sorts the candidates and keeps each once. */
-static void isolate_sort_places(struct isolate *x)
-{
-	size_t kept = 0;
-
-	if (x->place_count)
-		qsort(x->place, x->place_count, sizeof(*x->place), isolate_compare_places);
-	for (size_t i = 0; i < x->place_count; i++)
-		if (!i || isolate_compare_places(&x->place[kept - 1], &x->place[i]))
-			x->place[kept++] = x->place[i];
-	x->place_count = kept;
-}
-
-/* Lists the places of bad flows. There are few of them, also for millions of flows. */
-static int isolate_list_places(struct isolate *x)
-{
-	size_t room = 0;
-
-	x->place_count = 0;
-	for (size_t i = 0; i < x->flow_count; i++) {
-		if (!x->flow[i].bad)
-			continue;
-		if (x->place_count + 2 * ARRAY_SIZE(place_table) > room) {
-			struct place *more;
-
-			isolate_sort_places(x);
-			room = 2 * x->place_count + 4096;
-			more = reallocarray(x->place, room, sizeof(*more));
-			if (!more)
-				return -ENOMEM;
-			x->place = more;
-		}
-		for (unsigned int k = 0; k < ARRAY_SIZE(place_table); k++)
-			x->place_count += isolate_find_place(&place_table[k], &x->flow[i],
-							     &x->place[x->place_count]);
-	}
-	isolate_sort_places(x);
-	return 0;
+	return (n && isolate_is_same(&p->at, &at[0])) || (n > 1 && isolate_is_same(&p->at, &at[1]));
 }
 
 /* e^-x, within 1 %. */
@@ -340,7 +309,7 @@ static double isolate_decay(double x)
 	return y;
 }
 
-static void isolate_place_add(struct place *p, const struct iso_flow *f)
+static void isolate_add_flow(struct place *p, const struct iso_flow *f)
 {
 	const struct marking_finding *m = f->finding;
 
@@ -386,35 +355,6 @@ static uint64_t isolate_count_paths(const struct place *p)
 	return paths > 1 ? paths : 0;
 }
 
-/* Adds up the flows of each place. A flow with little noise is neither good nor bad. */
-static void isolate_count_places(struct isolate *x)
-{
-	for (size_t i = 0; i < x->place_count; i++) {
-		const struct place *p = &x->place[i];
-
-		x->place[i] = (struct place){.row = p->row,
-					     .end = {p->end[0], p->end[1]},
-					     .key = {p->key[0], p->key[1]}};
-	}
-	for (size_t i = 0; x->place_count && i < x->flow_count; i++) {
-		const struct iso_flow *f = &x->flow[i];
-
-		for (unsigned int k = 0; (f->bad || !f->finding) && k < ARRAY_SIZE(place_table);
-		     k++) {
-			struct place at[2];
-			unsigned int n = isolate_find_place(&place_table[k], f, at);
-
-			for (unsigned int j = 0; j < n; j++) {
-				struct place *p = bsearch(&at[j], x->place, x->place_count,
-							  sizeof(*p), isolate_compare_places);
-
-				if (p)
-					isolate_place_add(p, f);
-			}
-		}
-	}
-}
-
 /* Returns true if a place is better than the best one so far. Two ports alone cannot be told
  * apart, nor is one flow a pattern. */
 static bool isolate_is_better(const struct isolate *x, const struct place *p,
@@ -422,11 +362,11 @@ static bool isolate_is_better(const struct isolate *x, const struct place *p,
 {
 	bool port = isolate_is_port(p->row);
 
-	if (!p->row->text[0] || p->bad < 2 || (p->tested - p->bad) * GOOD_PER_BAD > p->bad ||
+	if (p->bad < 2 || (p->tested - p->bad) * GOOD_PER_BAD > p->bad ||
 	    (port && x->tested_ports < 3))
 		return false;
-	if (!best || p->bad != best->bad)
-		return !best || p->bad > best->bad;
+	if (!best->row || p->bad != best->bad)
+		return p->bad > best->bad;
 	/* The link of a host is one path: some source ports of all its flows speak for an uplink.
 	 */
 	if (p->tested == best->tested)
@@ -434,14 +374,26 @@ static bool isolate_is_better(const struct isolate *x, const struct place *p,
 	return p->tested < best->tested;
 }
 
-static const struct place *isolate_best_place(const struct isolate *x)
+/* Adds up the flows of each place of a row, and keeps the best. A flow with little noise is neither
+ * good nor bad. */
+static void isolate_score_row(struct isolate *x, const struct place_row *row, struct place *best)
 {
-	const struct place *best = NULL;
+	struct spot *at = x->spot;
+	struct place p = {.row = row};
+	size_t count = 0;
 
-	for (size_t i = 0; i < x->place_count; i++)
-		if (isolate_is_better(x, &x->place[i], best))
-			best = &x->place[i];
-	return best;
+	for (size_t i = 0; i < x->flow_count; i++)
+		if (x->flow[i].bad || !x->flow[i].finding)
+			count += isolate_find_spots(row, &x->flow[i], &at[count]);
+	qsort(at, count, sizeof(*at), isolate_compare_spots);
+	for (size_t i = 0; i < count; i++) {
+		if (!i || !isolate_is_same(&at[i - 1], &at[i]))
+			p = (struct place){.row = row, .at = at[i]};
+		isolate_add_flow(&p, at[i].flow);
+		if ((i + 1 == count || !isolate_is_same(&at[i], &at[i + 1])) &&
+		    isolate_is_better(x, &p, best))
+			*best = p;
+	}
 }
 
 static void isolate_write_what(FILE *out, const struct place *p)
@@ -470,13 +422,13 @@ static void isolate_write_where(FILE *out, const struct place *p)
 
 	if (*text)
 		fprintf(out, " %s", *text++);
-	for (unsigned int i = 0; i < ARRAY_SIZE(p->end); i++) {
-		if (!p->end[i])
+	for (unsigned int i = 0; i < ARRAY_SIZE(p->at.end); i++) {
+		if (!p->at.end[i])
 			continue;
 		if (isolate_is_port(p->row))
-			fprintf(out, "%s %s", p->end[i]->host->name, p->end[i]->port->netdev);
+			fprintf(out, "%s %s", p->at.end[i]->host->name, p->at.end[i]->port->netdev);
 		else
-			fputs(p->end[i]->leaf_name, out);
+			fputs(p->at.end[i]->leaf_name, out);
 		if (*text)
 			fputs(*text++, out);
 	}
@@ -516,7 +468,7 @@ static int isolate_find_hosts(struct isolate *x, const struct place *p, char *se
 	for (size_t i = 0; name && i < x->flow_count; i++) {
 		struct iso_flow *f = &x->flow[i];
 
-		if (!f->bad || !isolate_place_has(p, f))
+		if (!f->bad || !isolate_has_flow(p, f))
 			continue;
 		name[count] = f->sender->host->name;
 		name[x->flow_count + count++] = f->receiver->host->name;
@@ -567,7 +519,7 @@ static void isolate_report_at(const struct isolate *x, const struct iso_port *at
 static int isolate_report(struct isolate *x, const struct place *p, struct findings *out)
 {
 	char *set[2] = {NULL, NULL}, *line = NULL;
-	const struct iso_port *only = p->end[0] ? p->end[0] : p->end[1];
+	const struct iso_port *only = p->at.end[0] ? p->at.end[0] : p->at.end[1];
 
 	if (!isolate_find_hosts(x, p, set))
 		line = isolate_text(x, p, set);
@@ -577,7 +529,7 @@ static int isolate_report(struct isolate *x, const struct place *p, struct findi
 		if (isolate_is_port(p->row) ? &x->port[i] == only : x->port[i].hit)
 			isolate_report_at(x, &x->port[i], p, line, out);
 	for (size_t i = 0; i < x->flow_count; i++)
-		x->flow[i].bad = x->flow[i].bad && !isolate_place_has(p, &x->flow[i]);
+		x->flow[i].bad = x->flow[i].bad && !isolate_has_flow(p, &x->flow[i]);
 	free(set[0]);
 	free(set[1]);
 	free(line);
@@ -588,10 +540,11 @@ static int isolate_report(struct isolate *x, const struct place *p, struct findi
  * several between these hosts. */
 static int isolate_report_rest(struct isolate *x, struct findings *out)
 {
-	struct place p = {.bad = 0};
+	struct place p = {.row = &place_none};
 
-	if (x->place_count)
-		p = x->place[x->place_count - 1]; /* of all flows */
+	for (size_t i = 0; i < x->flow_count; i++)
+		if (x->flow[i].bad)
+			isolate_add_flow(&p, &x->flow[i]);
 	p.tested = (unsigned int)x->flow_count;
 	if (p.bad && isolate_is_partial(&p))
 		return isolate_report(x, &p, out);
@@ -621,20 +574,25 @@ static int isolate_report_rest(struct isolate *x, struct findings *out)
 static int isolate_explain(struct isolate *x, unsigned int kinds, bool *failed,
 			   struct findings *out)
 {
-	const struct place *best;
+	struct place best = {.row = &place_none};
+	size_t left;
 	int err = isolate_list_flows(x, kinds);
 
-	if (!err)
-		err = isolate_list_places(x);
 	if (err)
 		return err;
 	*failed = *failed || x->bad || x->noise;
-	isolate_count_places(x);
-	while (!err && (best = isolate_best_place(x))) {
-		const struct place found = *best;
-
-		err = isolate_report(x, &found, out);
-		isolate_count_places(x);
+	free(x->spot);
+	x->spot = calloc(2 * x->flow_count + 1, sizeof(*x->spot));
+	if (!x->spot)
+		return -ENOMEM;
+	left = x->bad;
+	while (!err && left && best.row) {
+		best = (struct place){.row = NULL};
+		for (unsigned int k = 0; k < ARRAY_SIZE(place_table); k++)
+			isolate_score_row(x, &place_table[k], &best);
+		if (best.row)
+			err = isolate_report(x, &best, out);
+		left -= best.bad;
 	}
 	return err ? err : isolate_report_rest(x, out);
 }
