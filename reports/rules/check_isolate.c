@@ -100,14 +100,6 @@ struct isolate {
 	struct spot *spot; /* room for two of each flow */
 };
 
-static void isolate_clear(struct isolate *x)
-{
-	free(x->first);
-	free(x->port);
-	free(x->flow);
-	free(x->spot);
-}
-
 static struct iso_port isolate_read_port(const struct run_host *h, const struct run_port *p)
 {
 	const struct snapshot *s = h->has_after ? &h->after : &h->before;
@@ -616,5 +608,8 @@ FABRIC_CHECK(check_net_isolate)
 		finding_evidence(out, EVIDENCE_TRAFFIC, "%u marking test%s of %u ports, both ways",
 				 x.tests, plural(x.tests), x.tested_ports);
 	}
-	isolate_clear(&x);
+	free(x.first);
+	free(x.port);
+	free(x.flow);
+	free(x.spot);
 }
