@@ -57,8 +57,9 @@ struct phase {
 	unsigned int link_percent; /* share of a link that it fills; 0 = load_percent */
 	enum run_reading before;   /* its readings: this and the next; READ_COUNT = none */
 	unsigned int pairs;	   /* its pairs: 1 << enum run_phase */
-	int (*estimate)(const struct coordinator *c, struct schedule_estimate *sum, struct err *e);
-	int (*run)(struct coordinator *c, struct err *e);
+	int (*estimate)(const struct coordinator *c, enum run_stage stage,
+			struct schedule_estimate *sum, struct err *e);
+	int (*run)(struct coordinator *c, enum run_stage stage, struct err *e);
 };
 
 extern const struct phase phases[STAGES];
@@ -94,27 +95,17 @@ int phase_isolate(struct coordinator *c, struct err *e);
 bool phase_schedule_whole(const struct fabric *f);
 
 /* Run the marking test between all ports of each rail, and the traffic of all pairs. */
-int phase_marking(struct coordinator *c, struct err *e);
+int phase_marking(struct coordinator *c, enum run_stage stage, struct err *e);
 int phase_traffic(struct coordinator *c, struct err *e);
+int phase_traffic_estimate(const struct coordinator *c, enum run_stage stage,
+			   struct schedule_estimate *sum, struct err *e);
 
-/* Runs incasts on each priority of the inventory's `maintenance`, with a canary on another one, or
- * the same on a lossy priority as negative control; reads the counters before and after. */
-int phase_incast(struct coordinator *c, struct err *e);
-int phase_control(struct coordinator *c, struct err *e);
-
-/* The incast again, with TCP on a lossy priority beside it: how they share full links. */
-int phase_shares(struct coordinator *c, struct err *e);
-
-int phase_marking_estimate(const struct coordinator *c, struct schedule_estimate *sum,
-			   struct err *e);
-int phase_traffic_estimate(const struct coordinator *c, struct schedule_estimate *sum,
-			   struct err *e);
-int phase_incast_estimate(const struct coordinator *c, struct schedule_estimate *sum,
-			  struct err *e);
-int phase_control_estimate(const struct coordinator *c, struct schedule_estimate *sum,
-			   struct err *e);
-int phase_shares_estimate(const struct coordinator *c, struct schedule_estimate *sum,
-			  struct err *e);
+/* Runs incasts on each priority of the inventory's `maintenance`, with a canary on another one; or
+ * as STAGE_CONTROL the same on a lossy priority, as negative control; or as STAGE_SHARES with TCP
+ * on a lossy priority beside it: how they share full links. Reads the counters before and after. */
+int phase_incast(struct coordinator *c, enum run_stage stage, struct err *e);
+int phase_incast_estimate(const struct coordinator *c, enum run_stage stage,
+			  struct schedule_estimate *sum, struct err *e);
 
 /* Stores the digests of what a run depends on. -ENOMEM. */
 int resume_set_sums(struct run *r, const struct fabric *f);

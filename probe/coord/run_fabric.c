@@ -172,16 +172,18 @@ static void fabric_read_counters(struct coordinator *c, enum run_reading reading
 	session_read_counters(&c->s, reading);
 }
 
-static int fabric_estimate_quiet(const struct coordinator *c, struct schedule_estimate *sum,
-				 struct err *e)
+static int fabric_estimate_quiet(const struct coordinator *c, enum run_stage stage,
+				 struct schedule_estimate *sum, struct err *e)
 {
+	(void)stage;
 	(void)e;
 	sum->seconds = c->f->quiet_s;
 	return 0;
 }
 
-static int fabric_run_quiet(struct coordinator *c, struct err *e)
+static int fabric_run_quiet(struct coordinator *c, enum run_stage stage, struct err *e)
 {
+	(void)stage;
 	(void)e;
 	session_report(&c->s, "reading idle counters, %u s", c->f->quiet_s);
 	fabric_read_counters(c, READ_QUIET_BEFORE);
@@ -190,10 +192,11 @@ static int fabric_run_quiet(struct coordinator *c, struct err *e)
 	return 0;
 }
 
-static int fabric_run_pairs(struct coordinator *c, struct err *e)
+static int fabric_run_pairs(struct coordinator *c, enum run_stage stage, struct err *e)
 {
 	int err;
 
+	(void)stage;
 	phase_capture_start(c);
 	fabric_read_counters(c, READ_LOAD_BEFORE);
 	err = phase_traffic(c, e);
@@ -211,7 +214,7 @@ const struct phase phases[STAGES] = {
 	[STAGE_MARKING] = {.claim = "DSCP, ECN and MTU of each path",
 			   .before = READ_COUNT,
 			   .link_percent = 1,
-			   .estimate = phase_marking_estimate,
+			   .estimate = phase_traffic_estimate,
 			   .run = phase_marking},
 	[STAGE_PAIRS] = {.claim = "delivery between pairs of ports",
 			 .before = READ_LOAD_BEFORE,
@@ -231,15 +234,15 @@ const struct phase phases[STAGES] = {
 			   .pairs = 1u << PHASE_CONTROL,
 			   .maintenance = true,
 			   .link_percent = 100,
-			   .estimate = phase_control_estimate,
-			   .run = phase_control},
+			   .estimate = phase_incast_estimate,
+			   .run = phase_incast},
 	[STAGE_SHARES] = {.claim = "shares of RDMA and TCP on full links",
 			  .before = READ_COUNT,
 			  .pairs = 1u << PHASE_SHARES,
 			  .maintenance = true,
 			  .link_percent = 100,
-			  .estimate = phase_shares_estimate,
-			  .run = phase_shares},
+			  .estimate = phase_incast_estimate,
+			  .run = phase_incast},
 };
 
 int run_parse_stages(const char *list, const struct fabric *f, unsigned int *stages, struct err *e)
@@ -360,7 +363,7 @@ static int fabric_run_stages(struct coordinator *c, struct err *e)
 
 	for (unsigned int i = 0; !err && i < STAGES; i++)
 		if (c->stages & 1u << i)
-			err = phases[i].estimate(c, &estimate[i], e);
+			err = phases[i].estimate(c, (enum run_stage)i, &estimate[i], e);
 	if (err)
 		return err;
 	if (c->stages)
@@ -378,7 +381,7 @@ static int fabric_run_stages(struct coordinator *c, struct err *e)
 		step.of = estimate[i].rounds;
 		step.seconds = estimate[i].seconds;
 		session_begin_step(&c->s, &step);
-		err = p->run(c, e);
+		err = p->run(c, (enum run_stage)i, e);
 		if (!err && fabric_is_complete(c, p))
 			c->s.r->stages |= 1u << i;
 		fabric_save(c);

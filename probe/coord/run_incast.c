@@ -22,7 +22,20 @@
 #define SHARE_STREAMS  4u /* of TCP, from each sender */
 #define CANARY_BYTES   64u
 #define LOAD_PAUSE_S   1.0 /* to open, connect and close the flows of a round */
-#define NO_READING     READ_COUNT
+
+static const struct incast_row {
+	enum run_phase phase;
+	const char *title;
+	const char *none; /* what is said without a lossy priority; NULL = it needs none */
+} incast_table[STAGES] = {
+	[STAGE_INCAST] = {.phase = PHASE_INCAST, .title = "incast"},
+	[STAGE_CONTROL] = {.phase = PHASE_CONTROL,
+			   .title = "negative control",
+			   .none = "no negative control: the profile has no lossy priority"},
+	[STAGE_SHARES] = {.phase = PHASE_SHARES,
+			  .title = "incast with TCP beside it",
+			  .none = "no shares: the profile has no lossy priority for TCP"},
+};
 
 /* The priority of another class: a lossy one or, for a canary, rather a
  * lossless one that the incast leaves alone. -1 without one. */
@@ -38,6 +51,16 @@ static int incast_other_prio(const struct fabric *f, bool canary)
 		if (!(lossless & 1u << prio) && profile_prio_tos(p, prio) >= 0)
 			return (int)prio;
 	return -1;
+}
+
+/* The priorities of a stage, each in turn; 0 = it does not run. */
+static uint8_t incast_prios(const struct fabric *f, enum run_stage stage)
+{
+	int lossy = incast_other_prio(f, false);
+
+	if (incast_table[stage].none && lossy < 0)
+		return 0;
+	return stage == STAGE_CONTROL ? (uint8_t)(1u << lossy) : f->maintenance;
 }
 
 /* What the phase changes of a load's spec: class, length, and no pace. */
@@ -220,16 +243,13 @@ static int incast_open_schedule(const struct coordinator *c, unsigned int rail,
 	return schedule_open(s, &spec, e);
 }
 
-/* Runs one phase on a rail: each of these priorities in turn. */
-static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_phase phase,
-			   uint8_t prios, struct err *e)
+/* Runs a stage on a rail. */
+static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_stage stage,
+			   struct err *e)
 {
-	static const char *const titles[] = {
-		[PHASE_INCAST] = "incast",
-		[PHASE_CONTROL] = "negative control",
-		[PHASE_SHARES] = "incast with TCP beside it",
-	};
-	int canary = phase == PHASE_INCAST ? incast_other_prio(c->f, true) : -1;
+	const struct incast_row *row = &incast_table[stage];
+	int canary = stage == STAGE_INCAST ? incast_other_prio(c->f, true) : -1;
+	uint8_t prios = incast_prios(c->f, stage);
 	struct phase_ports ports = {0};
 	struct phase_round r = {0};
 	struct schedule s = {0};
@@ -241,34 +261,13 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 		if (!(prios & 1u << prio))
 			continue;
 		session_report(&c->s, "rail %u: %s on priority %u, %u ports, links are filled",
-			       number, titles[phase], prio, ports.count);
-		incast_run_rounds(c, &r, &ports, &s, phase, prio, canary);
+			       number, row->title, prio, ports.count);
+		incast_run_rounds(c, &r, &ports, &s, row->phase, prio, canary);
 	}
 	schedule_close(&s);
 	phase_round_free(&r);
 	phase_ports_clear(&ports);
 	return err == -ENOMEM ? err_sys(e, err, "incast") : err;
-}
-
-static int incast_run_rails(struct coordinator *c, enum run_phase phase, uint8_t prios,
-			    enum run_reading before, struct err *e)
-{
-	int err = 0;
-
-	if (before != NO_READING) {
-		session_ask_counters(&c->s, false);
-		session_read_counters(&c->s, before);
-	}
-	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
-	     at = phase_next_rail(c->s.r, at))
-		err = incast_run_rail(c, (unsigned int)at, phase, prios, e);
-	c->s.broken = false; /* what follows is no load */
-	if (before == NO_READING)
-		return err;
-	session_pause(&c->s, session_settle_ms(&c->s));
-	session_ask_counters(&c->s, false);
-	session_read_counters(&c->s, before + 1);
-	return err;
 }
 
 bool phase_was_broken(const struct run *r)
@@ -280,34 +279,37 @@ bool phase_was_broken(const struct run *r)
 	return false;
 }
 
-int phase_incast(struct coordinator *c, struct err *e)
+int phase_incast(struct coordinator *c, enum run_stage stage, struct err *e)
 {
-	return incast_run_rails(c, PHASE_INCAST, c->f->maintenance, READ_INCAST_BEFORE, e);
-}
+	enum run_reading before = phases[stage].before;
+	int err = 0;
 
-int phase_control(struct coordinator *c, struct err *e)
-{
-	int lossy = incast_other_prio(c->f, false);
-
-	if (lossy < 0) {
-		session_report(&c->s, "no negative control: the profile has no lossy priority");
+	if (!incast_prios(c->f, stage)) {
+		session_report(&c->s, "%s", incast_table[stage].none);
 		return 0;
 	}
-	return incast_run_rails(c, PHASE_CONTROL, (uint8_t)(1u << lossy), READ_CONTROL_BEFORE, e);
-}
-
-int phase_shares(struct coordinator *c, struct err *e)
-{
-	if (incast_other_prio(c->f, false) < 0) {
-		session_report(&c->s, "no shares: the profile has no lossy priority for TCP");
-		return 0;
+	if (before != READ_COUNT) {
+		session_ask_counters(&c->s, false);
+		session_read_counters(&c->s, before);
 	}
-	return incast_run_rails(c, PHASE_SHARES, c->f->maintenance, NO_READING, e);
+	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
+	     at = phase_next_rail(c->s.r, at))
+		err = incast_run_rail(c, (unsigned int)at, stage, e);
+	c->s.broken = false; /* what follows is no load */
+	if (before == READ_COUNT)
+		return err;
+	session_pause(&c->s, session_settle_ms(&c->s));
+	session_ask_counters(&c->s, false);
+	session_read_counters(&c->s, before + 1);
+	return err;
 }
 
-static int incast_estimate(const struct coordinator *c, unsigned int prios, unsigned int loads,
-			   struct schedule_estimate *sum, struct err *e)
+int phase_incast_estimate(const struct coordinator *c, enum run_stage stage,
+			  struct schedule_estimate *sum, struct err *e)
 {
+	unsigned int prios = (unsigned int)__builtin_popcount(incast_prios(c->f, stage));
+	/* The canary alone, then beside the incast. */
+	unsigned int loads = stage == STAGE_INCAST && incast_other_prio(c->f, true) >= 0 ? 2 : 1;
 	struct schedule_estimate one;
 	int err = 0;
 
@@ -329,25 +331,4 @@ static int incast_estimate(const struct coordinator *c, unsigned int prios, unsi
 		phase_ports_clear(&ports);
 	}
 	return err == -ENOMEM ? err_sys(e, err, "incast") : err;
-}
-
-int phase_incast_estimate(const struct coordinator *c, struct schedule_estimate *sum, struct err *e)
-{
-	unsigned int prios = (unsigned int)__builtin_popcount(c->f->maintenance);
-
-	/* The canary alone, then beside the incast. */
-	return incast_estimate(c, prios, incast_other_prio(c->f, true) < 0 ? 1 : 2, sum, e);
-}
-
-int phase_control_estimate(const struct coordinator *c, struct schedule_estimate *sum,
-			   struct err *e)
-{
-	return incast_estimate(c, incast_other_prio(c->f, false) >= 0, 1, sum, e);
-}
-
-int phase_shares_estimate(const struct coordinator *c, struct schedule_estimate *sum, struct err *e)
-{
-	unsigned int prios = (unsigned int)__builtin_popcount(c->f->maintenance);
-
-	return incast_estimate(c, incast_other_prio(c->f, false) < 0 ? 0 : prios, 1, sum, e);
 }

@@ -546,8 +546,9 @@ static int traffic_run_waves(struct coordinator *c, bool marking, struct err *e)
 	return err;
 }
 
-int phase_marking(struct coordinator *c, struct err *e)
+int phase_marking(struct coordinator *c, enum run_stage stage, struct err *e)
 {
+	(void)stage;
 	return traffic_run_waves(c, true, e);
 }
 
@@ -579,9 +580,10 @@ static int traffic_estimate_wave(const struct coordinator *c, int64_t rail, bool
 	return 0;
 }
 
-static int traffic_estimate(const struct coordinator *c, bool marking,
-			    struct schedule_estimate *sum, struct err *e)
+int phase_traffic_estimate(const struct coordinator *c, enum run_stage stage,
+			   struct schedule_estimate *sum, struct err *e)
 {
+	bool marking = stage == STAGE_MARKING;
 	int err = 0;
 
 	if (phase_schedule_whole(c->f))
@@ -590,16 +592,4 @@ static int traffic_estimate(const struct coordinator *c, bool marking,
 	     at = phase_next_rail(c->s.r, at))
 		err = traffic_estimate_wave(c, at, marking, sum, e);
 	return err;
-}
-
-int phase_marking_estimate(const struct coordinator *c, struct schedule_estimate *sum,
-			   struct err *e)
-{
-	return traffic_estimate(c, true, sum, e);
-}
-
-int phase_traffic_estimate(const struct coordinator *c, struct schedule_estimate *sum,
-			   struct err *e)
-{
-	return traffic_estimate(c, false, sum, e);
 }

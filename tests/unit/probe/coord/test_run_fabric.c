@@ -128,23 +128,23 @@ static void test_estimates(void **state)
 	f->fabric.maintenance = 1 << 3;
 	for (unsigned int i = 0; i < 2; i++)
 		f->host[i].before.port[0].speed_mbps = 100000;
-	assert_int_equal(phases[STAGE_QUIET].estimate(&c, &sum, &e), 0);
+	assert_int_equal(phases[STAGE_QUIET].estimate(&c, STAGE_QUIET, &sum, &e), 0);
 	assert_true(sum.seconds == 7 && !sum.bytes);
 	sum = (struct schedule_estimate){0};
-	assert_int_equal(phases[STAGE_PAIRS].estimate(&c, &sum, &e), 0);
+	assert_int_equal(phases[STAGE_PAIRS].estimate(&c, STAGE_PAIRS, &sum, &e), 0);
 	assert_int_equal(sum.rounds, 2);
 	assert_true(sum.bytes == UINT64_C(2) * 3 * 625000000);
 	sum = (struct schedule_estimate){0};
-	assert_int_equal(phases[STAGE_MARKING].estimate(&c, &sum, &e), 0);
+	assert_int_equal(phases[STAGE_MARKING].estimate(&c, STAGE_MARKING, &sum, &e), 0);
 	assert_int_equal(sum.rounds, 1); /* of both directions */
 	sum = (struct schedule_estimate){0};
-	assert_int_equal(phases[STAGE_CONTROL].estimate(&c, &sum, &e), 0);
+	assert_int_equal(phases[STAGE_CONTROL].estimate(&c, STAGE_CONTROL, &sum, &e), 0);
 	assert_int_equal(sum.rounds, 2);
 	assert_true(sum.bytes == UINT64_C(2) * 3 * 12500000000);
 	assert_true(sum.seconds == 8);
 	sum = (struct schedule_estimate){0};
 	f->fabric.maintenance = 3 << 3;
-	assert_int_equal(phases[STAGE_INCAST].estimate(&c, &sum, &e), 0);
+	assert_int_equal(phases[STAGE_INCAST].estimate(&c, STAGE_INCAST, &sum, &e), 0);
 	assert_int_equal(sum.rounds, 4);
 	assert_true(sum.seconds == 32); /* with the canary alone before each */
 	free(f);
