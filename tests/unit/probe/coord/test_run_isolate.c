@@ -168,6 +168,13 @@ static void test_pairs(void **state)
 		 1,
 		 "13 14 13 14",
 		 "1 of 3 ports are suspect"},
+		/* One good port, for each suspect in turn. */
+		{"one good",
+		 4,
+		 {PAIR(1, 2), PAIR(1, 3), PAIR(2, 3)},
+		 -1,
+		 "12 13 23 14 24 34",
+		 "3 of 4 ports are suspect, 6 rounds"},
 		/* No port fails in most of its tests. */
 		{"pair", 6, {PAIR(1, 2)}, -1, "12 13 24 14 25", "2 of 6 ports are suspect"},
 	};
