@@ -177,7 +177,7 @@ moves()
 @test "a disk that is full costs the record, not the result" {
 	serve
 	run --separate-stderr -3 sh_on h1 "mkdir -p /tmp/full && mount -t tmpfs -o size=16k tmpfs /tmp/full; umask 077; echo $token >/tmp/token; rocecheck probe client 198.18.0.2 --token-file /tmp/token --baseline 0 -n 20 --out /tmp/full/rec"
-	[[ $output == *"verdict"* ]]
+	[[ $output == *" probe of h1 with 198.18.0.2, run "* ]]
 	[[ $stderr == *"/tmp/full/rec"*"No space left"* ]]
 	on h1 umount /tmp/full
 	served 0

@@ -261,7 +261,7 @@ ends()
 			["h1 FAIL", "h2 PASS"]' "$out/report.json"
 	done
 	[[ $output == *"RC-QOS-007  h1 roce0 prio 3: DSCP 26 from h2 arrives as 10: rewritten on the path"* ]]
-	[[ $(tr -s ' \n' ' ' <<<"$output") == *"DSCP 26 arrives as 10 (256 of 256), on all 4 source ports"* ]]
+	[[ $(tr -s ' \n' ' ' <<<"$output") == *"DSCP 26 arrives as 10 (512 of 512), on all 16 source ports"* ]]
 	jq -e '[.findings[] | select(.rule == "RC-NET-009") | .verdict] | unique == ["PASS"]' "$out/report.json"
 }
 
@@ -286,7 +286,7 @@ perftest()
 	[ "$status" -eq 1 ]
 	[[ $(tr -s ' \n' ' ' <<<"$output") == *"RC-QOS-020 h1 roce0 prio 0: RDMA leaves "*"on lossy priority 0"*"the default of rdma_cm is right"* ]]
 	jq -e '[.findings[] | select(.rule == "RC-QOS-020") | "\(.host) \(.verdict)"] | sort == ["h1 FAIL", "h2 FAIL"]' "$out/report.json"
-	jq -e '[.findings[] | select(.rule == "RC-META-011") | .verdict] == ["PASS"]' "$out/report.json"
+	jq -e '[.findings[] | select(.rule == "RC-META-012") | .verdict] == ["PASS"]' "$out/report.json"
 	jq -e 'all(.hosts[].ports[]; any(.users[]; test("^1 queue pair of ib_write_bw \\(pid [0-9]+, user root\\)$")))' "$out/run.json"
 	jq -e '.pairs == [] and .marking == [] and .job.exit_code == 0' "$out/run.json"
 	perftest 106
