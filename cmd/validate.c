@@ -144,6 +144,12 @@ static int validate_set_level(struct fabric *f)
 		return cmd_usage(&cmd_validate,
 				 "--maintenance %s: the lossless priorities of profile '%s' are %s",
 				 maintenance, f->profile.name, text);
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (f->maintenance & 1u << prio && profile_prio_tos(&f->profile, prio) < 0)
+			return cmd_usage(&cmd_validate,
+					 "--maintenance %s: no DSCP of profile '%s' maps to "
+					 "priority %u, so no traffic can be sent on it",
+					 maintenance, f->profile.name, prio);
 	return EXIT_OK;
 }
 

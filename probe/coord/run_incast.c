@@ -37,8 +37,8 @@ static const struct incast_row {
 			  .none = "no shares: the profile has no lossy priority for TCP"},
 };
 
-/* The priority of another class: a lossy one or, for a canary, rather a
- * lossless one that the incast leaves alone. -1 without one. */
+/* The priority of another class: a lossy one or, for a canary, rather a lossless one that the
+ * incast leaves alone. -1 without one. */
 static int incast_other_prio(const struct fabric *f, bool canary)
 {
 	const struct profile *p = &f->profile;
@@ -189,8 +189,8 @@ static void incast_add_flow(struct coordinator *c, struct phase_round *r,
 		session_report(&c->s, "out of memory: a pair is left out");
 }
 
-/* Adds a canary between the first two hosts that send to one server: it shares
- * their links, and not the link that is full. */
+/* Adds a canary between the first two hosts that send to one server: it shares their links, and
+ * not the link that is full. */
 static void incast_add_canaries(struct coordinator *c, struct phase_round *r,
 				const struct phase_ports *ports, const struct schedule *s,
 				enum run_phase phase, int prio)

@@ -102,6 +102,18 @@ scheduled()
 		(.text | contains("no two ports form a pair"))' <<<"$output"
 }
 
+@test "--maintenance takes lossless priorities on which traffic can be sent" {
+	refused "invalid --maintenance '8': expected priorities, e.g. 3 or 3,4" "$dir/here.yaml" --maintenance 8
+	refused "invalid --maintenance '3,': expected priorities" "$dir/here.yaml" --maintenance 3,
+	refused "--maintenance 0,3: the lossless priorities of profile 'lab' are 3" "$dir/here.yaml" --maintenance 0,3
+	refused '--maintenance excludes --level, --no-traffic and --from' "$dir/here.yaml" --maintenance 3 --level quick
+	sed '/dscp_default:/d; s/enabled: \[3\]/enabled: [3, 5]/; s/prio_tc: .*/prio_tc: [0, 0, 0, 3, 0, 5, 6, 0]/
+		s/tc_tsa: .*/tc_tsa: {0: ets, 3: ets, 5: ets, 6: strict}/; s/tc_tx_bw: .*/tc_tx_bw: {0: 50, 3: 25, 5: 25}/' \
+		profiles/lab.yaml >"$dir/two.yaml"
+	refused "--maintenance 3,5: no DSCP of profile 'lab' maps to priority 5, so no traffic can be sent on it" \
+		"$dir/here.yaml" --profile "$dir/two.yaml" --maintenance 3,5
+}
+
 @test "--phases chooses; what was left out is no pass, and an unknown phase is refused" {
 	refused "--phases quiet,pear: unknown phase 'pear'" "$dir/here.yaml" --phases quiet,pear
 	refused 'expected a list of quiet, marking, pairs, incast, control, shares' "$dir/here.yaml" --phases ''
