@@ -113,6 +113,19 @@ const char *run_side_word(enum run_side side)
 	return side == SIDE_CLIENT ? "client" : "server";
 }
 
+const char *run_pair_error(const struct run_pair *p)
+{
+	const struct traffic_result *end[] = {&p->client, &p->server};
+
+	if (!p->ran)
+		return p->error[0] ? p->error : "did not run";
+	for (unsigned int i = 0; i < ARRAY_SIZE(end); i++)
+		if (end[i]->cause != CAUSE_NONE)
+			return end[i]->detail[0] ? end[i]->detail
+						 : traffic_cause_word(end[i]->cause);
+	return NULL;
+}
+
 void run_pair_clear(struct run_pair *p)
 {
 	for (unsigned int i = 0; p->ends && i < SIDES; i++) {

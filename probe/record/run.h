@@ -214,6 +214,9 @@ int run_marking_fill(struct run_marking *m, const struct marking_endpoints *ends
 /* Returns true for a valid host name of a run, which becomes part of file names. */
 bool run_host_name_ok(const char *name);
 
+/* Returns why a pair did not run, or not to its end; NULL when it did. Borrowed. */
+const char *run_pair_error(const struct run_pair *p);
+
 /* Frees what a pair owns. */
 void run_pair_clear(struct run_pair *p);
 

@@ -19,7 +19,7 @@
 /* What a phase did at one port. */
 struct incast {
 	unsigned int received, sent;   /* pairs that ran, to and from the port */
-	const struct run_pair *failed; /* one that did not */
+	const struct run_pair *failed; /* one that did not, or ended early */
 	uint8_t prios, tcp_prios;      /* of RDMA, and of TCP beside it */
 	char prio[24];		       /* the first as text */
 	uint64_t losses;	       /* of packets to the port */
@@ -72,6 +72,14 @@ static double incast_rate(uint64_t bytes, uint64_t ns)
 	return ns ? (double)bytes * 1e9 / (double)ns : 0;
 }
 
+/* Why a pair says nothing of the phase: it ended early, or nothing arrived and nothing was lost. */
+static const char *incast_error(const struct run_pair *pair)
+{
+	const char *error = run_pair_error(pair);
+
+	return error || pair->server.bytes || pair->losses ? error : "nothing arrived";
+}
+
 static void incast_gather_server(const struct port_ctx *s, const struct run_pair *pair,
 				 struct incast *in)
 {
@@ -102,7 +110,7 @@ static void incast_gather(const struct port_ctx *s, enum run_phase phase, struct
 	*in = (struct incast){.received = 0};
 	while ((pair = port_ctx_phase_pair(s, phase, &i))) {
 		in->prios |= (uint8_t)(1u << pair->prio);
-		if (!pair->ran)
+		if (incast_error(pair))
 			in->failed = pair;
 		if (port_ctx_is_server(s, pair)) {
 			incast_gather_server(s, pair, in);
@@ -156,7 +164,7 @@ bool incast_check_loss(const struct port_ctx *s, struct findings *out)
 			    (count_t)in.losses, in.prio);
 	else if (in.failed)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the incast on priority %s did not run: %s",
-			    in.prio, in.failed->error);
+			    in.prio, incast_error(in.failed));
 	else if (in.paused)
 		finding_set(out, VERDICT_PASS,
 			    "priority %s is lossless: in an incast of %u hosts PFC paused the "
@@ -268,7 +276,7 @@ PORT_CHECK(check_incast_control)
 			    in.received, in.prio, (count_t)in.marks);
 	else if (in.failed)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the negative control did not run: %s",
-			    in.failed->error);
+			    incast_error(in.failed));
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "lossy priority %s lost nothing and was not marked in an incast of %u "
@@ -325,7 +333,7 @@ PORT_CHECK(check_incast_shares)
 			 r.rdma / 1e6, r.tcp / 1e6, (count_t)r.retransmits, alone.rdma / 1e6);
 	if (r.failed)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the incast with TCP did not run: %s",
-			    r.failed->error);
+			    incast_error(r.failed));
 	else if (!r.retransmits)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "TCP lost nothing beside the incast: the link was not full");

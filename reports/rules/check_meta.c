@@ -65,24 +65,11 @@ static double meta_delivered_rate(const struct run_pair *pair)
 	return (double)r->bytes * 1e9 / (double)r->duration_ns;
 }
 
-static const char *meta_pair_error(const struct run_pair *pair)
-{
-	if (!pair->ran)
-		return pair->error[0] ? pair->error : "did not run";
-	if (pair->client.cause != CAUSE_NONE)
-		return pair->client.detail[0] ? pair->client.detail
-					      : traffic_cause_word(pair->client.cause);
-	if (pair->server.cause != CAUSE_NONE)
-		return pair->server.detail[0] ? pair->server.detail
-					      : traffic_cause_word(pair->server.cause);
-	return NULL;
-}
-
 static bool meta_pair_reached(const struct run_pair *pair, unsigned int min_percent)
 {
 	double rate = meta_delivered_rate(pair);
 
-	if (meta_pair_error(pair))
+	if (run_pair_error(pair))
 		return false;
 	if (!pair->asked_bytes_per_s)
 		return rate > 0;
@@ -93,7 +80,7 @@ static void meta_pair_text(const struct port_ctx *s, const struct run_pair *pair
 			   size_t size)
 {
 	const struct run *run = s->c->run;
-	const char *trouble = meta_pair_error(pair);
+	const char *trouble = run_pair_error(pair);
 	const char *from = run->host[pair->client_host].name,
 		   *to = run->host[pair->server_host].name;
 	double rate = meta_delivered_rate(pair) / 1e6;
@@ -118,7 +105,7 @@ static bool meta_tcp_missing(const struct port_ctx *s, const struct run_pair *pa
 	bool missing = false;
 	char text[200];
 
-	for (unsigned int i = 0; i < pair->tcp_count && !meta_pair_error(pair); i++) {
+	for (unsigned int i = 0; i < pair->tcp_count && !run_pair_error(pair); i++) {
 		const struct run_tcp *tcp = &pair->tcp[i];
 
 		run_tcp_text(tcp, i, text, sizeof(text));
@@ -148,7 +135,7 @@ PORT_CHECK(check_meta_load)
 		pairs++;
 		meta_pair_text(s, pair, line, sizeof(line));
 		/* WRITE and SEND of one pair may have the same error. */
-		if (!meta_pair_error(pair) || strcmp(line, before))
+		if (!run_pair_error(pair) || strcmp(line, before))
 			finding_evidence(out, EVIDENCE_TRAFFIC, "%s", line);
 		memcpy(before, line, sizeof(before));
 		missing = meta_tcp_missing(s, pair, out, tcp, sizeof(tcp));

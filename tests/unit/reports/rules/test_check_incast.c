@@ -72,6 +72,20 @@ static void no_incast_to_h2(struct fabric_run *f)
 	snprintf(f->pair[2].error, sizeof(f->pair[2].error), "h1: the agent ended");
 }
 
+/* The others were paused and lost nothing, but one sender ended early, or sent nothing. */
+static void incast_cut(struct fabric_run *f)
+{
+	incast(f);
+	f->pair[2].client.cause = CAUSE_REMOTE_GONE;
+	snprintf(f->pair[2].client.detail, sizeof(f->pair[2].client.detail), "h2 is silent");
+}
+
+static void incast_empty(struct fabric_run *f)
+{
+	incast(f);
+	f->pair[2].server.bytes = 0;
+}
+
 static void control_full(struct fabric_run *f)
 {
 	incast(f);
@@ -245,6 +259,8 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-010", lost, "h2", VERDICT_FAIL, "7 packets to this port were lost" },
 	{ "RC-PFC-010", pauses_uncounted, "h2", VERDICT_INCONCLUSIVE, "no sender counts pauses" },
 	{ "RC-PFC-010", no_incast_to_h2, "h2", VERDICT_INCONCLUSIVE, "did not run: h1: the agent" },
+	{ "RC-PFC-010", incast_cut, "h2", VERDICT_INCONCLUSIVE, "did not run: h2 is silent" },
+	{ "RC-PFC-010", incast_empty, "h2", VERDICT_INCONCLUSIVE, "did not run: nothing arrived" },
 	{ "RC-PFC-011", NULL, "h1", VERDICT_SKIP, "sent nothing in an incast" },
 	{ "RC-PFC-011", incast, "h1", VERDICT_PASS, "paused this port 500 times" },
 	{ "RC-PFC-011", lost, "h1", VERDICT_FAIL, "PFC is off on its switch port" },
