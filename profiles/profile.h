@@ -89,8 +89,8 @@ int profile_roce_tos(const struct profile *p);
  * rule and vlan.egress_qos_map. -ENODATA if the profile does not state them. */
 int profile_roce_prio(const struct profile *p);
 
-/* ToS of data for a priority: RoCE's own for its priority, else the lowest DSCP that the maps of the
- * profile put there, with the ECN bits of RoCE's. -ENODATA if none is. */
+/* ToS of data for a priority: RoCE's own for its priority, else the lowest DSCP that the maps of
+ * the profile put there, with the ECN bits of RoCE's. -ENODATA if none is. */
 int profile_prio_tos(const struct profile *p, unsigned int prio);
 
 /* Socket priority of a ToS byte in the kernel; the VLAN egress map turns it into the PCP. */

@@ -83,7 +83,7 @@ static void breaker_on_timer(void *arg)
 }
 
 static bool breaker_is_end(const struct run_pair *const *pair, unsigned int pairs,
-			       unsigned int host, unsigned int port)
+			   unsigned int host, unsigned int port)
 {
 	for (unsigned int i = 0; i < pairs; i++)
 		if ((pair[i]->client_host == host && pair[i]->client_port == port) ||

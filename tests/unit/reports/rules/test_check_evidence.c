@@ -348,8 +348,7 @@ static void test_good_run(void **state)
 	}
 	for (unsigned int i = 0; i < rule_count; i++)
 		if (rule_table[i].scope != SCOPE_HOST && rule_table[i].scope != SCOPE_CAPTURE &&
-		    rule_table[i].scope != SCOPE_PROBE &&
-		    !(rule_table[i].needs & NEED_JOB) &&
+		    rule_table[i].scope != SCOPE_PROBE && !(rule_table[i].needs & NEED_JOB) &&
 		    !finding_of(&all, rule_table[i].id, "h1") &&
 		    !finding_of(&all, rule_table[i].id, ""))
 			fail_msg("%s said nothing", rule_table[i].id);
