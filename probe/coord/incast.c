@@ -167,6 +167,9 @@ int incast_make_run(const struct incast *in, struct run *r)
 
 	if (!in->count)
 		return -EINVAL;
+	for (unsigned int i = 0; i < in->count; i++)
+		if (!in->one[i].t.run.host) /* its record was never made */
+			return -ENOMEM;
 	made = in->one[0].t.run;
 	made.host = calloc(in->count + 1, sizeof(*made.host));
 	made.pair = calloc(in->count, sizeof(*made.pair));

@@ -29,13 +29,13 @@ struct incast_live {
 };
 typedef void incast_show(const struct incast_live *live, void *arg);
 
-/* One probe as *w wishes it with each host and its token (those of *w are not used, nor its
- * meeting), a thread each.
- * say is called from all of them, one at a time, with the host in front; live of none: show, which
- * may be NULL, takes its place with what all have sent, and w->arg. Fills *in, which the caller
- * clears in any case. 0 when all ran to their end; else the first error of one's own, or what
- * stopped all: in->one[] has that of each. -EINVAL when there are none or more than INCAST_MAX, or
- * two are one. */
+/*
+ * Runs one probe per host with the settings of *w; host and token replace those of *w. All probes
+ * share one event loop. Progress lines begin with the host. show may be NULL; it replaces w->live
+ * and receives the progress of all probes with w->arg. Fills *in, which the caller clears in any
+ * case. Returns 0 when all probes ran to their end, else the most important error; in->one[] has
+ * the error of each. -EINVAL: no host, more than INCAST_MAX, or a host listed twice.
+ */
 int incast_run(const struct pair_request *w, const char *const *host, const char *const *token,
 	       unsigned int count, incast_show *show, struct incast *in, struct err *e);
 void incast_clear(struct incast *in);
@@ -48,7 +48,8 @@ void incast_clear(struct incast *in);
  */
 int incast_make_run(const struct incast *in, struct run *r);
 
-/* It has an error of its own: not one for another's sake, and not the user's stop of all. */
+/* Returns true if this probe failed itself: not because another one failed, and not because the
+ * user stopped. */
 bool incast_failed(const struct incast_one *one);
 
 /* Puts the server in front of an error that does not begin with it. */

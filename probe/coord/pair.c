@@ -340,8 +340,11 @@ void pairs_counters(struct pairs *x, enum run_reading reading)
 	bool users = reading == READ_LOAD_BEFORE;
 
 	for (unsigned int i = 0; i < x->count; i++) {
-		for (unsigned int k = 0; k < SIDES && users; k++)
-			x->one[i].t->run.host[k].port[0].user_count = 0;
+		for (unsigned int k = 0; k < SIDES && users; k++) {
+			struct run_port *p = &x->one[i].t->run.host[k].port[0];
+
+			p->user_count = p->users_left = 0;
+		}
 		session_ask_counters(&x->one[i].s, users);
 	}
 	for (unsigned int i = 0; i < x->count; i++)

@@ -139,7 +139,8 @@ static void fabric_collect_all(struct coordinator *c, bool after)
 	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
 		const struct run_host *h = &c->s.r->host[i];
 
-		if (session_ready(&c->s, i) && !(after ? h->has_after : h->has_before))
+		if (session_ready(&c->s, i) && !agent_conn_busy(&c->s.conn[i]) &&
+		    !(after ? h->has_after : h->has_before))
 			fabric_store_snapshot(c, i, after);
 	}
 }

@@ -219,6 +219,8 @@ static void incast_run_rounds(struct coordinator *c, struct phase_round *r,
 		if (phase == PHASE_INCAST && canary >= 0) {
 			incast_add_canaries(c, r, ports, s, PHASE_CANARY, canary);
 			phase_round_run(c, r, &incast_load);
+			if (session_stopped(&c->s))
+				break;
 		}
 		for (unsigned int i = 0; i < s->pair_count; i++)
 			incast_add_flow(c, r, ports, &s->pair[i], phase, (uint8_t)prio);
@@ -257,7 +259,7 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 
 	if (!err)
 		err = phase_round_open(c, 2 * ports.count, &r); /* a flow and a canary of each */
-	for (unsigned int prio = 0; !err && prio < QOS_PRIOS; prio++) {
+	for (unsigned int prio = 0; !err && prio < QOS_PRIOS && !session_stopped(&c->s); prio++) {
 		if (!(prios & 1u << prio))
 			continue;
 		session_report(&c->s, "rail %u: %s on priority %u, %u ports, links are filled",

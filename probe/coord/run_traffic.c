@@ -418,7 +418,8 @@ static int traffic_run_rounds(struct coordinator *c, struct wave *w, struct phas
 	int err = 0;
 
 	while (!err && !session_stopped(&c->s) && schedule_next(s)) {
-		for (unsigned int verb = TRAFFIC_WRITE; verb <= TRAFFIC_SEND; verb++) {
+		for (unsigned int verb = TRAFFIC_WRITE;
+		     verb <= TRAFFIC_SEND && !session_stopped(&c->s); verb++) {
 			const struct run_pair p = {.verb = (enum traffic_verb)verb};
 
 			for (unsigned int k = 0; k < s->pair_count && !err; k++)
