@@ -21,9 +21,9 @@ struct breaker {
 	unsigned int count;
 };
 
-/* Begins to watch all ports that are no end of these flows, by questions to hosts that wait for no
- * other answer. On a sign of harm it notes the sign in the record of the port (run_port.breaker)
- * and sets s->broken. -ENOMEM. The caller stops it in any case. */
+/* Starts to watch all ports that are not an end of these flows. It asks only hosts without a
+ * pending request. On harm it writes the sign to run_port.breaker and sets s->broken. -ENOMEM. The
+ * caller calls breaker_stop() in any case. */
 int breaker_start(struct breaker *b, struct session *s, const struct run_pair *const *pair,
 		  unsigned int pairs);
 void breaker_stop(struct breaker *b);

@@ -49,6 +49,11 @@ void phase_capture_start(struct coordinator *c);
 /* Stops the captures, stores their summaries, fetches the recordings into dir/captures. */
 void phase_capture_stop(struct coordinator *c);
 
+/* Reads the counters of all hosts into this reading. */
+void phase_read_counters(struct coordinator *c, enum run_reading reading);
+
+#define PHASE_ROUND_PAUSE_S 1.0 /* to open, connect and close the flows of a round */
+
 /* A phase: -errno from run() if it cannot start. estimate() adds to the sum; its bytes are those of
  * all links. */
 struct phase {

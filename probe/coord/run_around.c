@@ -110,8 +110,7 @@ int phase_job(struct coordinator *c, struct err *e)
 	struct run_job *job = &c->s.r->job;
 	int err;
 
-	session_ask_counters(&c->s, false);
-	session_read_counters(&c->s, READ_LOAD_BEFORE);
+	phase_read_counters(c, READ_LOAD_BEFORE);
 	if (session_stopped(&c->s))
 		return 0;
 	around_command_text(c->job, job->command, sizeof(job->command));
@@ -130,7 +129,6 @@ int phase_job(struct coordinator *c, struct err *e)
 	if (!job->stopped)
 		c->s.stop = j.stop;
 	session_pause(&c->s, session_settle_ms(&c->s));
-	session_ask_counters(&c->s, false);
-	session_read_counters(&c->s, READ_LOAD_AFTER);
+	phase_read_counters(c, READ_LOAD_AFTER);
 	return 0;
 }

@@ -167,7 +167,7 @@ static void fabric_join_lldp_peers(struct run_host *h)
 	}
 }
 
-static void fabric_read_counters(struct coordinator *c, enum run_reading reading)
+void phase_read_counters(struct coordinator *c, enum run_reading reading)
 {
 	session_ask_counters(&c->s, false);
 	session_read_counters(&c->s, reading);
@@ -187,9 +187,9 @@ static int fabric_run_quiet(struct coordinator *c, enum run_stage stage, struct 
 	(void)stage;
 	(void)e;
 	session_report(&c->s, "reading idle counters, %u s", c->f->quiet_s);
-	fabric_read_counters(c, READ_QUIET_BEFORE);
+	phase_read_counters(c, READ_QUIET_BEFORE);
 	session_pause(&c->s, c->f->quiet_s * UINT64_C(1000));
-	fabric_read_counters(c, READ_QUIET_AFTER);
+	phase_read_counters(c, READ_QUIET_AFTER);
 	return 0;
 }
 
@@ -199,10 +199,10 @@ static int fabric_run_pairs(struct coordinator *c, enum run_stage stage, struct 
 
 	(void)stage;
 	phase_capture_start(c);
-	fabric_read_counters(c, READ_LOAD_BEFORE);
+	phase_read_counters(c, READ_LOAD_BEFORE);
 	err = phase_traffic(c, e);
 	session_pause(&c->s, session_settle_ms(&c->s));
-	fabric_read_counters(c, READ_LOAD_AFTER);
+	phase_read_counters(c, READ_LOAD_AFTER);
 	phase_capture_stop(c);
 	return err;
 }

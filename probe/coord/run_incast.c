@@ -16,12 +16,12 @@
 #include "probe/coord/schedule.h"
 #include "probe/record/run_tcp.h"
 #include "probe/traffic/histogram.h"
+#include "probe/traffic/rate_series.h"
 
 #define INCAST_SENDERS 4u /* to one port, where there are as many */
 #define INCAST_QPS     4u /* of a NIC: one queue pair does not fill its link */
 #define SHARE_STREAMS  4u /* of TCP, from each sender */
 #define CANARY_BYTES   64u
-#define LOAD_PAUSE_S   1.0 /* to open, connect and close the flows of a round */
 
 static const struct incast_row {
 	enum run_phase phase;
@@ -132,7 +132,6 @@ static void incast_report_pair(struct coordinator *c, const struct run_pair *p)
 {
 	const struct run_host *client = &c->s.r->host[p->client_host];
 	const struct run_host *server = &c->s.r->host[p->server_host];
-	double seconds = (double)p->client.duration_ns / 1e9;
 	const char *phase = qos_word_text(run_phase_words, p->phase);
 
 	if (!p->ran)
@@ -147,7 +146,7 @@ static void incast_report_pair(struct coordinator *c, const struct run_pair *p)
 		session_report(&c->s, "%s %s -> %s %s %s on priority %u: %.2f MB/s, %llu losses",
 			       client->name, client->port[p->client_port].netdev, server->name,
 			       server->port[p->server_port].netdev, phase, p->prio,
-			       seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
+			       (double)rate_per_s(p->client.bytes, p->client.duration_ns) / 1e6,
 			       (unsigned long long)p->losses);
 }
 
@@ -291,8 +290,7 @@ int phase_incast(struct coordinator *c, enum run_stage stage, struct err *e)
 		return 0;
 	}
 	if (before != READ_COUNT) {
-		session_ask_counters(&c->s, false);
-		session_read_counters(&c->s, before);
+		phase_read_counters(c, before);
 	}
 	for (int64_t at = phase_next_rail(c->s.r, -1); !err && at >= 0 && !session_stopped(&c->s);
 	     at = phase_next_rail(c->s.r, at))
@@ -301,8 +299,7 @@ int phase_incast(struct coordinator *c, enum run_stage stage, struct err *e)
 	if (before == READ_COUNT)
 		return err;
 	session_pause(&c->s, session_settle_ms(&c->s));
-	session_ask_counters(&c->s, false);
-	session_read_counters(&c->s, before + 1);
+	phase_read_counters(c, before + 1);
 	return err;
 }
 
@@ -322,7 +319,7 @@ int phase_incast_estimate(const struct coordinator *c, enum run_stage stage,
 
 		err = incast_open_schedule(c, (unsigned int)at, &ports, &s, e);
 		if (!err) {
-			schedule_estimate(&s, c->f->traffic_s, LOAD_PAUSE_S, 100, &one);
+			schedule_estimate(&s, c->f->traffic_s, PHASE_ROUND_PAUSE_S, 100, &one);
 			one.rounds *= prios;
 			one.pairs *= prios;
 			one.bytes *= prios;

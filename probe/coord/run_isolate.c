@@ -10,6 +10,7 @@
 #include <stdlib.h>
 
 #include "probe/coord/phase_priv.h"
+#include "probe/record/run_port.h"
 
 #define ROUNDS_MAX  8u	   /* of suspect ports; as many of them with good ports */
 #define GOOD_PORTS  2u	   /* for each suspect */
@@ -104,22 +105,21 @@ static bool isolate_test_failed(const struct run_marking *m)
 	return false;
 }
 
-static uint64_t isolate_growth(const struct run_port *p, enum metric m)
+static uint64_t isolate_count(const struct counters *delta, enum metric m)
 {
-	struct counters delta;
-
-	counters_delta(&p->reading[READ_LOAD_BEFORE], &p->reading[READ_LOAD_AFTER], &delta, NULL);
-	return counters_has(&delta, m, 0) ? delta.value[m][0] : 0;
+	return counters_has(delta, m, 0) ? delta->value[m][0] : 0;
 }
 
 /* Returns true if the port counted sequence gaps in the load that no slow receiver explains. */
 static bool isolate_counted_loss(const struct run_port *p)
 {
-	const unsigned int both = 1u << READ_LOAD_BEFORE | 1u << READ_LOAD_AFTER;
+	struct counters load;
 
-	return (p->has & both) == both &&
-	       isolate_growth(p, METRIC_OUT_OF_SEQUENCE) + isolate_growth(p, METRIC_SEQ_NAK_RX) >
-		       isolate_growth(p, METRIC_RNR_NAK_TX) + isolate_growth(p, METRIC_RNR_NAK_RX);
+	return run_port_delta(p, READ_LOAD_BEFORE, &load, NULL) &&
+	       isolate_count(&load, METRIC_OUT_OF_SEQUENCE) +
+			       isolate_count(&load, METRIC_SEQ_NAK_RX) >
+		       isolate_count(&load, METRIC_RNR_NAK_TX) +
+			       isolate_count(&load, METRIC_RNR_NAK_RX);
 }
 
 static bool isolate_pair_failed(const struct run_pair *p)

@@ -17,11 +17,11 @@
 #include "probe/coord/load.h"
 #include "probe/coord/phase_priv.h"
 #include "probe/record/run_tcp.h"
+#include "probe/traffic/rate_series.h"
 #include "profiles/base/json.h"
 
 #define MARKING_ROUND_S	   2.0
 #define MARKING_PAIR_BYTES 300000 /* of a pair, both directions */
-#define ROUND_PAUSE_S	   1.0	  /* to open, connect and close the pairs of a round */
 #define SCHEDULE_FILE_MAX  (64u << 20)
 
 /* The ports of a rail, and their schedule. */
@@ -238,7 +238,6 @@ static void traffic_report_pair(struct coordinator *c, const struct run_pair *p)
 {
 	const struct run_host *client = &c->s.r->host[p->client_host];
 	const struct run_host *server = &c->s.r->host[p->server_host];
-	double seconds = (double)p->client.duration_ns / 1e9;
 
 	if (!p->ran)
 		session_report(&c->s, "%s -> %s %s: %s", client->name, server->name,
@@ -247,7 +246,7 @@ static void traffic_report_pair(struct coordinator *c, const struct run_pair *p)
 		session_report(&c->s, "%s %s -> %s %s %s: %.2f of %.2f MB/s, %llu mismatches, %s",
 			       client->name, client->port[p->client_port].netdev, server->name,
 			       server->port[p->server_port].netdev, traffic_verb_word(p->verb),
-			       seconds > 0 ? (double)p->client.bytes / seconds / 1e6 : 0.0,
+			       (double)rate_per_s(p->client.bytes, p->client.duration_ns) / 1e6,
 			       (double)p->asked_bytes_per_s / 1e6,
 			       (unsigned long long)p->server.mismatches,
 			       p->client.cause ? traffic_cause_word(p->client.cause)
@@ -496,7 +495,8 @@ static int traffic_run_wave(struct coordinator *c, int64_t rail, bool marking, s
 	if (err)
 		return err;
 	traffic_wave_name(rail, name, file);
-	schedule_estimate(&w.schedule, c->f->traffic_s, ROUND_PAUSE_S, c->f->load_percent, &sum);
+	schedule_estimate(&w.schedule, c->f->traffic_s, PHASE_ROUND_PAUSE_S, c->f->load_percent,
+			  &sum);
 	if (sum.pairs)
 		err = marking ? traffic_mark_pairs(c, &w, &sum) : traffic_run_pairs(c, &w, &sum);
 	else if (!marking)
@@ -567,7 +567,8 @@ static int traffic_estimate_wave(const struct coordinator *c, int64_t rail, bool
 
 	if (err)
 		return err;
-	schedule_estimate(&w.schedule, c->f->traffic_s, ROUND_PAUSE_S, c->f->load_percent, &one);
+	schedule_estimate(&w.schedule, c->f->traffic_s, PHASE_ROUND_PAUSE_S, c->f->load_percent,
+			  &one);
 	if (marking) {
 		bool mirrors = schedule_patterns[w.schedule.spec.pattern].mirrors;
 

@@ -186,24 +186,24 @@ static void session_store_counters(struct run_port *p, const json_t *json, enum 
 	const json_t *counters = json_object_get(json, "counters");
 	const json_t *users = json_object_get(json, "users");
 	struct err ignored; /* the rules see a missing reading */
+	struct counters read;
 
 	if (users)
 		(void)run_port_add_users(p, users, &ignored);
-	if (counters && !counters_from_json(counters, &p->reading[reading], &ignored))
-		p->has |= 1u << reading;
+	if (counters && !counters_from_json(counters, &read, &ignored))
+		run_port_set_reading(p, reading, &read);
 }
 
-void session_ask_host_counters(struct session *s, unsigned int host)
+void session_ask_host_counters(struct session *s, unsigned int host, bool users)
 {
 	agent_conn_ask(&s->conn[host], "counters",
-		       session_counters_request(&s->r->host[host], false), SESSION_ANSWER_MS);
+		       session_counters_request(&s->r->host[host], users), SESSION_ANSWER_MS);
 }
 
 void session_ask_counters(struct session *s, bool users)
 {
 	for (unsigned int i = 0; i < s->r->host_count; i++)
-		agent_conn_ask(&s->conn[i], "counters",
-			       session_counters_request(&s->r->host[i], users), SESSION_ANSWER_MS);
+		session_ask_host_counters(s, i, users);
 }
 
 void session_read_counters(struct session *s, enum run_reading reading)
