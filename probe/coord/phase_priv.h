@@ -92,8 +92,8 @@ struct run_marking phase_marking_pair(const struct phase_ports *ports,
 int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
 		     const struct run_marking *list, unsigned int count);
 
-/* The second pass: tests again what lost or changed packets in the marking tests and the load, and
- * its ports with ports that were good. Nothing where nothing failed. -ENOMEM. */
+/* The second pass: repeats marking tests where packets were lost or changed in the marking tests or
+ * the load, and tests suspect ports with good ports. Does nothing if nothing failed. -ENOMEM. */
 int phase_isolate(struct coordinator *c, struct err *e);
 
 /* Returns true if one schedule has the ports of all rails. */
@@ -122,8 +122,8 @@ void resume_begin(struct coordinator *c);
  * when a host is no longer the same, and reports that. What is left of c->stages has to run. */
 void resume_check_same(struct coordinator *c);
 
-/* Keeps what the earlier run knows, where this one was stopped before it asked its hosts, and of
- * hosts that did not answer this time. */
+/* Moves the remaining data of c->earlier into the run: complete phases, if this run was stopped
+ * before it collected its hosts, and snapshots of hosts that did not answer this time. */
 void resume_end(struct coordinator *c);
 
 /* The breaker ended an incast of this run. */

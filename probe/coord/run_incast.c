@@ -26,7 +26,7 @@
 static const struct incast_row {
 	enum run_phase phase;
 	const char *title;
-	const char *none; /* what is said without a lossy priority; NULL = it needs none */
+	const char *none; /* message if the profile has no lossy priority; NULL = needs none */
 } incast_table[STAGES] = {
 	[STAGE_INCAST] = {.phase = PHASE_INCAST, .title = "incast"},
 	[STAGE_CONTROL] = {.phase = PHASE_CONTROL,
@@ -108,7 +108,7 @@ static void incast_adjust(struct coordinator *c, struct run_pair *p,
 		incast_set_spec(c, p, &spec[i], roce ? spec[i].class[0].tos : (uint8_t)tos, soft);
 }
 
-/* Reads what the client of a pair has more than its result. */
+/* Reads the losses and, of a canary, the latency from the client's result. */
 static void incast_read_class(struct run_pair *p, struct load_flow *f, const json_t *result)
 {
 	struct traffic_report report = {0};

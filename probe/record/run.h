@@ -178,7 +178,7 @@ struct run {
 	enum fabric_level level;
 	uint8_t maintenance; /* priorities that incast loaded */
 	unsigned int load_percent;
-	/* Digests of what a run that continues must have, too; "" = unknown. */
+	/* Digests of profile and thresholds; a resumed run must have the same. "" = unknown. */
 	char profile_sum[20], thresholds_sum[20];
 	unsigned int stages;   /* 1 << enum run_stage: those that ran to their end */
 	struct run_host *host; /* owned */
