@@ -522,16 +522,20 @@ struct texts {
 	bool cut; /* the line for the others was printed */
 };
 
-/* Counts the texts by rule and verdict; folds of one text count once. NULL: no memory. */
+/* Counts the texts by rule and verdict; folds of one text count once, allowed ones do not. NULL: no
+ * memory. */
 static struct texts *text_count_texts(const struct page *p)
 {
 	struct texts *texts = calloc((rule_count + 1) * (VERDICT_FAIL + 1), sizeof(*texts));
 
 	if (!texts)
 		*p->err = -ENOMEM;
-	for (size_t i = 0; texts && i < p->folds.roots; i++)
-		if (!i || p->folds.list[i].group != p->folds.list[i - 1].group)
-			texts[text_rule_verdict(&p->f->list[p->folds.list[i].member[0]])].count++;
+	for (size_t i = 0; texts && i < p->folds.roots; i++) {
+		const struct finding *f = &p->f->list[p->folds.list[i].member[0]];
+
+		if (!f->allowed && (!i || p->folds.list[i].group != p->folds.list[i - 1].group))
+			texts[text_rule_verdict(f)].count++;
+	}
 	return texts;
 }
 
@@ -561,8 +565,9 @@ static void write_more_texts(const struct page *p, size_t at)
 		const struct finding_fold *fold = &p->folds.list[i];
 		const struct finding *other = &p->f->list[fold->member[0]];
 
-		for (size_t k = 0;
-		     text_rule_verdict(other) == text_rule_verdict(f) && k < fold->count; k++)
+		if (other->allowed || text_rule_verdict(other) != text_rule_verdict(f))
+			continue;
+		for (size_t k = 0; k < fold->count; k++)
 			names[n++] = p->f->list[fold->member[k]].host;
 	}
 	fprintf(p->out, "%s  %zu more on ", f->rule->id, n);
