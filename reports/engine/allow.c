@@ -55,7 +55,8 @@ size_t allow_count(const struct findings *f, const struct fabric_allow *a)
 
 int allow_check(const struct fabric *f, struct err *e)
 {
-	/* Without them nothing may be checked, and nobody may see it. */
+	/* They report that no port was checked, or that an exception expired: no exception may
+	 * hide that. */
 	static const char *const never[] = {"RC-META-010", "RC-META-011"};
 
 	for (unsigned int i = 0; i < f->allow_count; i++) {

@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "probe/traffic/rate_series.h"
 #include "profiles/base/text.h"
 #include "reports/engine/port_ctx.h"
 #include "reports/engine/tcp_share.h"
@@ -16,7 +17,7 @@
 /* Headers, ACKs and start differ between RDMA and TCP. */
 #define SHARE_POINTS 15
 
-/* What a phase did at one port. */
+/* Results of one phase at one port. */
 struct incast {
 	unsigned int received, sent;   /* pairs that ran, to and from the port */
 	const struct run_pair *failed; /* one that did not, or ended early */
@@ -67,11 +68,6 @@ static bool incast_sender_pauses(const struct port_ctx *s, const struct run_pair
 	       incast_pauses(&other, pair->phase, (uint8_t)(1u << pair->prio), count);
 }
 
-static double incast_rate(uint64_t bytes, uint64_t ns)
-{
-	return ns ? (double)bytes * 1e9 / (double)ns : 0;
-}
-
 /* Why a pair says nothing of the phase: it ended early, or nothing arrived and nothing was lost. */
 static const char *incast_error(const struct run_pair *pair)
 {
@@ -94,10 +90,10 @@ static void incast_gather_server(const struct port_ctx *s, const struct run_pair
 		return;
 	in->received++;
 	in->losses += pair->losses;
-	in->rdma += incast_rate(pair->server.bytes, pair->server.duration_ns);
+	in->rdma += (double)rate_per_s(pair->server.bytes, pair->server.duration_ns);
 	if (!tcp)
 		return;
-	in->tcp += incast_rate(tcp->server.arrived_bytes, tcp->server.duration_ns);
+	in->tcp += (double)rate_per_s(tcp->server.arrived_bytes, tcp->server.duration_ns);
 	in->retransmits += tcp->client.retransmits;
 	in->tcp_prios |= tcp_share_prios(s->want, &tcp->asked);
 }
@@ -141,11 +137,11 @@ static void incast_report_senders(const struct port_ctx *s, enum run_phase phase
 		if (incast_sender_pauses(s, pair, &count))
 			snprintf(paused, sizeof(paused), "it received %llu pauses in the phase",
 				 (count_t)count);
-		finding_evidence(out, EVIDENCE_TRAFFIC,
-				 "from %s on priority %u: %.2f MB/s, %llu losses, %s",
-				 s->c->run->host[pair->client_host].name, pair->prio,
-				 incast_rate(pair->server.bytes, pair->server.duration_ns) / 1e6,
-				 (count_t)pair->losses, pair->ran ? paused : pair->error);
+		finding_evidence(
+			out, EVIDENCE_TRAFFIC, "from %s on priority %u: %.2f MB/s, %llu losses, %s",
+			s->c->run->host[pair->client_host].name, pair->prio,
+			(double)rate_per_s(pair->server.bytes, pair->server.duration_ns) / 1e6,
+			(count_t)pair->losses, pair->ran ? paused : pair->error);
 	}
 }
 

@@ -17,7 +17,7 @@
 #define NOISE_MAX    1u /* lost datagrams of a flow that accuse nobody */
 #define GOOD_PER_BAD 8u /* one good flow at a place is allowed for so many bad ones */
 
-/* What can be wrong with a flow: each is explained on its own. */
+/* Kinds of faults of a flow. Each kind is explained on its own. */
 static const unsigned int isolate_kinds[] = {
 	1u << MARKING_LOST | 1u << MARKING_BLACKHOLE | 1u << MARKING_WRONG,
 	1u << MARKING_DSCP,
@@ -528,8 +528,8 @@ static int isolate_report(struct isolate *x, const struct place *p, struct findi
 	return line ? 0 : -ENOMEM;
 }
 
-/* What is left has no common place. Where some source ports are without fault, it is one path of
- * several between these hosts. */
+/* Reports the bad flows that no place explains. If some of their source ports have no fault, one of
+ * several paths between these hosts is bad. */
 static int isolate_report_rest(struct isolate *x, struct findings *out)
 {
 	struct place p = {.row = &place_none};

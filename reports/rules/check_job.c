@@ -56,7 +56,7 @@ static unsigned int job_lossy_prio(const struct counters *delta, enum metric m, 
 	return found;
 }
 
-/* What was counted in one unit, of bytes or packets. */
+/* Counts of one direction, in one unit: bytes or packets. */
 struct job_volume {
 	int unit;   /* 1 for packets; -1 without a counter of RoCE's priority */
 	bool apart; /* RDMA has a counter, too */

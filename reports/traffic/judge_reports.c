@@ -301,7 +301,7 @@ static void judge_way(struct judge *j, const struct verdict_pair *pair, unsigned
 	}
 }
 
-/* Only where both ends came to their end: before it some are under way. */
+/* Judges only if both ends finished: before that, messages can still be on the way. */
 static void judge_arrived(struct judge *j, const struct verdict_pair *pair)
 {
 	const struct traffic_report *client = pair->client_report, *server = pair->server_report;

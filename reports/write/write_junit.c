@@ -204,7 +204,7 @@ static void junit_write_case(struct junit *s, size_t i)
 	junit_end_element(s);
 }
 
-/* What the run claims, once, in the first suite. */
+/* Writes the claim of the run, once, into the first suite. */
 static void junit_write_claim(struct junit *s)
 {
 	struct claim claim;
