@@ -152,30 +152,13 @@ static bool schedule_make_shift(struct schedule *s, unsigned int step)
 	return d < s->spec.n && schedule_rotate(s, (unsigned int)d);
 }
 
-static uint64_t schedule_random(uint64_t *state) /* splitmix64 */
-{
-	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
-
-	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
-	return x ^ x >> 31;
-}
-
 /* One cycle through all ports in a random order. */
 static bool schedule_make_permutation(struct schedule *s, unsigned int step)
 {
-	uint64_t state = s->spec.seed ^ (uint64_t)step << 32;
-	unsigned int *order = s->work->order;
-
 	if (step >= (s->spec.rounds ? s->spec.rounds : PERMUTATIONS_DEFAULT))
 		return false;
 	schedule_order(s);
-	for (unsigned int i = s->spec.n; i > 1; i--) {
-		unsigned int at = (unsigned int)(schedule_random(&state) % i), kept = order[at];
-
-		order[at] = order[i - 1];
-		order[i - 1] = kept;
-	}
+	shuffle(s->work->order, s->spec.n, s->spec.seed ^ (uint64_t)step << 32);
 	return schedule_rotate(s, 1);
 }
 

@@ -307,8 +307,9 @@ struct marking_exec {
 	struct marking_result *r;
 	uint64_t now_ns, progress_ns, due_ns;
 	uint32_t sent, answered, written_off;
-	unsigned int flow, round; /* of the next request */
-	unsigned int place;	  /* of it in the round */
+	unsigned int round;		       /* of the next request */
+	unsigned int order[MARKING_FLOWS_MAX]; /* flows of the round */
+	unsigned int order_count, order_place; /* of the next request */
 	uint64_t seen[MARKING_FLOWS_MAX][MARKING_COUNT_MAX / 64];
 	bool failed;
 };
@@ -452,33 +453,31 @@ static int marking_poll_cq(struct marking_exec *k)
 	return n;
 }
 
-/* Returns the flow at a place of the round. Each round begins with another flow: a hop that drops
- * every n-th packet would otherwise hit a few source ports alone. */
-static unsigned int marking_flow_at(const struct marking_exec *k, unsigned int place)
+/* Lists the flows of the round that this port can send, in a random order: a hop that drops every
+ * n-th packet would otherwise hit a few source ports alone. */
+static void marking_begin_round(struct marking_exec *k)
 {
-	uint64_t mixed = (k->x->spec.seed + k->round) * UINT64_C(0xff51afd7ed558ccd);
+	const struct marking *x = k->x;
 
-	mixed = (mixed ^ mixed >> 33) * UINT64_C(0xc4ceb9fe1a85ec53);
-	return (unsigned int)((place + (k->round ? mixed >> 33 : 0)) % k->x->flow_count);
+	k->order_count = k->order_place = 0;
+	for (unsigned int i = 0; i < x->flow_count; i++)
+		if (k->round < x->flow[i].count && x->flow[i].bytes[0] <= x->device.self.mtu)
+			k->order[k->order_count++] = i;
+	shuffle(k->order, k->order_count, x->spec.seed + k->round);
 }
 
-/* Finds the flow of the next request, skipping flows that this port cannot send; false: all sent.
- */
+/* Returns true while a request is left to send; then it is at order_place. */
 static bool marking_find_next(struct marking_exec *k)
 {
-	for (; k->round < MARKING_COUNT_MAX; k->round++, k->place = 0)
-		for (; k->place < k->x->flow_count; k->place++) {
-			k->flow = marking_flow_at(k, k->place);
-			if (k->round < k->x->flow[k->flow].count &&
-			    k->x->flow[k->flow].bytes[0] <= k->x->device.self.mtu)
-				return true;
-		}
-	return false;
+	while (k->order_place == k->order_count && ++k->round < MARKING_COUNT_MAX)
+		marking_begin_round(k);
+	return k->order_place < k->order_count;
 }
 
 static void marking_send_request(struct marking_exec *k)
 {
-	int err = marking_post_send(k->x, k->flow, MARKING_REQUEST, k->round, 0);
+	unsigned int flow = k->order[k->order_place];
+	int err = marking_post_send(k->x, flow, MARKING_REQUEST, k->round, 0);
 
 	if (err == -EAGAIN)
 		return;
@@ -486,8 +485,8 @@ static void marking_send_request(struct marking_exec *k)
 		marking_fail(k, "sending", strerror(-err));
 		return;
 	}
-	k->r->flow[k->flow].sent++;
-	k->place++;
+	k->r->flow[flow].sent++;
+	k->order_place++;
 	if (k->sent - k->written_off == k->answered)
 		k->progress_ns = k->now_ns; /* starts the wait for a reply */
 	k->sent++;
@@ -535,6 +534,7 @@ int marking_run(struct marking *x, const atomic_int *stop, struct marking_result
 	if (!x->connected)
 		return err_set(e, -ENOTCONN, "%s: not connected", x->spec.ibdev);
 	marking_result_init(&k);
+	marking_begin_round(&k);
 	k.progress_ns = k.now_ns;
 	while (more && !k.failed && !*stop && k.now_ns < end_ns) {
 		int came = marking_poll_cq(&k);

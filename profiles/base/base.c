@@ -104,6 +104,25 @@ uint64_t fnv1a(uint64_t hash, const void *data, size_t size)
 	return hash;
 }
 
+static uint64_t base_random(uint64_t *state) /* splitmix64 */
+{
+	uint64_t x = *state += UINT64_C(0x9e3779b97f4a7c15);
+
+	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
+	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
+	return x ^ x >> 31;
+}
+
+void shuffle(unsigned int *list, unsigned int n, uint64_t seed)
+{
+	for (unsigned int i = n; i > 1; i--) {
+		unsigned int at = (unsigned int)(base_random(&seed) % i), kept = list[at];
+
+		list[at] = list[i - 1];
+		list[i - 1] = kept;
+	}
+}
+
 static int64_t base_clock_ns(clockid_t clock)
 {
 	struct timespec now;

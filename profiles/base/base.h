@@ -67,6 +67,9 @@ void err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 #define FNV1A_START UINT64_C(0xcbf29ce484222325)
 uint64_t fnv1a(uint64_t hash, const void *data, size_t size);
 
+/* Puts a list into a random order, the same one for the same seed. Not cryptographic. */
+void shuffle(unsigned int *list, unsigned int n, uint64_t seed);
+
 /* An unsigned integer of 1, 2, 4 or 8 bytes; uint_set() truncates a wider value. */
 uint64_t uint_get(const void *at, size_t size);
 void uint_set(void *at, size_t size, uint64_t value);

@@ -244,11 +244,13 @@ static void test_regular_loss(void **state)
 	spec.sweep = 64;
 	spec.count = 128;
 	spec.gap_us = 0;
+	spec.sizes = true;
+	spec.paths = MARKING_SIZE_PATHS;
 	way.lose_request = 40;
 	b = run_both(spec);
 	for (unsigned int i = 0; i < 64; i++)
 		hit += b->result[1].flow[i].here.arrived < 128;
-	assert_true(hit > 48);
+	assert_true(hit > 54); /* 61 on average */
 	free(b);
 }
 
@@ -279,31 +281,30 @@ static void test_sizes(void **state)
  * is nobody's. Neither counts as arrived. */
 static void test_spoilt(void **state)
 {
-	static const struct {
-		uint64_t at; /* on each path: requests of both classes, then of the sizes */
-		uint32_t wrong, foreign;
-	} cases[] = {{1, 0, 4}, {3, 4, 0}};
+	uint32_t all_wrong = 0;
 
 	(void)state;
-	for (size_t k = 0; k < ARRAY_SIZE(cases); k++) {
+	for (uint64_t at = 0; at < 12; at++) { /* on each path, the last without long ones */
 		uint32_t wrong = 0, sent = 0, came = 0;
 		struct marking_spec spec = base;
 		struct both *b;
 
 		reset();
-		spec.sizes = true;
-		fake.spoil_at = cases[k].at;
+		spec.sizes = at < 11;
+		fake.spoil_at = at;
 		b = run_both(spec);
 		for (unsigned int i = 0; i < b->result[0].flow_count; i++) {
 			wrong += b->result[1].flow[i].here.wrong;
 			sent += b->result[0].flow[i].sent;
 			came += b->result[1].flow[i].here.arrived;
 		}
-		assert_int_equal(wrong, cases[k].wrong);
-		assert_int_equal(b->result[1].foreign, cases[k].foreign);
+		assert_int_equal(wrong + b->result[1].foreign, 4);
 		assert_int_equal(sent - came, 4);
+		assert_true(spec.sizes || !wrong);
+		all_wrong += wrong;
 		free(b);
 	}
+	assert_in_range(all_wrong, 1, 43);
 }
 
 static void test_header(void **state)

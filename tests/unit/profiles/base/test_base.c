@@ -135,6 +135,29 @@ static void test_fnv1a(void **state)
 	assert_true(fnv1a(fnv1a(FNV1A_START, "foo", 3), "bar", 3) == UINT64_C(0x85944171f73967e8));
 }
 
+/* Who drops every 40th of 128 rounds of 64 takes some of each, as chance would. */
+static void test_shuffle(void **state)
+{
+	unsigned int hits[64] = {0}, sent = 0, hit = 0;
+
+	(void)state;
+	for (unsigned int round = 0; round < 128; round++) {
+		unsigned int list[64], seen[64] = {0};
+
+		for (unsigned int i = 0; i < 64; i++)
+			list[i] = i;
+		shuffle(list, 64, 5 + round);
+		for (unsigned int i = 0; i < 64; i++) {
+			assert_int_equal(seen[list[i]]++, 0);
+			hits[list[i]] += ++sent % 40 == 0;
+		}
+	}
+	for (unsigned int i = 0; i < 64; i++)
+		hit += hits[i] > 0;
+	assert_true(hit >= 55); /* 61 on average */
+	shuffle(hits, 0, 1);
+}
+
 static void test_utc_text(void **state)
 {
 	static const struct {
@@ -176,6 +199,7 @@ int main(void)
 		cmocka_unit_test(test_foreign_text_is_cleaned),
 		cmocka_unit_test(test_arithmetic),
 		cmocka_unit_test(test_fnv1a),
+		cmocka_unit_test(test_shuffle),
 		cmocka_unit_test(test_utc_text),
 		cmocka_unit_test(test_clocks),
 	};
