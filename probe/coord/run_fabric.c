@@ -212,7 +212,7 @@ const struct phase phases[STAGES] = {
 			 .before = READ_QUIET_BEFORE,
 			 .estimate = fabric_estimate_quiet,
 			 .run = fabric_run_quiet},
-	[STAGE_MARKING] = {.claim = "DSCP, ECN and MTU of each path",
+	[STAGE_MARKING] = {.claim = "DSCP of each class, ECN and MTU of each path",
 			   .before = READ_COUNT,
 			   .link_percent = 1,
 			   .estimate = phase_traffic_estimate,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One round of marking tests: each of two ports, both ways, with the class that an rdma_cm
- * application has on those hosts.
+ * application has on those hosts, and with the other classes of the profile. Of those only their
+ * DSCP is tested, and that they arrive at all: their priorities may lose packets.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -52,6 +53,34 @@ static uint16_t marking_gap_us(const struct coordinator *c, const struct run_mar
 	return (uint16_t)(gap > GAP_MAX_US ? GAP_MAX_US : larger(gap, least));
 }
 
+static void marking_add_class(struct traffic_spec spec[SIDES], unsigned int tos, unsigned int prio)
+{
+	for (unsigned int i = 0; i < SIDES; i++)
+		if (spec[i].class_count < TRAFFIC_CLASSES_MAX)
+			spec[i].class[spec[i].class_count++] =
+				(struct traffic_class){.tos = (uint8_t)tos, .sl = (uint8_t)prio};
+}
+
+/* Adds the classes of the profile; a marking that is there already is no other one. */
+static void marking_add_classes(const struct profile *p, struct traffic_spec spec[SIDES])
+{
+	int roce = profile_roce_tos(p);
+	unsigned int ecn = roce < 0 ? 0 : (unsigned int)roce & 3;
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
+		int tos = profile_prio_tos(p, prio);
+
+		if (tos >= 0)
+			marking_add_class(spec, (unsigned int)tos, prio);
+	}
+	if (qos_has(&p->qos, QOS_CNP_DSCP)) {
+		int prio = qos_dscp_to_prio(&p->qos, p->qos.cnp_dscp);
+
+		marking_add_class(spec, (unsigned int)p->qos.cnp_dscp << 2 | ecn,
+				  prio < 0 ? 0 : (unsigned int)prio);
+	}
+}
+
 static void marking_prepare(struct coordinator *c, struct marking_round *r,
 			    const struct marking_plan *plan, unsigned int i, struct run_marking *m)
 {
@@ -64,6 +93,7 @@ static void marking_prepare(struct coordinator *c, struct marking_round *r,
 	phase_prepare_specs(c, &ends, r->round.place[i], f, r->round.spec);
 	if (f->failed)
 		return;
+	marking_add_classes(&c->f->profile, r->round.spec);
 	marking_specs_make(r->round.spec, plan->sweep, r->spec[i]);
 	for (unsigned int k = 0; k < SIDES; k++) {
 		struct marking_spec *s = &r->spec[i][k];
@@ -82,6 +112,20 @@ static void marking_report(struct coordinator *c, const struct run_marking *m, c
 {
 	session_report(&c->s, "%s -> %s marking: %s", c->s.r->host[m->client_host].name,
 		       c->s.r->host[m->server_host].name, text);
+}
+
+/* Drops what is no fault of another class than the first. */
+static void marking_drop_others(struct run_marking *m)
+{
+	unsigned int kept = 0;
+
+	for (unsigned int i = 0; i < m->finding_count; i++) {
+		const struct marking_finding *f = &m->finding[i];
+
+		if (!f->class || f->kind == MARKING_DSCP || f->kind == MARKING_BLACKHOLE)
+			m->finding[kept++] = *f;
+	}
+	m->finding_count = kept;
 }
 
 /* Reads what both ends of a test found out, and reports it. */
@@ -108,6 +152,7 @@ static void marking_read(struct coordinator *c, struct marking_round *r, unsigne
 		marking_report(c, m, m->error);
 		return;
 	}
+	marking_drop_others(m);
 	for (unsigned int k = 0; k < m->finding_count; k++) {
 		marking_finding_text(&m->finding[k], text, sizeof(text));
 		marking_report(c, m, text);

@@ -40,7 +40,7 @@ struct marking_spec {
 	uint16_t gid_index;
 	uint64_t seed;
 	uint32_t duration_ms; /* time limit; the server ends earlier when stopped */
-	uint16_t count;	      /* datagrams per flow */
+	uint16_t count;	      /* datagrams per flow; of other classes than the first fewer */
 	uint16_t paths;	      /* UDP source ports per class */
 	uint16_t sweep;	      /* UDP source ports of class 0; at most `paths` = no sweep */
 	uint16_t gap_us;      /* between datagrams */

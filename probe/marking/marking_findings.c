@@ -189,7 +189,10 @@ static void findings_scan_class(struct marking_scan *s, enum marking_direction d
 		if (f.to != f.from)
 			findings_scan_lanes(s, f);
 	}
-	f = (struct marking_finding){.direction = direction, .class = class, .kind = MARKING_LOST};
+	f = (struct marking_finding){.direction = direction,
+				     .class = class,
+				     .kind = MARKING_LOST,
+				     .from = tos >> 2};
 	findings_scan_lanes(s, f);
 	f.kind = MARKING_WRONG;
 	findings_scan_lanes(s, f);

@@ -43,7 +43,7 @@ struct marking_finding {
 	enum marking_kind kind;
 	enum marking_direction direction;
 	unsigned int class;
-	uint8_t from, to;	      /* DSCP, or ECN bits */
+	uint8_t from, to;	      /* ECN bits, else DSCP as sent and as it arrived */
 	uint32_t count, of;	      /* affected datagrams, of those that arrived or were sent */
 	unsigned int ports, ports_of; /* affected source ports, of those in use */
 	unsigned int whole;	      /* of `ports`: those with all datagrams affected */

@@ -11,7 +11,7 @@
 #include "profiles/base/json.h"
 
 #define SIZE_COUNT  4u /* datagrams per size: one that arrives is enough */
-#define COUNT	    16
+#define COUNT	    16 /* also the most of other classes than the first */
 #define PATHS	    4
 #define GAP_US	    50
 #define DURATION_MS 30000
@@ -118,7 +118,7 @@ unsigned int marking_flows(const struct marking_spec *s,
 			flow[n++] = (struct marking_flow){
 				.class = (uint8_t)c,
 				.path = (uint16_t)p,
-				.count = s->count,
+				.count = c && s->count > COUNT ? COUNT : s->count,
 				.bytes = {MARKING_BYTES, MARKING_BYTES},
 			};
 	return n + marking_add_sizes(s, flow + n);

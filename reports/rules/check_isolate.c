@@ -402,6 +402,8 @@ static void isolate_write_what(FILE *out, const struct place *p)
 		fprintf(out, "DSCP %u arrives as %u", m->from, m->to);
 	else if (m->kind == MARKING_ECT_CLEARED || m->kind == MARKING_ECN)
 		fputs("ECN bits are changed", out);
+	else if (m->class)
+		fprintf(out, "all datagrams with DSCP %u are %s", m->from, done);
 	else if (one_in < 2)
 		fprintf(out, "%s datagrams are %s", p->count < p->of ? "most" : "all", done);
 	else

@@ -300,7 +300,10 @@ PORT_CHECK(check_net_lost)
 			error = m->error;
 	marking_read_tests(s, 1 << MARKING_LOST | 1 << MARKING_BLACKHOLE | 1 << MARKING_WRONG, &a,
 			   out);
-	if (a.changed) {
+	if (a.changed && a.changed->class) {
+		finding_set(out, VERDICT_FAIL, "no datagram with DSCP %u arrives from %s",
+			    a.changed->from, a.sender);
+	} else if (a.changed) {
 		finding_set(
 			out, VERDICT_FAIL,
 			"%u of %u datagrams from %s are lost or damaged on the path without load",

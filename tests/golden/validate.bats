@@ -135,7 +135,7 @@ scheduled()
 		rocecheck: connect
 		rocecheck: collect
 		rocecheck: phase quiet: about 1 s, no traffic (traffic of others while this run sends nothing)
-		rocecheck: phase marking: about 2 s, 0.3 MB, at most 1 % of a link (DSCP, ECN and MTU of each path)
+		rocecheck: phase marking: about 2 s, 0.3 MB, at most 1 % of a link (DSCP of each class, ECN and MTU of each path)
 		rocecheck: phase pairs: about 4 s, 12.5 MB, at most 5 % of a link (delivery between pairs of ports)
 		rocecheck: all phases: about 7 s, 12.8 MB
 		rocecheck: quiet (1 of 3): about 1 s left
