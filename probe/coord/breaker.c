@@ -68,7 +68,8 @@ static void breaker_ask(struct breaker *b)
 {
 	for (unsigned int i = 0; i < b->count; i++)
 		if (!i || b->port[i].host != b->port[i - 1].host)
-			session_ask_host_counters(b->s, b->port[i].host, false);
+			session_ask_host_counters(b->s, b->port[i].host,
+						  &b->s->conn[b->port[i].host].call);
 }
 
 static void breaker_on_timer(void *arg)

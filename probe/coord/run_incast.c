@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "probe/coord/breaker.h"
+#include "probe/coord/late.h"
 #include "probe/coord/phase_priv.h"
 #include "probe/coord/schedule.h"
 #include "probe/record/run_tcp.h"
@@ -156,11 +157,13 @@ static void incast_run_load(struct coordinator *c, struct phase_round *r)
 	struct load *l = &r->load;
 	const struct run_pair **ends = calloc(l->count + 1, sizeof(*ends));
 	struct breaker b = {.s = &c->s};
+	struct late late = {.s = &c->s};
 	struct err e;
 
 	for (unsigned int i = 0; ends && i < l->count; i++)
 		ends[i] = phase_round_pair(c, r, i);
-	if (ends && !breaker_start(&b, &c->s, ends, l->count)) {
+	if (ends && !breaker_start(&b, &c->s, ends, l->count) &&
+	    !late_start(&late, &c->s, ends, l->count, c->f->traffic_s * 1000)) {
 		load_run(l);
 	} else {
 		err_sys(&e, -ENOMEM, "incast");
@@ -168,6 +171,7 @@ static void incast_run_load(struct coordinator *c, struct phase_round *r)
 			load_fail(&l->flow[i], SIDE_CLIENT, &e);
 	}
 	breaker_stop(&b);
+	late_stop(&late);
 	free(ends);
 }
 

@@ -194,16 +194,17 @@ static void session_store_counters(struct run_port *p, const json_t *json, enum 
 		run_port_set_reading(p, reading, &read);
 }
 
-void session_ask_host_counters(struct session *s, unsigned int host, bool users)
+void session_ask_host_counters(struct session *s, unsigned int host, struct agent_call *call)
 {
-	agent_conn_ask(&s->conn[host], "counters",
-		       session_counters_request(&s->r->host[host], users), SESSION_ANSWER_MS);
+	agent_call(&s->conn[host], call, "counters",
+		   session_counters_request(&s->r->host[host], false), SESSION_ANSWER_MS);
 }
 
 void session_ask_counters(struct session *s, bool users)
 {
 	for (unsigned int i = 0; i < s->r->host_count; i++)
-		session_ask_host_counters(s, i, users);
+		agent_conn_ask(&s->conn[i], "counters",
+			       session_counters_request(&s->r->host[i], users), SESSION_ANSWER_MS);
 }
 
 void session_read_counters(struct session *s, enum run_reading reading)

@@ -82,8 +82,8 @@ int session_check_build(struct session *s, unsigned int host, struct err *e);
 void session_ask_counters(struct session *s, bool users);
 void session_read_counters(struct session *s, enum run_reading reading);
 
-/* Asks one host for the counters of its ports; the reply comes in its conn[].call. */
-void session_ask_host_counters(struct session *s, unsigned int host, bool users);
+/* Asks one host for the counters of its ports, with this call. */
+void session_ask_host_counters(struct session *s, unsigned int host, struct agent_call *call);
 
 /* Time after the last packet until all counters include it: what the sources that answered before
  * the load say, and for hardware at least as long as the slowest driver known. */

@@ -73,6 +73,13 @@ extern const struct qos_word run_phase_words[];
 
 #define RUN_USERS_MAX 8
 
+/* What a sender of incasts counted in the second half of each load. */
+struct run_late {
+	bool known;	 /* it counts both */
+	uint64_t pauses; /* received on the priority of the incast */
+	uint64_t cnps;	 /* received */
+};
+
 struct run_port {
 	char netdev[16];
 	char ibdev[64]; /* once the host was collected; not stored, as the next three */
@@ -87,6 +94,7 @@ struct run_port {
 	char capture_file[128];		/* relative to the run folder, empty = none */
 	char capture_error[160];	/* why capture or recording is missing */
 	char breaker[120]; /* harm at this port, which took no part: it ended an incast */
+	struct run_late late;
 	/* Processes and kernel modules with queue pairs, for people: those of others before the
 	 * traffic of a probe (not stored), or all that were seen while a job ran. */
 	unsigned int user_count, users_left; /* left: those without room in the list */

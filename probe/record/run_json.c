@@ -116,6 +116,11 @@ JSON_FUNCTIONS(run_readings)
 JSON_FUNCTIONS(capture_summary)
 JSON_FUNCTIONS(snapshot)
 
+static const struct json_row late_rows[] = {
+	NUMBER(struct run_late, pauses, 0, JSON_UINT_MAX),
+	NUMBER(struct run_late, cnps, 0, JSON_UINT_MAX),
+};
+
 static const struct json_row port_rows[] = {
 	TEXT(struct run_port, netdev),
 	NUMBER(struct run_port, rail, 0, UINT32_MAX),
@@ -126,6 +131,8 @@ static const struct json_row port_rows[] = {
 	JSON_LIST_USED("users", struct run_port, user, user_count, .need = JSON_SPARSE,
 		       .write = run_user_write, .read = run_user_read),
 	SPARSE(struct run_port, users_left, UINT16_MAX),
+	JSON_ROW(struct run_port, late, .kind = JSON_STRUCT, .need = JSON_SPARSE,
+		 JSON_ITEM(late_rows), JSON_USED(struct run_port, late.known)),
 	JSON_ROW(struct run_port, capture, .kind = JSON_STRUCT, .need = JSON_SPARSE,
 		 JSON_BY(capture_summary), JSON_USED(struct run_port, has_capture)),
 };

@@ -111,6 +111,35 @@ static bool ecn_count_marks(const struct port_ctx *s, struct findings *out, uint
 	return true;
 }
 
+/* Marking tests are sent without other load of rocecheck. */
+PORT_CHECK(check_ecn_idle)
+{
+	const struct marking_finding *f;
+	const struct run_marking *m;
+	const char *sender;
+	enum run_side side;
+	unsigned int i = 0;
+	uint64_t arrived = 0;
+
+	while ((m = port_ctx_marking(s, &i, &side)))
+		arrived += m->arrived[side];
+	if (!arrived) {
+		finding_set(out, VERDICT_SKIP, "no marking test in this run");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_TRAFFIC, "%llu datagrams of marking tests arrived",
+			 (count_t)arrived);
+	f = port_ctx_marking_finding(s, 1 << MARKING_CE, true, &sender);
+	if (f) {
+		evidence_marking(out, f, sender);
+		finding_set(out, VERDICT_FAIL,
+			    "%u of %u datagrams from %s arrive with CE, without load on the path",
+			    f->count, f->of, sender);
+	} else {
+		finding_set(out, VERDICT_PASS, "no packet is marked CE while the path has no load");
+	}
+}
+
 PORT_CHECK(check_ecn_cnp)
 {
 	uint64_t ce = 0, cnp = 0;

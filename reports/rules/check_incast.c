@@ -14,6 +14,8 @@
 /* A canary that waits so much longer beside the incast was held up, not queued. */
 #define CANARY_TIMES  20u
 #define CANARY_MIN_NS UINT64_C(20000000)
+/* One pause of so many may come in the second half of a load. */
+#define LATE_PART 8u
 /* Headers, ACKs and start differ between RDMA and TCP. */
 #define SHARE_POINTS 15
 
@@ -246,6 +248,94 @@ PORT_CHECK(check_incast_marks)
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the incast neither paused senders nor marked packets");
+}
+
+static bool incast_count_cnps(const struct port_ctx *s, enum metric m, uint64_t *count)
+{
+	struct counters delta;
+	bool known = port_ctx_delta(s, READ_INCAST_BEFORE, &delta, NULL) &&
+		     counters_has(&delta, m, 0);
+
+	*count = known ? delta.value[m][0] : 0;
+	return known;
+}
+
+/* With DCQCN at work, pauses are those of the start of each load. */
+PORT_CHECK(check_incast_rate_cut)
+{
+	const struct run_late *late = s->run_port ? &s->run_port->late : NULL;
+	struct incast in;
+	uint64_t paused, cnps;
+
+	incast_gather(s, PHASE_INCAST, &in);
+	finding_prios(out, in.prios);
+	if (!in.sent) {
+		finding_set(out, VERDICT_SKIP, "this port sent nothing in an incast");
+		return;
+	}
+	if (!incast_count_cnps(s, METRIC_CNP_RX, &cnps) ||
+	    !incast_pauses(s, PHASE_INCAST, in.prios, &paused)) {
+		finding_set(out, VERDICT_SKIP, "this port counts no CNPs, or no pauses");
+		return;
+	}
+	if (!cnps) {
+		finding_set(out, VERDICT_SKIP, "this port received no CNP in an incast");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_COUNTER, "%llu CNPs and %llu pauses received in the phase",
+			 (count_t)cnps, (count_t)paused);
+	if (!late->known) {
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "the loads were too short for this port's counters: set a longer "
+			    "traffic");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_COUNTER,
+			 "of them %llu CNPs and %llu pauses in the second half of each load",
+			 (count_t)late->cnps, (count_t)late->pauses);
+	if (late->pauses * LATE_PART > paused)
+		finding_set(out, VERDICT_FAIL,
+			    "this port received %llu CNPs in incasts, but %llu of its %llu pauses "
+			    "came in the second half of each load",
+			    (count_t)cnps, (count_t)late->pauses, (count_t)paused);
+	else
+		finding_set(out, VERDICT_PASS,
+			    "CNPs slowed this port: %llu of its %llu pauses came in the second "
+			    "half of each load",
+			    (count_t)late->pauses, (count_t)paused);
+}
+
+/* All senders of the port lost what it sent: one that counts a CNP clears the path. */
+PORT_CHECK(check_incast_cnps)
+{
+	uint64_t sent, came = 0, one;
+	const struct run_pair *pair;
+	unsigned int i = 0, senders = 0;
+
+	if (!incast_count_cnps(s, METRIC_CNP_TX, &sent) || !sent) {
+		finding_set(out, VERDICT_SKIP, "this port sent no CNP in an incast");
+		return;
+	}
+	while ((pair = port_ctx_phase_pair(s, PHASE_INCAST, &i))) {
+		struct port_ctx other;
+
+		if (!port_ctx_is_server(s, pair) || !port_ctx_partner(s, pair, &other) ||
+		    !incast_count_cnps(&other, METRIC_CNP_RX, &one))
+			continue;
+		senders++;
+		came += one;
+	}
+	finding_evidence(out, EVIDENCE_COUNTER, "%llu CNPs sent, %llu received by %u sender%s",
+			 (count_t)sent, (count_t)came, senders, plural(senders));
+	if (!senders)
+		finding_set(out, VERDICT_INCONCLUSIVE, "no sender to this port counts CNPs");
+	else if (!came)
+		finding_set(out, VERDICT_FAIL,
+			    "this port sent %llu CNPs in an incast, and none of its %u senders "
+			    "received one",
+			    (count_t)sent, senders);
+	else
+		finding_set(out, VERDICT_PASS, "CNPs of this port reach its senders");
 }
 
 PORT_CHECK(check_incast_control)

@@ -48,6 +48,8 @@ PORT_CHECK(check_pfc_storm);
 bool incast_check_loss(const struct port_ctx *s, struct findings *out);
 PORT_CHECK(check_incast_paused);
 PORT_CHECK(check_incast_marks);
+PORT_CHECK(check_incast_rate_cut);
+PORT_CHECK(check_incast_cnps);
 PORT_CHECK(check_incast_control);
 PORT_CHECK(check_incast_canary);
 PORT_CHECK(check_incast_breaker);
@@ -93,6 +95,7 @@ PORT_CHECK(check_ets_starve);
 
 /* check_ecn.c */
 PORT_CHECK(check_ecn_ect);
+PORT_CHECK(check_ecn_idle);
 PORT_CHECK(check_ecn_cnp);
 PORT_CHECK(check_ecn_driver);
 PORT_CHECK(check_ecn_np);

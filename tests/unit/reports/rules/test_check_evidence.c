@@ -329,8 +329,8 @@ static void test_good_run(void **state)
 {
 	static const char *const allow[] = {"RC-PFC-004", "RC-PFC-010"};
 	static const char *const not_passing[] = {
-		"RC-ECN-005", "RC-ECN-006", "RC-ETS-007", "RC-PFC-004", "RC-PFC-010",
-		"RC-PFC-011", "RC-PFC-015", "RC-PFC-016", "RC-PFC-018", NULL};
+		"RC-ECN-005", "RC-ECN-006", "RC-ECN-011", "RC-ECN-012", "RC-ETS-007", "RC-PFC-004",
+		"RC-PFC-010", "RC-PFC-011", "RC-PFC-015", "RC-PFC-016", "RC-PFC-018", NULL};
 	static struct fabric_run f;
 	struct findings all;
 

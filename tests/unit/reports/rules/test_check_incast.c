@@ -158,6 +158,32 @@ static void unanswered(struct fabric_run *f)
 	after_load(f, 1, READ_INCAST_AFTER, METRIC_ECN_MARKED_RX, 0, 70);
 }
 
+/* h1 sends to h2, whose CNPs reach it. */
+static void cut(struct fabric_run *f)
+{
+	marked(f);
+	after_load(f, 0, READ_INCAST_AFTER, METRIC_CNP_RX, 0, 5);
+	f->port[0].late = (struct run_late){true, 20, 4};
+}
+
+static void not_cut(struct fabric_run *f)
+{
+	cut(f);
+	f->port[0].late.pauses = 240;
+}
+
+static void late_unknown(struct fabric_run *f)
+{
+	cut(f);
+	f->port[0].late.known = false;
+}
+
+static void cnps_uncounted(struct fabric_run *f)
+{
+	cut(f);
+	lose_metric(f, METRIC_CNP_RX);
+}
+
 static void marks_uncounted(struct fabric_run *f)
 {
 	incast(f);
@@ -244,6 +270,16 @@ static const struct rule_case cases[] = {
 	{ "RC-ECN-005", marks_uncounted, "h2", VERDICT_INCONCLUSIVE, "does not count CE" },
 	{ "RC-ECN-006", marked, "h2", VERDICT_PASS, "70 CE packets were answered with 5 CNPs" },
 	{ "RC-ECN-006", unanswered, "h2", VERDICT_FAIL, "no CNP was sent" },
+	{ "RC-ECN-011", NULL, "h1", VERDICT_SKIP, "sent nothing in an incast" },
+	{ "RC-ECN-011", cut, "h1", VERDICT_PASS, "20 of its 500 pauses came in the second half" },
+	{ "RC-ECN-011", not_cut, "h1", VERDICT_WARN, "5 CNPs in incasts, but 240 of its 500 pauses" },
+	{ "RC-ECN-011", late_unknown, "h1", VERDICT_INCONCLUSIVE, "too short" },
+	{ "RC-ECN-011", cnps_uncounted, "h1", VERDICT_SKIP, "counts no CNPs" },
+	{ "RC-ECN-011", marked, "h1", VERDICT_SKIP, "received no CNP" },
+	{ "RC-ECN-012", incast, "h2", VERDICT_SKIP, "sent no CNP" },
+	{ "RC-ECN-012", cut, "h2", VERDICT_PASS, "reach its senders" },
+	{ "RC-ECN-012", marked, "h2", VERDICT_FAIL, "sent 5 CNPs in an incast, and none of its 1" },
+	{ "RC-ECN-012", cnps_uncounted, "h2", VERDICT_INCONCLUSIVE, "no sender to this port counts" },
 	{ "RC-PFC-012", control_paused, "h1", VERDICT_FAIL, "priority 0, which is lossy" },
 	{ "RC-ETS-007", incast, "h2", VERDICT_SKIP, "no incast with TCP" },
 	{ "RC-ETS-007", shares_strict, "h2", VERDICT_SKIP, "no ETS shares" },
@@ -312,7 +348,8 @@ static void test_load_alone(void **state)
 
 static void test_coverage(void **state)
 {
-	static const char *const groups[] = {"RC-ECN-005", "RC-ETS-007", "RC-PFC-010", "RC-PFC-011",
+	static const char *const groups[] = {"RC-ECN-005", "RC-ECN-011", "RC-ECN-012",
+					     "RC-ETS-007", "RC-PFC-010", "RC-PFC-011",
 					     "RC-PFC-015", "RC-PFC-016", NULL};
 
 	(void)state;

@@ -85,6 +85,19 @@ static void marking_mtu(struct fabric_run *f)
 	add_marking(f, MARKING_MTU);
 }
 
+static void marking_ce(struct fabric_run *f)
+{
+	add_marking(f, MARKING_CE);
+}
+
+/* Of another class than RoCE's, whose DSCP the finding has. */
+static void marking_blocked(struct fabric_run *f)
+{
+	add_marking(f, MARKING_BLACKHOLE);
+	f->run.marking[0].finding[0].class = 2;
+	f->run.marking[0].finding[0].from = 48;
+}
+
 static void marking_lost(struct fabric_run *f)
 {
 	add_marking(f, MARKING_LOST);
@@ -479,6 +492,9 @@ static const struct rule_case cases[] = {
 	{ "RC-QOS-011", delivers_nothing, "h2", VERDICT_INCONCLUSIVE, "nothing was delivered" },
 	{ "RC-QOS-011", no_counters, "h2", VERDICT_INCONCLUSIVE, "does not count" },
 	{ "RC-QOS-011", no_readings, "h2", VERDICT_INCONCLUSIVE, "were not read" },
+	{ "RC-ECN-010", NULL, "h1", VERDICT_SKIP, "no marking test" },
+	{ "RC-ECN-010", marking_only, "h1", VERDICT_PASS, "no packet is marked CE" },
+	{ "RC-ECN-010", marking_ce, "h1", VERDICT_WARN, "from h2 arrive with CE" },
 	{ "RC-ECN-004", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-ECN-004", cnps, "h2", VERDICT_PASS, NULL },
 	{ "RC-ECN-004", sent_not_ect, "h2", VERDICT_FAIL, "sent Not-ECT" },
@@ -555,6 +571,7 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-013", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-NET-009", marking_only, "h1", VERDICT_PASS, NULL },
 	{ "RC-NET-009", marking_lost, "h1", VERDICT_FAIL, "64 of 64 datagrams from h2" },
+	{ "RC-NET-009", marking_blocked, "h1", VERDICT_FAIL, "no datagram with DSCP 48 arrives" },
 	{ "RC-NET-009", marking_lost, "h2", VERDICT_PASS, NULL },
 	{ "RC-NET-009", marking_failed, "h1", VERDICT_SKIP, "did not run" },
 	{ "RC-NET-009", marking_partly, "h1", VERDICT_INCONCLUSIVE, "did not run" },
