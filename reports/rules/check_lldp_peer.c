@@ -53,6 +53,25 @@ PORT_CHECK(check_lldp_peer_dialect)
 			    dialect);
 }
 
+/* lldpad keeps one neighbour alone, so it takes a capture. */
+PORT_CHECK(check_lldp_peer_alone)
+{
+	const struct lldp_peer *p = s->run_port ? &s->run_port->capture.lldp_peer : NULL;
+
+	if (!p || !s->run_port->has_capture || !p->seen) {
+		finding_set(out, VERDICT_SKIP, "no LLDP was captured at this port");
+		return;
+	}
+	finding_evidence(out, EVIDENCE_CAPTURE, "%u LLDP neighbour%s, the first is %s",
+			 p->neighbours, plural(p->neighbours),
+			 p->system[0] ? p->system : p->chassis);
+	if (p->neighbours > 1)
+		finding_set(out, VERDICT_FAIL, "%u LLDP neighbours are on this link",
+			    p->neighbours);
+	else
+		finding_set(out, VERDICT_PASS, "one LLDP neighbour is on this link");
+}
+
 static const enum qos_field_id ets_fields[] = {QOS_PRIO_TC, QOS_TC_TSA, QOS_TC_TX_BW};
 
 PORT_CHECK(check_lldp_peer_ets)

@@ -140,11 +140,16 @@ typedef void compare_flow(const struct flow *tx, const struct flow *rx, struct t
 static void marking_compare_dscp(const struct flow *tx, const struct flow *rx, struct transit *t)
 {
 	unsigned int sent = index_of_largest(tx->dscp, QOS_DSCPS, QOS_DSCPS);
+	uint64_t cnp = rx->cnp; /* a NIC sends them behind the sender's capture */
 
 	for (unsigned int dscp = 0; dscp < QOS_DSCPS; dscp++) {
-		if (!rx->dscp[dscp] || tx->dscp[dscp])
+		uint64_t n = tx->dscp[dscp] ? 0 : rx->dscp[dscp];
+		uint64_t cut = n < cnp ? n : cnp;
+
+		cnp -= cut;
+		if (n == cut)
 			continue;
-		t->changed += rx->dscp[dscp];
+		t->changed += n - cut;
 		t->sent = sent;
 		t->got = dscp;
 	}

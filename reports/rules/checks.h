@@ -160,6 +160,7 @@ PORT_CHECK(check_net_forwarding);
 /* check_lldp_peer.c: LLDP of the link partner */
 PORT_CHECK(check_lldp_peer_pfc);
 PORT_CHECK(check_lldp_peer_dialect);
+PORT_CHECK(check_lldp_peer_alone);
 PORT_CHECK(check_lldp_peer_ets);
 PORT_CHECK(check_lldp_peer_app);
 

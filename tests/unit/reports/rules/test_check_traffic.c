@@ -190,6 +190,31 @@ static void cnps(struct fabric_run *f)
 	}
 }
 
+/* The NIC of h2 sent them behind its capture. */
+static void cnps_of_nic(struct fabric_run *f)
+{
+	f->flow[0][1].cnp = 50;
+	f->flow[0][1].dscp[48] = 50;
+}
+
+static void cnps_and_rewritten(struct fabric_run *f)
+{
+	cnps_of_nic(f);
+	f->flow[0][1].dscp[8] = 100;
+}
+
+static void one_neighbour(struct fabric_run *f)
+{
+	f->port[0].capture.lldp_peer =
+		(struct lldp_peer){.seen = true, .neighbours = 1, .system = "leaf1"};
+}
+
+static void two_neighbours(struct fabric_run *f)
+{
+	one_neighbour(f);
+	f->port[0].capture.lldp_peer.neighbours = 2;
+}
+
 static void gsi(struct fabric_run *f)
 {
 	f->flow[1][1].dest_qpn = f->flow[0][1].dest_qpn = 1;
@@ -462,6 +487,8 @@ static const struct rule_case cases[] = {
 	{ "RC-QOS-006", not_run, "h2", VERDICT_INCONCLUSIVE, "no route to host" },
 	{ "RC-QOS-006", no_traffic, "h2", VERDICT_SKIP, "no traffic" },
 	{ "RC-QOS-007", NULL, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-007", cnps_of_nic, "h1", VERDICT_PASS, NULL },
+	{ "RC-QOS-007", cnps_and_rewritten, "h1", VERDICT_FAIL, "arrives as" },
 	{ "RC-QOS-007", rewritten, "h1", VERDICT_FAIL, "DSCP 26 from h2 arrives as 8" },
 	{ "RC-QOS-007", one_end_captured, "h1", VERDICT_INCONCLUSIVE, "both ends" },
 	{ "RC-QOS-007", other_qp, "h1", VERDICT_INCONCLUSIVE, "both ends" },
@@ -569,6 +596,9 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-013", congested, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-013", idle_pause, "h2", VERDICT_WARN, "priority 3" },
 	{ "RC-PFC-013", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TOP-001", NULL, "h1", VERDICT_SKIP, "no LLDP was captured" },
+	{ "RC-TOP-001", one_neighbour, "h1", VERDICT_PASS, "one LLDP neighbour" },
+	{ "RC-TOP-001", two_neighbours, "h1", VERDICT_WARN, "2 LLDP neighbours" },
 	{ "RC-NET-009", marking_only, "h1", VERDICT_PASS, NULL },
 	{ "RC-NET-009", marking_lost, "h1", VERDICT_FAIL, "64 of 64 datagrams from h2" },
 	{ "RC-NET-009", marking_blocked, "h1", VERDICT_FAIL, "no datagram with DSCP 48 arrives" },
