@@ -274,17 +274,21 @@ static json_t *load_run_request(const struct load *l, const struct load_end *end
 	return fields;
 }
 
-void load_run(struct load *l)
+void load_run(struct load *l, unsigned int wave)
 {
 	unsigned int wait_ms = l->one_start ? START_MS : 0;
+	struct err stopped;
 
+	err_set(&stopped, -EINTR, "stopped");
 	l->start_ns = l->one_start ? monotonic_ns() + START_MS * UINT64_C(1000000) : 0;
 	for (unsigned int k = 0; k < SIDES; k++) {
 		for (unsigned int i = 0; i < l->count; i++) {
 			struct load_flow *f = &l->flow[i];
 			struct load_end *end = &f->end[order[k]];
 
-			if (!f->failed)
+			if (f->wave == wave && session_stopped(end->s))
+				load_fail(f, order[k], &stopped);
+			else if (f->wave == wave && !f->failed)
 				load_ask(end, "traffic_run", load_run_request(l, end),
 					 f->duration_ms + MARGIN_MS + wait_ms);
 		}

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A load: flows of traffic (or of the marking test) between two agents each, which are opened,
- * connected, run and closed together. In each step servers are asked before clients: their receives
- * are posted before anything is sent. A flow that fails takes no part in later steps.
+ * connected and closed together, and run in waves, one after the other. In each step servers are
+ * asked before clients: their receives are posted before anything is sent. A flow that fails takes
+ * no part in later steps.
  */
 #ifndef PROBE_LOAD_H
 #define PROBE_LOAD_H
@@ -28,6 +29,7 @@ struct load_end {
 
 struct load_flow {
 	struct load_end end[SIDES];
+	unsigned int wave;    /* in which it runs */
 	uint32_t duration_ms; /* of its run */
 	bool until_client;    /* the server is told to stop when the client is done */
 	bool failed;	      /* in any step */
@@ -53,9 +55,9 @@ void load_connect(struct load *l);
 /* Compares the clocks of all ends with ours, for one_start. */
 void load_compare_clocks(struct load *l);
 
-/* Runs all flows until each is over. A flow of which one end is lost is told to stop, and all are
- * when a session is stopped; they have 5 s for their results. */
-void load_run(struct load *l);
+/* Runs all flows of a wave until each is over. A flow of which one end is lost is told to stop, and
+ * all are when a session is stopped; they have 5 s for their results. After a stop no wave runs. */
+void load_run(struct load *l, unsigned int wave);
 
 /* Closes what is open, also of failed flows, and frees what the load owns. Queue pairs live until
  * then: what is still repeated is counted before. Returns without an end that hangs for 5 s. */

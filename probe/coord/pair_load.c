@@ -141,7 +141,7 @@ static void pairs_run_traffic(struct pairs *x, struct load *l)
 		x->flow[i].duration_ms = ms ? ms : TRAFFIC_DURATION_MAX_MS;
 	}
 	l->progress_ms = PROGRESS_MS;
-	load_run(l);
+	load_run(l, 0);
 	for (unsigned int i = 0; i < x->count; i++) {
 		struct pair_start *start = &x->one[i].t->start;
 

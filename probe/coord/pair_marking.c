@@ -109,7 +109,7 @@ void pairs_marking(struct pairs *x)
 	}
 	load_open(&l, "echo_open");
 	load_connect(&l);
-	load_run(&l);
+	load_run(&l, 0);
 	for (unsigned int i = 0; i < x->count; i++)
 		if (x->one[i].t->echo && !x->one[i].t->echo->why[0])
 			marking_read_results(x->one[i].t->echo, &x->flow[i]);

@@ -141,7 +141,7 @@ void phase_prepare_specs(struct coordinator *c, const struct run_pair *p,
 			 struct destinations place[SIDES], struct load_flow *f,
 			 struct traffic_spec spec[SIDES]);
 
-/* One round: pairs that run at once. */
+/* One round: pairs whose queue pairs are prepared together, and which run wave by wave. */
 struct phase_round {
 	struct load load;
 	struct destinations (*place)[SIDES]; /* owned; of each flow, as the next */
@@ -153,7 +153,7 @@ struct phase_round {
 struct phase_load {
 	/* Changes the specs of phase_prepare_specs(). */
 	void (*adjust)(struct coordinator *c, struct run_pair *p, struct traffic_spec spec[SIDES]);
-	void (*run)(struct coordinator *c, struct phase_round *r);
+	void (*run)(struct coordinator *c, struct phase_round *r, unsigned int wave);
 	/* Reads more of a client's result; may fail the flow. NULL = no more. */
 	void (*read)(struct run_pair *p, struct load_flow *f, const json_t *result);
 	void (*report)(struct coordinator *c, const struct run_pair *p);
@@ -163,10 +163,11 @@ struct phase_load {
 int phase_round_open(struct coordinator *c, unsigned int most, struct phase_round *r);
 void phase_round_free(struct phase_round *r);
 
-/* Appends a pair to the run and to the round: *p between the ports of a pair of the schedule.
- * -ENOMEM. */
-int phase_round_add(struct coordinator *c, struct phase_round *r, const struct phase_ports *ports,
-		    const struct schedule_pair *at, const struct run_pair *p);
+/* Appends a pair to the run and to a wave of the round, the last one or a later one: *p between the
+ * ports of a pair of the schedule. -ENOMEM. */
+int phase_round_add(struct coordinator *c, struct phase_round *r, unsigned int wave,
+		    const struct phase_ports *ports, const struct schedule_pair *at,
+		    const struct run_pair *p);
 
 /* The pair of a flow, until the next is added. */
 struct run_pair *phase_round_pair(const struct coordinator *c, const struct phase_round *r,

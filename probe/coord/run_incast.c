@@ -152,19 +152,21 @@ static void incast_report_pair(struct coordinator *c, const struct run_pair *p)
 }
 
 /* Runs the load beside the breaker; without memory for a breaker, not at all. */
-static void incast_run_load(struct coordinator *c, struct phase_round *r)
+static void incast_run_load(struct coordinator *c, struct phase_round *r, unsigned int wave)
 {
 	struct load *l = &r->load;
 	const struct run_pair **ends = calloc(l->count + 1, sizeof(*ends));
 	struct breaker b = {.s = &c->s};
 	struct late late = {.s = &c->s};
+	unsigned int count = 0;
 	struct err e;
 
 	for (unsigned int i = 0; ends && i < l->count; i++)
-		ends[i] = phase_round_pair(c, r, i);
-	if (ends && !breaker_start(&b, &c->s, ends, l->count) &&
-	    !late_start(&late, &c->s, ends, l->count, c->f->traffic_s * 1000)) {
-		load_run(l);
+		if (l->flow[i].wave == wave)
+			ends[count++] = phase_round_pair(c, r, i);
+	if (ends && !breaker_start(&b, &c->s, ends, count) &&
+	    !late_start(&late, &c->s, ends, count, c->f->traffic_s * 1000)) {
+		load_run(l, wave);
 	} else {
 		err_sys(&e, -ENOMEM, "incast");
 		for (unsigned int i = 0; i < l->count; i++)
@@ -180,15 +182,17 @@ static const struct phase_load incast_load = {.adjust = incast_adjust,
 					      .read = incast_read_class,
 					      .report = incast_report_pair};
 
+/* Canaries that run alone are the first wave. */
 static void incast_add_flow(struct coordinator *c, struct phase_round *r,
 			    const struct phase_ports *ports, const struct schedule_pair *at,
 			    enum run_phase phase, uint8_t prio)
 {
+	unsigned int wave = phase == PHASE_CANARY ? 0 : 1;
 	bool canary = phase == PHASE_CANARY || phase == PHASE_CANARY_BESIDE;
 	const struct run_pair p = {
 		.verb = canary ? TRAFFIC_SEND : TRAFFIC_WRITE, .phase = phase, .prio = prio};
 
-	if (phase_round_add(c, r, ports, at, &p))
+	if (phase_round_add(c, r, wave, ports, at, &p))
 		session_report(&c->s, "out of memory: a pair is left out");
 }
 
@@ -219,12 +223,8 @@ static void incast_run_rounds(struct coordinator *c, struct phase_round *r,
 			      enum run_phase phase, unsigned int prio, int canary)
 {
 	while (!session_stopped(&c->s) && schedule_next(s)) {
-		if (phase == PHASE_INCAST && canary >= 0) {
+		if (phase == PHASE_INCAST)
 			incast_add_canaries(c, r, ports, s, PHASE_CANARY, canary);
-			phase_round_run(c, r, &incast_load);
-			if (session_stopped(&c->s))
-				break;
-		}
 		for (unsigned int i = 0; i < s->pair_count; i++)
 			incast_add_flow(c, r, ports, &s->pair[i], phase, (uint8_t)prio);
 		if (phase == PHASE_INCAST)
@@ -261,7 +261,8 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 	int err = incast_open_schedule(c, number, &ports, &s, e);
 
 	if (!err)
-		err = phase_round_open(c, 2 * ports.count, &r); /* a flow and a canary of each */
+		err = phase_round_open(c, 3 * ports.count,
+				       &r); /* a flow and two canaries of each */
 	for (unsigned int prio = 0; !err && prio < QOS_PRIOS && !session_stopped(&c->s); prio++) {
 		if (!(prios & 1u << prio))
 			continue;

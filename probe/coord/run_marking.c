@@ -186,7 +186,7 @@ int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
 	}
 	load_open(l, "echo_open");
 	load_connect(l);
-	load_run(l);
+	load_run(l, 0);
 	for (unsigned int i = 0; i < count; i++)
 		marking_read(c, r, i, &m[i]);
 	load_close(l);

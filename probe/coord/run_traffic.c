@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The pairs of a fabric run: for each rail a schedule, for each round all its pairs at once, WRITE
- * then SEND. Each end gets the traffic class an rdma_cm application would get on that host, so that
- * a host that marks wrongly is seen marking wrongly.
+ * The pairs of a fabric run: for each rail a schedule, for each round all its pairs at once, by
+ * each verb in turn. Each end gets the traffic class an rdma_cm application would get on that host,
+ * so that a host that marks wrongly is seen marking wrongly.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +19,9 @@
 #include "probe/record/run_tcp.h"
 #include "probe/traffic/rate_series.h"
 #include "profiles/base/json.h"
+
+/* Of each pair, one after the other. */
+static const enum traffic_verb traffic_verbs[] = {TRAFFIC_WRITE, TRAFFIC_SEND, TRAFFIC_READ};
 
 #define MARKING_ROUND_S	   2.0
 #define MARKING_PAIR_BYTES 300000 /* of a pair, both directions */
@@ -62,9 +65,10 @@ static int traffic_prepare_end(struct coordinator *c, const struct run_pair *pai
 	if (!gid)
 		return err_set(e, -ENOENT, "%s: no RoCE v2 GID%s%s", netdev, *address ? " of " : "",
 			       address);
-	/* Two verbs share the time of a pair. */
+	/* The verbs share the time of a pair. */
 	traffic_spec_simple(spec, pair->verb == TRAFFIC_WRITE ? TRAFFIC_WRITE_IMM : pair->verb,
-			    c->f->message_bytes, c->f->traffic_s * 500);
+			    c->f->message_bytes,
+			    c->f->traffic_s * 1000 / (unsigned int)ARRAY_SIZE(traffic_verbs));
 	memcpy(spec->ibdev, p->ibdev, sizeof(spec->ibdev));
 	spec->role = side == SIDE_CLIENT ? TRAFFIC_CLIENT : TRAFFIC_SERVER;
 	spec->ib_port = p->ib_port;
@@ -112,8 +116,9 @@ void phase_round_free(struct phase_round *r)
 	free(r->pair);
 }
 
-int phase_round_add(struct coordinator *c, struct phase_round *r, const struct phase_ports *ports,
-		    const struct schedule_pair *at, const struct run_pair *p)
+int phase_round_add(struct coordinator *c, struct phase_round *r, unsigned int wave,
+		    const struct phase_ports *ports, const struct schedule_pair *at,
+		    const struct run_pair *p)
 {
 	struct run *run = c->s.r;
 	struct run_pair *list = reallocarray(run->pair, run->pair_count + 1, sizeof(*list));
@@ -127,6 +132,7 @@ int phase_round_add(struct coordinator *c, struct phase_round *r, const struct p
 	list->client_port = ports->port[at->client];
 	list->server_host = ports->list[at->server].host;
 	list->server_port = ports->port[at->server];
+	r->load.flow[r->load.count] = (struct load_flow){.wave = wave};
 	r->pair[r->load.count++] = run->pair_count++;
 	return 0;
 }
@@ -180,12 +186,14 @@ void phase_round_run(struct coordinator *c, struct phase_round *r, const struct 
 {
 	struct load *l = &r->load;
 
-	memset(l->flow, 0, l->count * sizeof(*l->flow));
+	if (!l->count)
+		return;
 	for (unsigned int i = 0; i < l->count; i++)
 		traffic_prepare_flow(c, r, i, kind);
 	load_open(l, "traffic_open");
 	load_connect(l);
-	kind->run(c, r);
+	for (unsigned int wave = l->flow[0].wave; wave <= l->flow[l->count - 1].wave; wave++)
+		kind->run(c, r, wave);
 	for (unsigned int i = 0; i < l->count; i++) {
 		struct run_pair *p = phase_round_pair(c, r, i);
 		const json_t *result = traffic_read_result(p, &l->flow[i], SIDE_CLIENT);
@@ -217,10 +225,10 @@ static void traffic_adjust(struct coordinator *c, struct run_pair *p,
 		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
 }
 
-static void traffic_run_load(struct coordinator *c, struct phase_round *r)
+static void traffic_run_load(struct coordinator *c, struct phase_round *r, unsigned int wave)
 {
 	(void)c;
-	load_run(&r->load);
+	load_run(&r->load, wave);
 }
 
 static void traffic_report_tcp(struct coordinator *c, const struct run_pair *p)
@@ -248,7 +256,7 @@ static void traffic_report_pair(struct coordinator *c, const struct run_pair *p)
 			       server->port[p->server_port].netdev, traffic_verb_word(p->verb),
 			       (double)rate_per_s(p->client.bytes, p->client.duration_ns) / 1e6,
 			       (double)p->asked_bytes_per_s / 1e6,
-			       (unsigned long long)p->server.mismatches,
+			       (unsigned long long)run_pair_arrived(p)->mismatches,
 			       p->client.cause ? traffic_cause_word(p->client.cause)
 					       : traffic_cause_word(p->server.cause));
 	if (p->ran)
@@ -395,14 +403,14 @@ static void traffic_report_schedule(struct coordinator *c, struct wave *w,
 	struct err e;
 
 	traffic_wave_name(w->rail, name, file);
-	session_report(&c->s,
-		       "%s: schedule %s: %u round%s, %llu pair%s, WRITE and SEND, %u %% of the "
-		       "link, about %.0f s, %.1f MB in total%s",
-		       name,
-		       pattern == SCHEDULE_FILE ? c->f->schedule : schedule_patterns[pattern].name,
-		       sum->rounds, plural(sum->rounds), (unsigned long long)sum->pairs,
-		       plural(sum->pairs), c->f->load_percent, sum->seconds,
-		       (double)sum->bytes / 1e6, c->f->tcp_count ? ", without TCP" : "");
+	session_report(
+		&c->s,
+		"%s: schedule %s: %u round%s, %llu pair%s, WRITE, SEND and READ, %u %% of the "
+		"link, about %.0f s, %.1f MB in total%s",
+		name, pattern == SCHEDULE_FILE ? c->f->schedule : schedule_patterns[pattern].name,
+		sum->rounds, plural(sum->rounds), (unsigned long long)sum->pairs,
+		plural(sum->pairs), c->f->load_percent, sum->seconds, (double)sum->bytes / 1e6,
+		c->f->tcp_count ? ", without TCP" : "");
 	text = schedule_text(&w->schedule);
 	if (text && c->dir && file_write_in(c->dir, file, 0, text, strlen(text), &e))
 		session_report(&c->s, "%s", e.text);
@@ -417,14 +425,13 @@ static int traffic_run_rounds(struct coordinator *c, struct wave *w, struct phas
 	int err = 0;
 
 	while (!err && !session_stopped(&c->s) && schedule_next(s)) {
-		for (unsigned int verb = TRAFFIC_WRITE;
-		     verb <= TRAFFIC_SEND && !session_stopped(&c->s); verb++) {
-			const struct run_pair p = {.verb = (enum traffic_verb)verb};
+		for (unsigned int wave = 0; wave < ARRAY_SIZE(traffic_verbs); wave++) {
+			const struct run_pair p = {.verb = traffic_verbs[wave]};
 
 			for (unsigned int k = 0; k < s->pair_count && !err; k++)
-				err = phase_round_add(c, r, &w->ports, &s->pair[k], &p);
-			phase_round_run(c, r, &load);
+				err = phase_round_add(c, r, wave, &w->ports, &s->pair[k], &p);
 		}
+		phase_round_run(c, r, &load);
 		session_count_round(&c->s);
 	}
 	return err;
@@ -453,7 +460,8 @@ static int traffic_run_pairs(struct coordinator *c, struct wave *w,
 			     const struct schedule_estimate *sum)
 {
 	struct phase_round r;
-	int err = phase_round_open(c, w->ports.count, &r); /* a port is a client once in a round */
+	/* A port is a client once in a wave. */
+	int err = phase_round_open(c, w->ports.count * ARRAY_SIZE(traffic_verbs), &r);
 
 	if (!err) {
 		traffic_report_schedule(c, w, sum);

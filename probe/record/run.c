@@ -113,6 +113,11 @@ const char *run_side_word(enum run_side side)
 	return side == SIDE_CLIENT ? "client" : "server";
 }
 
+const struct traffic_result *run_pair_arrived(const struct run_pair *p)
+{
+	return p->verb == TRAFFIC_READ ? &p->client : &p->server;
+}
+
 const char *run_pair_error(const struct run_pair *p)
 {
 	const struct traffic_result *end[] = {&p->client, &p->server};

@@ -135,7 +135,7 @@ struct run_ends {
 	bool partial; /* it ended before its time: stopped, or an end was lost */
 };
 
-/* One direction of traffic between two ports. */
+/* One direction of traffic between two ports: from the client to the server, and back for READ. */
 struct run_pair {
 	unsigned int client_host, client_port; /* indices into run.host[].port[] */
 	unsigned int server_host, server_port;
@@ -221,6 +221,10 @@ int run_marking_fill(struct run_marking *m, const struct marking_endpoints *ends
 
 /* Returns true for a valid host name of a run, which becomes part of file names. */
 bool run_host_name_ok(const char *name);
+
+/* The result of the end at which the data of a pair arrives: the client's of READ, else the
+ * server's. Borrowed. */
+const struct traffic_result *run_pair_arrived(const struct run_pair *p);
 
 /* Returns why a pair did not run, or not to its end; NULL when it did. Borrowed. */
 const char *run_pair_error(const struct run_pair *p);

@@ -54,12 +54,14 @@ PORT_CHECK(check_meta_counters)
 		finding_set(out, VERDICT_PASS, "all %zu counters are present", ARRAY_SIZE(needed));
 }
 
-/* Delivered bytes per second, of the server if it reports them. In floating point, because agents
- * may report numbers of any size. */
+/* Delivered bytes per second, where they arrive if that end reports them. In floating point,
+ * because agents may report numbers of any size. */
 static double meta_delivered_rate(const struct run_pair *pair)
 {
-	const struct traffic_result *r = pair->server.bytes ? &pair->server : &pair->client;
+	const struct traffic_result *r = run_pair_arrived(pair);
 
+	if (!r->bytes)
+		r = &pair->client;
 	if (!r->duration_ns)
 		return 0;
 	return (double)r->bytes * 1e9 / (double)r->duration_ns;
@@ -90,10 +92,10 @@ static void meta_pair_text(const struct port_ctx *s, const struct run_pair *pair
 	else if (pair->asked_bytes_per_s)
 		snprintf(buf, size, "%s -> %s: %.1f MB/s of %.1f MB/s asked, %llu bytes checked",
 			 from, to, rate, (double)pair->asked_bytes_per_s / 1e6,
-			 (count_t)pair->server.checked_bytes);
+			 (count_t)run_pair_arrived(pair)->checked_bytes);
 	else
 		snprintf(buf, size, "%s -> %s: %.1f MB/s, unpaced, %llu bytes checked", from, to,
-			 rate, (count_t)pair->server.checked_bytes);
+			 rate, (count_t)run_pair_arrived(pair)->checked_bytes);
 }
 
 /* Adds the TCP background of a pair as evidence; true with a text in buf when it was missing. */
@@ -134,7 +136,7 @@ PORT_CHECK(check_meta_load)
 	while ((pair = port_ctx_pair(s, &i))) {
 		pairs++;
 		meta_pair_text(s, pair, line, sizeof(line));
-		/* WRITE and SEND of one pair may have the same error. */
+		/* The verbs of one pair may have the same error. */
 		if (!run_pair_error(pair) || strcmp(line, before))
 			finding_evidence(out, EVIDENCE_TRAFFIC, "%s", line);
 		memcpy(before, line, sizeof(before));

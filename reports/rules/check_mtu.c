@@ -88,7 +88,7 @@ PORT_CHECK(check_mtu_path)
 		return;
 	}
 	while ((pair = port_ctx_pair(s, &i))) {
-		if (!port_ctx_is_client(s, pair) || !pair->ran)
+		if (!port_ctx_is_client(s, pair) || !pair->ran || pair->verb == TRAFFIC_READ)
 			continue;
 		sending++;
 		if (!pair->server.messages && mtu_path_failed(s, pair, out))

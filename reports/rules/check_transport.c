@@ -119,10 +119,14 @@ static uint64_t transport_wrong_messages(const struct port_ctx *s, struct findin
 
 	*checked = 0;
 	while ((pair = port_ctx_pair(s, &i))) {
-		if (!port_ctx_is_server(s, pair) || !pair->ran)
+		const struct traffic_result *r = run_pair_arrived(pair);
+		bool here = r == &pair->server ? port_ctx_is_server(s, pair)
+					       : port_ctx_is_client(s, pair);
+
+		if (!here || !pair->ran)
 			continue;
-		wrong += pair->server.mismatches;
-		*checked += pair->server.checked_bytes;
+		wrong += r->mismatches;
+		*checked += r->checked_bytes;
 	}
 	if (*checked)
 		finding_evidence(out, EVIDENCE_TRAFFIC, "%llu bytes compared, %llu messages wrong",

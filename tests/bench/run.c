@@ -526,7 +526,7 @@ static double play_round(struct session *s, struct load_flow *flow)
 	}
 	load_open(&l, "traffic_open");
 	load_connect(&l);
-	load_run(&l);
+	load_run(&l, 0);
 	for (unsigned int i = 0; i < AGENTS; i++) {
 		struct err e = {0};
 		const json_t *reply = load_reply(&flow[i / SIDES], i % SIDES, &e);

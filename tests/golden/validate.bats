@@ -87,7 +87,7 @@ scheduled()
 	[ "$(sort <"$dir/run/schedule-rail0.txt")" = $'a:lo,b\na:lo2,b\nb,a:lo\nb,a:lo2' ]
 	cp "$dir/run/schedule-rail0.txt" "$dir/again.txt"
 	first=$pairs
-	[ "$(wc -l <<<"$first")" -eq 8 ] # WRITE and SEND
+	[ "$(wc -l <<<"$first")" -eq 12 ] # WRITE, SEND and READ
 	scheduled --schedule "$dir/again.txt"
 	[ "$pairs" = "$first" ]
 	diff "$dir/again.txt" "$dir/run/schedule.txt"
@@ -297,7 +297,7 @@ inventory()
 	echo "$output" "$stderr"
 	((status == 1 || status == 4))
 	jq -e '[.hosts[] | select(.reached and .error == "") | .name] == ["a", "b"]' "$dir/run/run.json"
-	jq -e '[.pairs[] | select(.ran == false and (.error | contains("no RDMA device")))] | length == 4' \
+	jq -e '[.pairs[] | select(.ran == false and (.error | contains("no RDMA device")))] | length == 6' \
 		"$dir/run/run.json"
 	jq -e 'all(.hosts[].ports[]; .capture_error | contains("capture is off"))' "$dir/run/run.json"
 	jq -e 'all(.hosts[].ports[].readings; .quiet_before and .load_after)' "$dir/run/run.json"
@@ -541,16 +541,16 @@ resumed() {
 	grep -qx 'rocecheck: phase quiet: kept from the earlier run' <<<"$stderr"
 	grep -q 'marking (1 of 2)' <<<"$stderr"
 	run ! grep -q 'phase quiet: about' <<<"$stderr"
-	jq -e --argjson id "$id" '.id == $id and .phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 4 and
+	jq -e --argjson id "$id" '.id == $id and .phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 6 and
 		(.marking | length) == 1' "$dir/run/run.json"
 	# A host that is gone now costs nothing of the earlier run.
 	: >"$dir/gone"
 	resumed
-	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 4 and .hosts[1].boot_id == "11-22" and
+	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 6 and .hosts[1].boot_id == "11-22" and
 		.hosts[1].before.host == "h2" and .hosts[1].error != ""' "$dir/run/run.json"
 	rm "$dir/gone"
 	resumed
-	jq -e '.hosts[1].error == "" and (.pairs | length) == 4' "$dir/run/run.json"
+	jq -e '.hosts[1].error == "" and (.pairs | length) == 6' "$dir/run/run.json"
 	[ "$(grep -c 'kept from the earlier run' <<<"$stderr")" -eq 3 ]
 }
 
@@ -561,7 +561,7 @@ resumed() {
 	resumed
 	grep -qx 'rocecheck: h1: the host has booted since: all phases run again' <<<"$stderr"
 	grep -q 'quiet (1 of 3)' <<<"$stderr"
-	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 4' "$dir/run/run.json"
+	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 6' "$dir/run/run.json"
 	jq '.ports[0].qos.mtu.netdev = 1400' "$dir/now.json" >"$dir/next.json"
 	mv "$dir/next.json" "$dir/now.json"
 	resumed

@@ -433,6 +433,13 @@ static void wrong_bytes(struct fabric_run *f)
 	f->pair[0].server.mismatches = 1;
 }
 
+/* The data of a READ comes back to the client. */
+static void wrong_bytes_read(struct fabric_run *f)
+{
+	f->pair[0].verb = TRAFFIC_READ;
+	f->pair[0].client.mismatches = 1;
+}
+
 static void congested(struct fabric_run *f)
 {
 	grow(f, 1, METRIC_PFC_RX_FRAMES, 3, 12);
@@ -558,6 +565,8 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-006", icrc_counted, "h2", VERDICT_FAIL, "1 packets" },
 	{ "RC-TRN-006", icrc_captured, "h2", VERDICT_FAIL, "ICRC" },
 	{ "RC-TRN-006", wrong_bytes, "h2", VERDICT_FAIL, "wrong contents" },
+	{ "RC-TRN-006", wrong_bytes_read, "h1", VERDICT_FAIL, "wrong contents" },
+	{ "RC-TRN-006", wrong_bytes_read, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-006", blind, "h2", VERDICT_PASS, "every compared byte" },
 	{ "RC-TRN-006", blind_and_unchecked, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-007", NULL, "h2", VERDICT_PASS, NULL },
