@@ -47,7 +47,7 @@ TOOLS := $(patsubst tests/lab/tools/%.c,$(BUILD)/tools/%,$(wildcard tests/lab/to
 CAPGEN := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/tools/*.c)))
 SWITCH := $(patsubst %.c,$(BUILD)/%.o,$(sort $(wildcard tests/lab/switch/*.c)))
 FABRIC_TESTS := $(patsubst %,tests/lab/%.bats,capture-agree capture-loss capture-record dcbx ecn faults nic nic-load \
-                  probe probe-faults probe-incast probe-marking probe-verdict shell survey switch topologies)
+                  probe probe-faults probe-incast probe-marking probe-verdict share shell survey switch topologies)
 # The labs of `make check`; all others are those of `make lab-check`.
 CHECK_TESTS := tests/lab/smoke.bats tests/lab/demo.bats
 # Goldens that mostly wait: behind the labs, where there is time for them.

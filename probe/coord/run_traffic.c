@@ -23,6 +23,8 @@
 /* Of each pair, one after the other. */
 static const enum traffic_verb traffic_verbs[] = {TRAFFIC_WRITE, TRAFFIC_SEND, TRAFFIC_READ};
 
+/* Of a packet: Ethernet with VLAN and FCS, IPv6, UDP, BTH, RETH, immediate and ICRC. */
+#define HEADERS_MOST	   106u
 #define MARKING_ROUND_S	   2.0
 #define MARKING_PAIR_BYTES 300000 /* of a pair, both directions */
 #define SCHEDULE_FILE_MAX  (64u << 20)
@@ -214,13 +216,17 @@ void phase_round_run(struct coordinator *c, struct phase_round *r, const struct 
 	l->count = 0;
 }
 
-/* Sets the pace: a share of the slower link. */
+/* Sets the pace: a share of the slower link, of which headers take a part. */
 static void traffic_adjust(struct coordinator *c, struct run_pair *p,
 			   struct traffic_spec spec[SIDES])
 {
-	p->asked_bytes_per_s = schedule_rate(
-		phase_port(c, p->client_host, p->client_port)->speed_mbps,
-		phase_port(c, p->server_host, p->server_port)->speed_mbps, c->f->load_percent);
+	const struct port *a = phase_port(c, p->client_host, p->client_port);
+	const struct port *b = phase_port(c, p->server_host, p->server_port);
+	uint64_t mtu = a->active_mtu < b->active_mtu ? a->active_mtu : b->active_mtu;
+
+	p->asked_bytes_per_s = schedule_rate(a->speed_mbps, b->speed_mbps, c->f->load_percent);
+	if (mtu)
+		p->asked_bytes_per_s = p->asked_bytes_per_s * mtu / (mtu + HEADERS_MOST);
 	for (unsigned int i = 0; i < SIDES; i++)
 		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
 }

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "profiles/base/text.h"
@@ -38,6 +39,16 @@ int err_set(struct err *e, int code, const char *fmt, ...)
 	return code;
 }
 
+static void base_hint_files(struct err *e)
+{
+	unsigned long long now = 0;
+	struct rlimit limit;
+
+	if (!getrlimit(RLIMIT_NOFILE, &limit))
+		now = limit.rlim_cur;
+	err_hint(e, "raise the limit of open files: ulimit -n %llu", now < 512 ? 1024 : 4 * now);
+}
+
 int err_sys(struct err *e, int code, const char *fmt, ...)
 {
 	va_list ap;
@@ -52,7 +63,7 @@ int err_sys(struct err *e, int code, const char *fmt, ...)
 	snprintf(e->text + used, sizeof(e->text) - used, ": %s", strerror(-code));
 	text_sanitize(e->text, TEXT_FIELD);
 	if (code == -EMFILE)
-		err_hint(e, "raise the limit of open files: ulimit -n 1024");
+		base_hint_files(e);
 	return code;
 }
 

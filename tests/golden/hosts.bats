@@ -87,6 +87,17 @@ asked() {
 	[[ $output == *"RC-INP-013"*"launcher: {host} is missing in"* ]]
 }
 
+@test "a soft limit of open files does not bound the hosts; a hard one is told" {
+	mapfile -t hosts < <(seq -f 'good%g' 40)
+	inventory fleet "${hosts[@]}"
+	ulimit -S -n 64
+	run -0 --separate-stderr many plan
+	[[ $output == *"40 of 40 hosts would change."* ]]
+	ulimit -n 64
+	run -4 --separate-stderr many plan
+	[[ $stderr == *"Too many open files"*"ulimit -n 1024"* ]]
+}
+
 @test "apply: the canary alone, one disrupted port at a time, a line a host" {
 	inventory fleet same1 good1 good2 quiet1
 	run -0 --separate-stderr many apply --auto-approve --accept-disruption

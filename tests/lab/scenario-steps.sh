@@ -139,17 +139,22 @@ host_counters()
 	done' sh $(of ".ports.${host}[] | \"\\(.interface)/\\(.rdma)\"")
 }
 
-# statistics WHEN: of the switch and all hosts into WHEN.json.
+# statistics WHEN: of the switch, and of all hosts where an expectation names a counter of theirs, into WHEN.json.
 statistics()
 {
-	each_host host_counters
+	local hosts=''
+
+	if [ "$(of '.statistics | any(test("nic|lost"))')" = true ]; then
+		each_host host_counters
+		hosts=$(of '.everyone[]')
+	fi
 	"$lab" switch '{"op": "stats"}' >"$folder/switch.json" || broken "the switch does not answer"
-	for host in $(of '.everyone[]'); do
+	for host in $hosts; do
 		jq -nR --arg host "$host" 'reduce (inputs | split(" ")) as $l ({};
 			if $l[0] == "port" then .port = $l[1] else .nic[.port][$l[0]] = ($l[1] | tonumber) end)
 			| {($host): .nic}' \
 			"$folder/host_counters.$host"
-	done | jq -s --slurpfile switch "$folder/switch.json" '{switch: $switch[0], nic: add}' >"$folder/$1.json"
+	done | jq -s --slurpfile switch "$folder/switch.json" '{switch: $switch[0], nic: (add // {})}' >"$folder/$1.json"
 }
 
 # The inventory of the run. JSON is YAML.
@@ -157,7 +162,7 @@ write_fabric()
 {
 	jq --arg ssh "$LAB_DIR/ssh_config" '. as $s | {schema: "rocecheck.fabric/1", name: "scenario",
 		profile: (if .profile == "none" then "lab" else .profile end), engine: "ssh", ssh: {config: $ssh},
-		agent: "/rocecheck/build/rocecheck", capture: .capture,
+		agent: "/run/lab/rocecheck", capture: .capture,
 		hosts: [.hosts[] | {name: ., ports: $s.ports[.]}],
 		thresholds: ({quiet: "1s", traffic: "1s", load: 4, min_load: 20} + .thresholds)}' "$folder/scenario.json" >"$folder/fabric.yaml"
 }

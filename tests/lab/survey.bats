@@ -43,18 +43,30 @@ settings()
 }
 
 @test "survey names the host with another DSCP map and the job on DSCP 0, and changes nothing" {
+	local host monitors=()
+
 	on h2 dcb app replace dev roce0 dscp-prio 26:0
 	settings >"$tmp/before"
 	job h1 h3 106 1001
 	job h3 h4 106 1002
 	job h4 h1 106 1003
 	job h5 h6 0 1004
+	for host in h1 h2 h3 h4 h5 h6; do
+		on "$host" /rocecheck/build/tools/dcbmon sh -c 'until [ -e /tmp/surveyed ]; do sleep 0.2; done' \
+			>"$tmp/changes-$host" 3>&- &
+		monitors+=($!)
+	done
 	sleep 3
 	run --separate-stderr build/rocecheck survey --hosts 'h[1-6]' --interval 5s --out "$tmp/draft" \
 		--launcher "ssh -F $LAB_DIR/ssh_config {host}" --agent /rocecheck/build/rocecheck
 	echo "$output" "$stderr"
+	for host in h1 h2 h3 h4 h5 h6; do
+		on "$host" touch /tmp/surveyed
+	done
+	wait "${monitors[@]}"
 	settings >"$tmp/after"
 	[ "$status" -eq 1 ]
+	[ "$(cat "$tmp"/changes-* | uniq -c | xargs)" = "6 changes 0" ] # of DCB, as the kernel announces them
 	diff "$tmp/before" "$tmp/after"
 	grep -q '^OUTLIERS on .*: 6 of 6 hosts answered, 6 RoCE ports, readings 5 s apart' <<<"$output"
 	grep -q 'app\.dscp.* on h2' <<<"$output"

@@ -85,4 +85,5 @@ end_processes
 dmesg -C
 remove_nics
 remove_files
+try cp -pu /rocecheck/build/rocecheck /run/lab/rocecheck # starts sooner than over 9p
 [ "$1" = 0 ] || raise_nics "$@"
