@@ -59,14 +59,11 @@ static int fabric_connect_all(struct coordinator *c, struct err *e)
 		return e->code;
 	fabric_begin_step(c, "connect", 0);
 	session_report(&c->s, "connecting to %u hosts (%s)", c->s.r->host_count, launcher->name);
-	for (unsigned int i = 0; i < c->s.r->host_count; i++)
-		agent_conn_launch(&c->s.conn[i], c->s.loop, launcher, c->f, i);
-	session_wait(&c->s);
+	session_launch(&c->s, launcher, c->f);
 	for (unsigned int i = 0; i < c->s.r->host_count; i++) {
 		fabric_check_build(c, i);
 		ready = ready || session_ready(&c->s, i);
 	}
-	session_start_heartbeat(&c->s);
 	if (!ready && !session_stopped(&c->s))
 		return err_set(e, -EHOSTUNREACH, "cannot reach any of %u hosts",
 			       c->s.r->host_count);

@@ -17,6 +17,11 @@
 #define QUIT_MS	       2000
 #define SETTLE_SOFT_MS 100 /* Soft-RoCE counters are always current */
 
+#define LAUNCH_MOST	64u /* logins at once */
+#define LAUNCH_LEAST	4u
+#define LAUNCH_TRIES	5u
+#define LAUNCH_AGAIN_MS 500u /* before the second try, and more before later ones */
+
 static void session_print(run_progress *print, void *arg, const char *fmt, va_list ap)
 {
 	char line[512];
@@ -244,6 +249,93 @@ int session_open(struct session *s, struct err *e)
 	if (!s->conn || loop_timer_open(s->loop, session_on_heartbeat, s, &s->heartbeat))
 		return err_sys(e, -ENOMEM, "run");
 	return 0;
+}
+
+/* Agents that are being started. */
+struct session_launcher {
+	struct session *s;
+	const struct launcher *launcher;
+	const struct fabric *f;
+	unsigned int next; /* the first host that was not tried */
+	unsigned int most; /* at once */
+	struct launch_try {
+		unsigned int count;
+		uint64_t again_ms; /* 0 = not refused */
+	} * host;		   /* owned */
+};
+
+/* What OpenSSH says when the other side, or a jump host, has too many logins at once (sshd_config:
+ * MaxStartups, MaxSessions). */
+static bool session_login_refused(const struct agent_conn *k)
+{
+	static const char *const signs[] = {"Connection closed by", "Connection reset by",
+					    "kex_exchange_identification", "open refused by peer"};
+
+	for (size_t i = 0; i < ARRAY_SIZE(signs) && k->state == CONN_LOST; i++)
+		if (strstr(k->err.text, signs[i]))
+			return true;
+	return false;
+}
+
+static void session_start(struct session_launcher *l, unsigned int host)
+{
+	l->host[host] = (struct launch_try){.count = l->host[host].count + 1};
+	agent_conn_launch(&l->s->conn[host], l->s->loop, l->launcher, l->f, host);
+}
+
+/* Plans another try of a host that was refused. */
+static void session_note_refusal(struct session_launcher *l, unsigned int host)
+{
+	struct launch_try *t = &l->host[host];
+
+	if (t->count >= LAUNCH_TRIES || !session_login_refused(&l->s->conn[host]))
+		return;
+	t->again_ms = loop_now_ms(l->s->loop) + t->count * LAUNCH_AGAIN_MS;
+	l->most = l->most / 2 > LAUNCH_LEAST ? l->most / 2 : LAUNCH_LEAST;
+	session_report(l->s, "%s: refused, will try again, with at most %u logins at once: %s",
+		       l->s->r->host[host].name, l->most, l->s->conn[host].err.text);
+	agent_conn_close(&l->s->conn[host]);
+}
+
+/* Starts what may be started now; true when all are there, or lost. */
+static bool session_launched(void *arg)
+{
+	struct session_launcher *l = arg;
+	struct session *s = l->s;
+	unsigned int busy = 0, waiting = 0;
+
+	for (unsigned int i = 0; i < l->next; i++) {
+		if (!l->host[i].again_ms)
+			session_note_refusal(l, i);
+		busy += agent_conn_busy(&s->conn[i]);
+	}
+	for (unsigned int i = 0; i < l->next; i++) {
+		if (!l->host[i].again_ms)
+			continue;
+		if (busy < l->most && loop_now_ms(s->loop) >= l->host[i].again_ms) {
+			session_start(l, i);
+			busy++;
+		} else {
+			waiting++;
+		}
+	}
+	while (busy < l->most && l->next < s->r->host_count) {
+		session_start(l, l->next++);
+		busy++;
+	}
+	return (!busy && !waiting) || session_stopped(s);
+}
+
+void session_launch(struct session *s, const struct launcher *launcher, const struct fabric *f)
+{
+	struct session_launcher l = {.s = s, .launcher = launcher, .f = f, .most = LAUNCH_MOST};
+
+	l.host = calloc(s->r->host_count + 1, sizeof(*l.host));
+	session_start_heartbeat(s);
+	if (l.host)
+		loop_run_until(s->loop, session_launched, &l);
+	session_mark_lost(s);
+	free(l.host);
 }
 
 /* The end of its input stops a busy agent, too. */

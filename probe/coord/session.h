@@ -37,6 +37,12 @@ struct session {
  * loop. The caller closes it in any case. */
 int session_open(struct session *s, struct err *e);
 
+/* Starts the agents of all hosts of an inventory and waits for their hellos, or the stop; marks
+ * lost hosts. At most 64 at once, and fewer when a login is refused, as by a jump host that is
+ * busy: such a host is tried again, 5 times in all. Agents that said hello get heartbeats
+ * meanwhile. */
+void session_launch(struct session *s, const struct launcher *launcher, const struct fabric *f);
+
 /* Ends all agents, at once those that are busy. */
 void session_close(struct session *s);
 

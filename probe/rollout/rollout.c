@@ -749,9 +749,7 @@ void rollout_connect(struct rollout *r)
 {
 	struct rollout_priv *in = r->priv;
 
-	for (unsigned int h = 0; h < r->host_count; h++)
-		agent_conn_launch(rollout_conn(r, h), in->s.loop, in->launcher, in->f, h);
-	session_wait(&in->s);
+	session_launch(&in->s, in->launcher, in->f);
 	for (unsigned int h = 0; h < r->host_count; h++)
 		rollout_check_build(r, h);
 }

@@ -98,6 +98,39 @@ asked() {
 	[[ $stderr == *"Too many open files"*"ulimit -n 1024"* ]]
 }
 
+@test "a jump host that refuses the eleventh login at once: all hosts are reached" {
+	mapfile -t hosts < <(seq -f 'good%g' 40)
+	inventory fleet "${hosts[@]}"
+	mkdir "$HOSTS_DIR/logins"
+	cat >"$HOSTS_DIR/jump" <<-'END'
+		#!/bin/sh
+		shift
+		touch "$HOSTS_DIR/logins/$$"
+		if [ "$(ls "$HOSTS_DIR/logins" | wc -l)" -gt 10 ]; then
+			rm "$HOSTS_DIR/logins/$$"
+			echo refused >>"$HOSTS_DIR/refused"
+			printf 'kex_exchange_identification: Connection closed by remote host\r\n' >&2
+			printf 'Connection closed by UNKNOWN port 65535\r\n' >&2
+			exit 255
+		fi
+		sleep 0.3
+		rm "$HOSTS_DIR/logins/$$"
+		exec "$@"
+	END
+	chmod +x "$HOSTS_DIR/jump"
+	sed -i "s|^engine: local|launcher: '$HOSTS_DIR/jump {host}'|" "$HOSTS_DIR/fleet.yaml"
+	run -0 --separate-stderr many plan
+	[[ $output == *"40 of 40 hosts would change."* ]]
+	[ "$(wc -l <"$HOSTS_DIR/refused")" -ge 10 ]
+	printf '#!/bin/sh\necho Connection closed by UNKNOWN port 65535 >&2\nexit 255\n' >"$HOSTS_DIR/jump"
+	inventory fleet good1
+	sed -i "s|^engine: local|launcher: '$HOSTS_DIR/jump {host}'|" "$HOSTS_DIR/fleet.yaml"
+	SECONDS=0
+	run -4 --separate-stderr many plan
+	[[ $stderr == *"good1"*"Connection closed by UNKNOWN port 65535"* ]]
+	((SECONDS < 15))
+}
+
 @test "apply: the canary alone, one disrupted port at a time, a line a host" {
 	inventory fleet same1 good1 good2 quiet1
 	run -0 --separate-stderr many apply --auto-approve --accept-disruption
