@@ -238,6 +238,7 @@ void resume_check_same(struct coordinator *c)
 			kept = c->earlier->stages = 0;
 	resume_move(c->s.r, c->earlier);
 	c->stages &= ~kept;
+	c->s.r->continued = c->s.r->continued || kept;
 	for (unsigned int i = 0; i < STAGES; i++)
 		if (kept & 1u << i)
 			session_notice(&c->s, "phase %s: kept from the earlier run",

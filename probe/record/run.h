@@ -181,6 +181,7 @@ struct run {
 	char fabric_path[256];
 	int64_t started_unix_ns, ended_unix_ns;
 	bool traffic; /* false: configuration only (offline), or around a job */
+	bool continued; /* idle hours may be between two of its phases */
 	bool has_job; /* its load is between READ_LOAD_BEFORE and READ_LOAD_AFTER */
 	struct run_job job;
 	enum fabric_level level;

@@ -163,6 +163,7 @@ static const struct json_row run_rows[] = {
 	NUMBER(struct run, started_unix_ns, 0, JSON_UINT_MAX),
 	NUMBER(struct run, ended_unix_ns, 0, JSON_UINT_MAX),
 	BOOL(struct run, traffic),
+	JSON_ROW(struct run, continued, .kind = JSON_BOOL, .need = JSON_SPARSE),
 	JSON_ROW(struct run, job, .kind = JSON_STRUCT, .need = JSON_SPARSE, JSON_ITEM(job_rows),
 		 JSON_USED(struct run, has_job)),
 	JSON_ROW(struct run, level, .kind = JSON_WORD, .need = JSON_OPTIONAL,

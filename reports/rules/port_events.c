@@ -60,6 +60,20 @@ bool port_events_text(const char *rule, const struct counters *delta, char *buf,
 	return grew;
 }
 
+/* Adds the link losses of the marking tests, which are between two phases with readings. */
+static void port_events_add_marking(const struct port_ctx *s, struct counters *delta)
+{
+	unsigned int both = 1u << READ_QUIET_AFTER | 1u << READ_LOAD_BEFORE;
+	const struct run_port *p = s->run_port;
+	struct counters one;
+
+	if (!p || (p->has & both) != both || s->c->run->continued)
+		return;
+	counters_delta(&p->reading[READ_QUIET_AFTER], &p->reading[READ_LOAD_BEFORE], &one, NULL);
+	if (counters_has(&one, METRIC_LINK_DOWN, 0))
+		delta->value[METRIC_LINK_DOWN][0] += one.value[METRIC_LINK_DOWN][0];
+}
+
 /* The sum of the phases with load: a run that was continued has idle hours between them. */
 static void port_events_delta(const struct port_ctx *s, struct counters *delta)
 {
@@ -88,6 +102,7 @@ PORT_CHECK(check_port_events)
 	bool grew;
 
 	port_events_delta(s, &delta);
+	port_events_add_marking(s, &delta);
 	grew = port_events_text(rule, &delta, text, sizeof(text));
 	for (unsigned int i = 0; i < COUNTERS_MAX && events->counter[i].name; i++)
 		if (counters_has(&delta, events->counter[i].metric, 0))

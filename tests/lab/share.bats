@@ -12,7 +12,7 @@ setup_file()
 {
 	own_lab share-lab tests/lab/topologies/three.yaml
 	configured h1 h2 h3
-	inventory fabric-three.yaml | grep -v '^  load:' >"$BATS_FILE_TMPDIR/fabric.yaml"
+	inventory fabric-three.yaml | sed '/^  load:/d; s/^capture: .*/capture: off/' >"$BATS_FILE_TMPDIR/fabric.yaml"
 	echo '  message: 4KiB' >>"$BATS_FILE_TMPDIR/fabric.yaml"
 }
 

@@ -75,6 +75,7 @@ static void full_run(struct fabric_run *f)
 	f->run.job =
 		(struct run_job){.command = "mpirun 'my job'", .exit_code = 130, .stopped = true};
 	f->port[1].user_count = 2;
+	f->run.continued = true;
 	f->port[1].users_left = 4;
 	f->port[1].late = (struct run_late){true, 12, 3};
 	snprintf(f->port[1].user[1], sizeof(f->port[1].user[1]), "1 queue pair of a (pid 7)");
@@ -123,6 +124,7 @@ static void test_round_trip(void **state)
 	assert_true(r.has_job && r.job.stopped && r.job.exit_code == 130);
 	assert_string_equal(r.job.command, f.run.job.command);
 	assert_int_equal(r.host[1].port[0].user_count, 2);
+	assert_true(r.continued);
 	assert_int_equal(r.host[1].port[0].users_left, 4);
 	assert_memory_equal(&r.host[1].port[0].late, &f.port[1].late, sizeof(struct run_late));
 	assert_string_equal(r.host[1].port[0].user[1], "1 queue pair of a (pid 7)");

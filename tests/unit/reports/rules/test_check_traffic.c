@@ -33,6 +33,18 @@ static void lost_in_incast(struct fabric_run *f)
 		f->port[1].reading[r].value[METRIC_LINK_DOWN][0] += r == READ_INCAST_BEFORE ? 7 : 9;
 }
 
+static void lost_in_marking(struct fabric_run *f)
+{
+	for (unsigned int r = READ_LOAD_BEFORE; r < READ_COUNT; r++)
+		f->port[1].reading[r].value[METRIC_LINK_DOWN][0]++;
+}
+
+static void lost_in_a_pause(struct fabric_run *f)
+{
+	lost_in_marking(f);
+	f->run.continued = true;
+}
+
 static void no_capture(struct fabric_run *f)
 {
 	for (unsigned int i = 0; i < 2; i++) {
@@ -583,6 +595,8 @@ static const struct rule_case cases[] = {
 	{ "RC-LNK-004", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-LNK-004", events, "h2", VERDICT_FAIL, "link losses: 1" },
 	{ "RC-LNK-004", lost_in_incast, "h2", VERDICT_FAIL, "link losses: 2" },
+	{ "RC-LNK-004", lost_in_marking, "h2", VERDICT_FAIL, "link losses: 1" },
+	{ "RC-LNK-004", lost_in_a_pause, "h2", VERDICT_PASS, NULL },
 	{ "RC-LNK-004", no_counters, "h2", VERDICT_SKIP, "does not count link losses" },
 	{ "RC-LNK-004", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-PFC-014", NULL, "h2", VERDICT_PASS, NULL },
