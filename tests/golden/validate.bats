@@ -481,8 +481,8 @@ eight() {
 		diff <(jq -S '[.[] | select(.[2] == "h5") | .[:4]]' "$dir/first") -
 }
 
-# two [SED]: an inventory of two hosts whose agents replay a snapshot; they hang in the marking test while $dir/hang
-# exists, and h2 does not start while $dir/gone exists.
+# two: an inventory of two hosts whose agents replay a snapshot; they do not answer the requests that
+# $dir/hang has a word of, h2 dies of one that $dir/die has a word of, and does not start while $dir/gone exists.
 two() {
 	netdev=$(jq -r '.ports[0].netdev' tests/golden/snapshots/sriov-vf.json)
 	cp tests/golden/snapshots/sriov-vf.json "$dir/now.json"
@@ -497,9 +497,12 @@ two() {
 			id=\$(jq .id <<<"\$line")
 			case \$line in
 			*'"id":0'*) continue ;;
+			esac
+			[ "\$host" = h1 ] || [ ! -e $dir/die ] || [[ \$line != *\$(cat $dir/die)* ]] || exit 9
+			case \$line in
 			*'"collect"'*) jq -c --argjson id "\$id" --arg host "\$host" '{id: \$id, snapshot: (.host = \$host)}' $dir/now.json ;;
-			*_open*) [ -e $dir/hang ] && : >$dir/began && continue; echo "{\"id\":\$id}" ;;
-			*) echo "{\"id\":\$id}" ;;
+			*) [ ! -e $dir/hang ] || [[ \$line != *\$(cat $dir/hang)* ]] || { : >$dir/began && continue; }
+				echo "{\"id\":\$id}" ;;
 			esac
 		done
 	END
@@ -519,16 +522,33 @@ resumed() {
 	((status == 1 || status == 4))
 }
 
-@test "Ctrl-C keeps what was learnt, and --resume runs the rest" {
-	two
-	: >"$dir/hang"
+# interrupted OP: a run whose agents do not answer OP is interrupted then, and ends within 4 s.
+interrupted() {
+	echo "$1" >"$dir/hang"
+	rm -f "$dir/began"
 	# shellcheck disable=SC2016
 	run --separate-stderr env --default-signal=INT bash -c '"$@" & pid=$!
 		for ((i = 0; i < 100; i++)); do [ ! -e "$0" ] || break; sleep 0.1; done
 		kill -INT $pid; SECONDS=0; wait $pid; code=$?; ((SECONDS < 4)) || exit 9; exit $code' "$dir/began" \
 		env --default-signal=INT "$rocecheck" validate "$dir/two.yaml" --out "$dir/run"
-	echo "$status $stderr"
+	echo "$1: $status $stderr"
 	((status == 1 || status == 4))
+}
+
+@test "Ctrl-C in any phase ends the run at once, with a report" {
+	two
+	for at in '"counters"' traffic_open; do
+		interrupted "$at"
+		grep -q 'the run was stopped: the results are incomplete' <<<"$stderr"
+		[ -n "$output" ]
+		run ! pgrep -f "$dir/agents"
+		rm -r "$dir/run"
+	done
+}
+
+@test "Ctrl-C keeps what was learnt, and --resume runs the rest" {
+	two
+	interrupted echo_open
 	[ -e "$dir/began" ]
 	grep -q 'the run was stopped: the results are incomplete' <<<"$stderr"
 	grep -qF "to continue, give the same options and --resume $dir/run" <<<"$stderr"
@@ -552,6 +572,27 @@ resumed() {
 	resumed
 	jq -e '.hosts[1].error == "" and (.pairs | length) == 6' "$dir/run/run.json"
 	[ "$(grep -c 'kept from the earlier run' <<<"$stderr")" -eq 3 ]
+}
+
+@test "a host that dies in a phase is named, what was learnt before stands, and no agent is left" {
+	local at phases=''
+
+	two
+	for at in '"counters"' echo_open traffic_open; do
+		echo "$at" >"$dir/die"
+		SECONDS=0
+		run --separate-stderr "$rocecheck" validate "$dir/two.yaml" --json --out "$dir/run"
+		echo "$at: $status in $SECONDS s: $stderr"
+		((SECONDS < 12 && (status == 1 || status == 4)))
+		jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | [.host, (.text | contains("status 9"))]]
+			== [["h2", true]]' <<<"$output"
+		jq -e '[.findings[] | select(.host == "h1" and .verdict == "PASS")] | length > 5' <<<"$output"
+		jq -e '.hosts[1].before.host == "h2"' "$dir/run/run.json"
+		phases+=$(jq -c .phases "$dir/run/run.json")
+		run ! pgrep -f "$dir/agents"
+		rm -r "$dir/run"
+	done
+	[ "$phases" = '[]["quiet"]["quiet","marking"]' ] # those that all hosts ended
 }
 
 @test "--resume runs all phases again where a host has booted or has other settings" {
