@@ -11,6 +11,7 @@
 #include "profiles/base/file.h"
 
 #define PHASE_FETCH_GRACE_MS 60000
+#define SCHEDULE_FILE_MAX    (64u << 20)
 
 struct coordinator {
 	struct session s;

@@ -5,6 +5,7 @@
  * its counters and results are then those of another fabric.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -37,9 +38,26 @@ static int resume_sum_profile(const struct profile *p, char sum[20])
 	return 0;
 }
 
+/* Adds the schedule: its name, or what its file has now. */
+static uint64_t resume_hash_schedule(const struct fabric *f, uint64_t hash)
+{
+	const char *name = f->schedule ? f->schedule : "";
+	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	char *text = NULL;
+	size_t size;
+
+	if (fd >= 0 && !file_read_all(fd, SCHEDULE_FILE_MAX, &text, &size))
+		hash = fnv1a(hash, text, size);
+	else
+		hash = fnv1a(hash, name, strlen(name));
+	free(text);
+	if (fd >= 0)
+		close(fd);
+	return hash;
+}
+
 static void resume_sum_thresholds(const struct fabric *f, char sum[20])
 {
-	const char *schedule = f->schedule ? f->schedule : "";
 	const unsigned int values[] = {f->quiet_s,	 f->traffic_s, f->load_percent,
 				       f->message_bytes, f->capture,   f->tcp_count};
 	uint64_t hash = fnv1a(FNV1A_START, values, sizeof(values));
@@ -50,7 +68,7 @@ static void resume_sum_thresholds(const struct fabric *f, char sum[20])
 
 		hash = fnv1a(hash, tcp, sizeof(tcp));
 	}
-	resume_sum_text(fnv1a(hash, schedule, strlen(schedule)), sum);
+	resume_sum_text(resume_hash_schedule(f, hash), sum);
 }
 
 int resume_set_sums(struct run *r, const struct fabric *f)

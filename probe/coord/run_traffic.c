@@ -27,7 +27,6 @@ static const enum traffic_verb traffic_verbs[] = {TRAFFIC_WRITE, TRAFFIC_SEND, T
 #define HEADERS_MOST	   106u
 #define MARKING_ROUND_S	   2.0
 #define MARKING_PAIR_BYTES 300000 /* of a pair, both directions */
-#define SCHEDULE_FILE_MAX  (64u << 20)
 
 /* The ports of a rail, and their schedule. */
 struct wave {
