@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "probe/coord/breaker.h"
-#include "probe/coord/late.h"
+#include "probe/coord/half.h"
 #include "probe/coord/phase_priv.h"
 #include "probe/coord/schedule.h"
 #include "probe/record/run_tcp.h"
@@ -157,7 +157,7 @@ static void incast_run_load(struct coordinator *c, struct phase_round *r, unsign
 	struct load *l = &r->load;
 	const struct run_pair **ends = calloc(l->count + 1, sizeof(*ends));
 	struct breaker b = {.s = &c->s};
-	struct late late = {.s = &c->s};
+	struct half half = {.s = &c->s};
 	unsigned int count = 0;
 	struct err e;
 
@@ -165,7 +165,7 @@ static void incast_run_load(struct coordinator *c, struct phase_round *r, unsign
 		if (l->flow[i].wave == wave)
 			ends[count++] = phase_round_pair(c, r, i);
 	if (ends && !breaker_start(&b, &c->s, ends, count) &&
-	    !late_start(&late, &c->s, ends, count, c->f->traffic_s * 1000)) {
+	    !half_start(&half, &c->s, ends, count, c->f->traffic_s * 1000)) {
 		load_run(l, wave);
 	} else {
 		err_sys(&e, -ENOMEM, "incast");
@@ -173,7 +173,7 @@ static void incast_run_load(struct coordinator *c, struct phase_round *r, unsign
 			load_fail(&l->flow[i], SIDE_CLIENT, &e);
 	}
 	breaker_stop(&b);
-	late_stop(&late);
+	half_stop(&half);
 	free(ends);
 }
 

@@ -29,6 +29,7 @@
 #define FLEET		2000
 #define FEW		200
 #define GATHERED	300
+#define FANOUT 64u /* of session_launch() */
 #define PARTNERS	49
 #define LINK_HOSTS	1000
 #define FINDINGS	100 /* of a host, violated or not */
@@ -454,7 +455,7 @@ static bool bench_gather(const char *self)
 	snprintf(inventory, sizeof(inventory), "%s/fabric.yaml", dir);
 	snprintf(cat, sizeof(cat), "cat %s/gathered/%%h.json", dir);
 	snprintf(nodes, sizeof(nodes), "gpu[0000-%04u]", GATHERED - 1);
-	snprintf(fanout, sizeof(fanout), "%u", GATHERED);
+	snprintf(fanout, sizeof(fanout), "%u", FANOUT);
 	for (unsigned int i = 0; i < ROUNDS; i++) {
 		gathered[i] = run_program(ours).wall_s;
 		clush[i] = run_program(theirs).wall_s;

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "probe/coord/late.h"
+#include "probe/coord/half.h"
 
 static struct counters reading(uint64_t pauses, uint64_t cnps)
 {
@@ -29,8 +29,8 @@ static void test_add(void **state)
 	struct run_late late = {0};
 
 	(void)state;
-	late_add(&half, &end, 3, &late);
-	late_add(&half, &end, 3, &late);
+	half_add(&half, &end, 3, &late);
+	half_add(&half, &end, 3, &late);
 	assert_true(late.known);
 	assert_int_equal(late.pauses, 60);
 	assert_int_equal(late.cnps, 4);
@@ -42,9 +42,9 @@ static void test_uncounted(void **state)
 	struct run_late late = {0};
 
 	(void)state;
-	late_add(&half, &end, 5, &late);
+	half_add(&half, &end, 5, &late);
 	end.has[METRIC_CNP_RX] = 0;
-	late_add(&half, &end, 3, &late);
+	half_add(&half, &end, 3, &late);
 	assert_false(late.known);
 	assert_int_equal(late.pauses, 0);
 }
