@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One round of marking tests: each of two ports, both ways, with the class that an rdma_cm
- * application has on those hosts, and with the other classes of the profile. Of those only their
- * DSCP is tested, and that they arrive at all: their priorities may lose packets.
+ * application has on those hosts, and with the other classes of a profile that trusts DSCP. Of
+ * those it is tested that they arrive at all, and in their priority: packets of it may be lost.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -67,6 +67,8 @@ static void marking_add_classes(const struct profile *p, struct traffic_spec spe
 	int roce = profile_roce_tos(p);
 	unsigned int ecn = roce < 0 ? 0 : (unsigned int)roce & 3;
 
+	if (!qos_has(&p->qos, QOS_TRUST) || p->qos.trust != QOS_TRUST_DSCP)
+		return;
 	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++) {
 		int tos = profile_prio_tos(p, prio);
 
@@ -115,14 +117,16 @@ static void marking_report(struct coordinator *c, const struct run_marking *m, c
 }
 
 /* Drops what is no fault of another class than the first. */
-static void marking_drop_others(struct run_marking *m)
+static void marking_drop_others(const struct qos *q, struct run_marking *m)
 {
 	unsigned int kept = 0;
 
 	for (unsigned int i = 0; i < m->finding_count; i++) {
 		const struct marking_finding *f = &m->finding[i];
+		bool moved = f->kind == MARKING_DSCP &&
+			     qos_dscp_to_prio(q, f->from) != qos_dscp_to_prio(q, f->to);
 
-		if (!f->class || f->kind == MARKING_DSCP || f->kind == MARKING_BLACKHOLE)
+		if (!f->class || moved || f->kind == MARKING_BLACKHOLE)
 			m->finding[kept++] = *f;
 	}
 	m->finding_count = kept;
@@ -152,7 +156,7 @@ static void marking_read(struct coordinator *c, struct marking_round *r, unsigne
 		marking_report(c, m, m->error);
 		return;
 	}
-	marking_drop_others(m);
+	marking_drop_others(&c->f->profile.qos, m);
 	for (unsigned int k = 0; k < m->finding_count; k++) {
 		marking_finding_text(&m->finding[k], text, sizeof(text));
 		marking_report(c, m, text);
