@@ -170,7 +170,8 @@ static void incast_run_load(struct coordinator *c, struct phase_round *r, unsign
 	} else {
 		err_sys(&e, -ENOMEM, "incast");
 		for (unsigned int i = 0; i < l->count; i++)
-			load_fail(&l->flow[i], SIDE_CLIENT, &e);
+			if (l->flow[i].wave == wave)
+				load_fail(&l->flow[i], SIDE_CLIENT, &e);
 	}
 	breaker_stop(&b);
 	half_stop(&half);
@@ -260,9 +261,9 @@ static int incast_run_rail(struct coordinator *c, unsigned int number, enum run_
 	struct schedule s = {0};
 	int err = incast_open_schedule(c, number, &ports, &s, e);
 
+	/* A flow and two canaries of each. */
 	if (!err)
-		err = phase_round_open(c, 3 * ports.count,
-				       &r); /* a flow and two canaries of each */
+		err = phase_round_open(c, 3 * ports.count, &r);
 	for (unsigned int prio = 0; !err && prio < QOS_PRIOS && !session_stopped(&c->s); prio++) {
 		if (!(prios & 1u << prio))
 			continue;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * One round of marking tests: each of two ports, both ways, with the class that an rdma_cm
- * application has on those hosts, and with the other classes of a profile that trusts DSCP. Of
- * those it is tested that they arrive at all, and in their priority: packets of it may be lost.
+ * application has on those hosts, and with the other classes of a profile that trusts DSCP. Those
+ * have to arrive, with a DSCP of their priority; some of their datagrams may be lost.
  */
 #include <errno.h>
 #include <stdlib.h>

@@ -251,17 +251,19 @@ int session_open(struct session *s, struct err *e)
 	return 0;
 }
 
+struct launch_try {
+	unsigned int count;
+	uint64_t again_ms; /* of the next one; 0 = not refused */
+};
+
 /* Agents that are being started. */
 struct session_launcher {
 	struct session *s;
 	const struct launcher *launcher;
 	const struct fabric *f;
-	unsigned int next; /* the first host that was not tried */
-	unsigned int most; /* at once */
-	struct launch_try {
-		unsigned int count;
-		uint64_t again_ms; /* 0 = not refused */
-	} * host;		   /* owned */
+	unsigned int next;	 /* the first host that was not tried */
+	unsigned int most;	 /* at once */
+	struct launch_try *host; /* owned */
 };
 
 /* What OpenSSH says when the other side, or a jump host, has too many logins at once (sshd_config:
