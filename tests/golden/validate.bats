@@ -535,7 +535,7 @@ interrupted() {
 	((status == 1 || status == 4))
 }
 
-@test "Ctrl-C in any phase ends the run at once, with a report" {
+@test "Ctrl-C in the quiet phase and in the pairs ends the run at once, with a report" {
 	two
 	for at in '"counters"' traffic_open; do
 		interrupted "$at"
@@ -574,7 +574,7 @@ interrupted() {
 	[ "$(grep -c 'kept from the earlier run' <<<"$stderr")" -eq 3 ]
 }
 
-@test "a host that dies in a phase is named, what was learnt before stands, and no agent is left" {
+@test "a host that dies in quiet, marking or pairs is named, what was learnt before stands, and no agent is left" {
 	local at phases=''
 
 	two
