@@ -19,8 +19,7 @@
 #include "profiles/fabric.h"
 #include "profiles/profile.h"
 
-#define DESCRIPTORS_MIN	 64
-#define DESCRIPTORS_MOST 65536
+#define DESCRIPTORS_MIN 64
 
 /* clang-format off */
 static const struct {
@@ -439,19 +438,17 @@ static bool main_open_outputs(void)
 	return true;
 }
 
-/* A transaction opens about 20 files and sockets, and a run three for each host. Root can also
- * raise a hard limit that is too low; for other users an open fails later, with the name of the
- * file. */
+/* A transaction opens about 20 files and sockets. Root can also raise a hard limit that is too low;
+ * for other users an open fails later, with the name of the file. */
 static void main_raise_fd_limit(void)
 {
 	struct rlimit limit;
 
-	if (getrlimit(RLIMIT_NOFILE, &limit))
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= DESCRIPTORS_MIN)
 		return;
-	limit.rlim_max = limit.rlim_max < DESCRIPTORS_MIN ? DESCRIPTORS_MIN : limit.rlim_max;
-	if (limit.rlim_cur >= DESCRIPTORS_MOST)
-		return;
-	limit.rlim_cur = limit.rlim_max < DESCRIPTORS_MOST ? limit.rlim_max : DESCRIPTORS_MOST;
+	limit.rlim_cur = DESCRIPTORS_MIN;
+	if (limit.rlim_max < DESCRIPTORS_MIN)
+		limit.rlim_max = DESCRIPTORS_MIN;
 	(void)setrlimit(RLIMIT_NOFILE, &limit); /* on failure a later open reports it */
 }
 

@@ -43,14 +43,12 @@ bool breaker_sees_harm(const struct counters *before, const struct counters *aft
 static void breaker_read(struct breaker *b, struct breaker_port *p)
 {
 	struct run_host *h = &b->s->r->host[p->host];
-	const json_t *ports = json_object_get(b->s->conn[p->host].call.reply, "ports");
-	const json_t *json = json_object_get(json_array_get(ports, p->port), "counters");
 	struct run_port *at = &h->port[p->port];
 	struct counters now = {0};
 	char sign[120];
-	struct err ignored; /* an answer without counters says nothing of harm */
 
-	if (!json || counters_from_json(json, &now, &ignored))
+	/* An answer without counters says nothing of harm. */
+	if (!session_port_counters(b->s->conn[p->host].call.reply, p->port, &now))
 		return;
 	if (!p->known) {
 		p->base = now;

@@ -9,7 +9,7 @@
 
 #include "probe/record/run_port.h"
 
-/* A counter that is read so many ms late must not show the first half in the second. */
+/* Half a load is at least so many times as long as the delay of the counters. */
 #define SETTLES_LEAST 2u
 
 static bool half_is_sender(const struct half *x, unsigned int host)
@@ -68,38 +68,41 @@ void half_add(const struct counters *half, const struct counters *end, unsigned 
 	late->cnps += delta.value[METRIC_CNP_RX][0];
 }
 
-static bool half_read(const struct agent_call *call, unsigned int port, struct counters *out)
+/* Adds what the senders counted from the middle to the end. */
+static void half_read(struct half *x)
 {
-	const json_t *ports = json_object_get(call->reply, "ports");
-	const json_t *json = json_object_get(json_array_get(ports, port), "counters");
-	struct err ignored; /* the rule sees that a reading is missing */
-
-	return json && !counters_from_json(json, out, &ignored);
-}
-
-void half_stop(struct half *x)
-{
-	unsigned int hosts = x->s->r->host_count;
 	struct counters half, end;
 
-	for (unsigned int h = 0; x->timer && h < hosts; h++)
-		if (x->middle[h].reply)
-			session_ask_host_counters(x->s, h, &x->end[h]);
-	if (x->timer)
-		loop_run_until(x->s->loop, half_answered, x);
-	for (unsigned int i = 0; x->timer && i < x->pairs; i++) {
+	for (unsigned int i = 0; i < x->pairs; i++) {
 		const struct run_pair *p = x->pair[i];
-		unsigned int h = p->client_host;
+		unsigned int h = p->client_host, port = p->client_port;
 
-		if (p->phase == PHASE_INCAST && half_read(&x->middle[h], p->client_port, &half) &&
-		    half_read(&x->end[h], p->client_port, &end))
-			half_add(&half, &end, p->prio, &x->s->r->host[h].port[p->client_port].late);
+		if (p->phase == PHASE_INCAST &&
+		    session_port_counters(x->middle[h].reply, port, &half) &&
+		    session_port_counters(x->end[h].reply, port, &end))
+			half_add(&half, &end, p->prio, &x->s->r->host[h].port[port].late);
 	}
-	for (unsigned int h = 0; x->timer && h < hosts; h++) {
+}
+
+static void half_end_calls(struct half *x)
+{
+	for (unsigned int h = 0; h < x->s->r->host_count; h++) {
 		agent_call_abandon(&x->s->conn[h], &x->middle[h]);
 		agent_call_abandon(&x->s->conn[h], &x->end[h]);
 		agent_call_clear(&x->middle[h]);
 		agent_call_clear(&x->end[h]);
+	}
+}
+
+void half_stop(struct half *x)
+{
+	if (x->timer) {
+		for (unsigned int h = 0; h < x->s->r->host_count; h++)
+			if (x->middle[h].reply)
+				session_ask_host_counters(x->s, h, &x->end[h]);
+		loop_run_until(x->s->loop, half_answered, x);
+		half_read(x);
+		half_end_calls(x);
 	}
 	loop_timer_close(x->timer);
 	free(x->middle);

@@ -11,7 +11,6 @@
 #include "profiles/base/file.h"
 
 #define PHASE_FETCH_GRACE_MS 60000
-#define SCHEDULE_FILE_MAX    (64u << 20)
 
 struct coordinator {
 	struct session s;
@@ -96,6 +95,9 @@ int phase_mark_round(struct coordinator *c, const struct marking_plan *plan,
 /* The second pass: repeats marking tests where packets were lost or changed in the marking tests or
  * the load, and tests suspect ports with good ports. Does nothing if nothing failed. -ENOMEM. */
 int phase_isolate(struct coordinator *c, struct err *e);
+
+/* Reads the file of a schedule; *text is the caller's. -errno, -EISDIR, -EINVAL if not regular. */
+int phase_schedule_read(const char *path, char **text, size_t *size);
 
 /* Returns true if one schedule has the ports of all rails. */
 bool phase_schedule_whole(const struct fabric *f);

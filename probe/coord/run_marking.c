@@ -61,7 +61,7 @@ static void marking_add_class(struct traffic_spec spec[SIDES], unsigned int tos,
 				(struct traffic_class){.tos = (uint8_t)tos, .sl = (uint8_t)prio};
 }
 
-/* Adds the classes of the profile; a marking that is there already is no other one. */
+/* Adds the classes of the profile. marking_specs_make() keeps one of equal markings. */
 static void marking_add_classes(const struct profile *p, struct traffic_spec spec[SIDES])
 {
 	int roce = profile_roce_tos(p);
@@ -116,7 +116,7 @@ static void marking_report(struct coordinator *c, const struct run_marking *m, c
 		       c->s.r->host[m->server_host].name, text);
 }
 
-/* Drops what is no fault of another class than the first. */
+/* Drops findings of the other classes that are no faults there. */
 static void marking_drop_others(const struct qos *q, struct run_marking *m)
 {
 	unsigned int kept = 0;

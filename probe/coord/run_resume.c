@@ -5,7 +5,6 @@
  * its counters and results are then those of another fabric.
  */
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
@@ -38,21 +37,17 @@ static int resume_sum_profile(const struct profile *p, char sum[20])
 	return 0;
 }
 
-/* Adds the schedule: its name, or what its file has now. */
+/* Adds the schedule: the content of its file, or else its name. */
 static uint64_t resume_hash_schedule(const struct fabric *f, uint64_t hash)
 {
 	const char *name = f->schedule ? f->schedule : "";
-	int fd = open(name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	char *text = NULL;
 	size_t size;
 
-	if (fd >= 0 && !file_read_all(fd, SCHEDULE_FILE_MAX, &text, &size))
-		hash = fnv1a(hash, text, size);
-	else
-		hash = fnv1a(hash, name, strlen(name));
+	if (phase_schedule_read(name, &text, &size))
+		return fnv1a(hash, name, strlen(name));
+	hash = fnv1a(hash, text, size);
 	free(text);
-	if (fd >= 0)
-		close(fd);
 	return hash;
 }
 

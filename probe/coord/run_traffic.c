@@ -27,6 +27,7 @@ static const enum traffic_verb traffic_verbs[] = {TRAFFIC_WRITE, TRAFFIC_SEND, T
 #define HEADERS_MOST	   106u
 #define MARKING_ROUND_S	   2.0
 #define MARKING_PAIR_BYTES 300000 /* of a pair, both directions */
+#define SCHEDULE_FILE_MAX  (64u << 20)
 
 /* The ports of a rail, and their schedule. */
 struct wave {
@@ -317,21 +318,28 @@ static void traffic_close_wave(struct wave *w)
 	phase_ports_clear(&w->ports);
 }
 
-static int traffic_read_file(const char *path, const struct schedule_spec *spec, struct schedule *s,
-			     struct err *e)
+int phase_schedule_read(const char *path, char **text, size_t *size)
 {
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	char *text = NULL;
 	struct stat st;
-	size_t size;
 	int err = fd < 0 || fstat(fd, &st) ? -errno : 0;
 
 	if (!err && !S_ISREG(st.st_mode)) /* a run reads it several times */
 		err = S_ISDIR(st.st_mode) ? -EISDIR : -EINVAL;
 	if (!err)
-		err = file_read_all(fd, SCHEDULE_FILE_MAX, &text, &size);
+		err = file_read_all(fd, SCHEDULE_FILE_MAX, text, size);
 	if (fd >= 0)
 		close(fd);
+	return err;
+}
+
+static int traffic_read_file(const char *path, const struct schedule_spec *spec, struct schedule *s,
+			     struct err *e)
+{
+	char *text = NULL;
+	size_t size;
+	int err = phase_schedule_read(path, &text, &size);
+
 	if (err) {
 		err_sys(e, err, "schedule '%s'", path);
 		err_hint(e, "expected a file, or %s", SCHEDULE_WORDS);

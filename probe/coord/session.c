@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 #include "probe/record/run_port.h"
 #include "profiles/base/json.h"
@@ -16,6 +17,9 @@
 #define HEARTBEAT_MS   500
 #define QUIT_MS	       2000
 #define SETTLE_SOFT_MS 100 /* Soft-RoCE counters are always current */
+
+#define FILES_A_HOST 3u	  /* input, output and errors of its launcher */
+#define FILES_OTHER  256u /* captures and reports among them */
 
 #define LAUNCH_MOST	64u /* logins at once */
 #define LAUNCH_LEAST	4u
@@ -186,17 +190,30 @@ static json_t *session_counters_request(const struct run_host *h, bool users)
 	return json_pack("{s:o}", "ports", ports);
 }
 
-static void session_store_counters(struct run_port *p, const json_t *json, enum run_reading reading)
+bool session_port_counters(const json_t *reply, unsigned int port, struct counters *out)
 {
-	const json_t *counters = json_object_get(json, "counters");
-	const json_t *users = json_object_get(json, "users");
+	const json_t *list = json_object_get(reply, "ports");
+	const json_t *json = json_object_get(json_array_get(list, port), "counters");
 	struct err ignored; /* the rules see a missing reading */
-	struct counters read;
 
-	if (users)
-		(void)run_port_add_users(p, users, &ignored);
-	if (counters && !counters_from_json(counters, &read, &ignored))
-		run_port_set_reading(p, reading, &read);
+	return json && !counters_from_json(json, out, &ignored);
+}
+
+static void session_store_counters(struct run_host *h, const json_t *reply,
+				   enum run_reading reading)
+{
+	const json_t *ports = json_object_get(reply, "ports");
+	struct counters read;
+	struct err ignored;
+
+	for (unsigned int p = 0; p < h->port_count; p++) {
+		const json_t *users = json_object_get(json_array_get(ports, p), "users");
+
+		if (users)
+			(void)run_port_add_users(&h->port[p], users, &ignored);
+		if (session_port_counters(reply, p, &read))
+			run_port_set_reading(&h->port[p], reading, &read);
+	}
 }
 
 void session_ask_host_counters(struct session *s, unsigned int host, struct agent_call *call)
@@ -215,13 +232,8 @@ void session_ask_counters(struct session *s, bool users)
 void session_read_counters(struct session *s, enum run_reading reading)
 {
 	session_wait(s);
-	for (unsigned int i = 0; i < s->r->host_count; i++) {
-		struct run_host *h = &s->r->host[i];
-		const json_t *ports = json_object_get(s->conn[i].call.reply, "ports");
-
-		for (unsigned int p = 0; p < h->port_count; p++)
-			session_store_counters(&h->port[p], json_array_get(ports, p), reading);
-	}
+	for (unsigned int i = 0; i < s->r->host_count; i++)
+		session_store_counters(&s->r->host[i], s->conn[i].call.reply, reading);
 }
 
 unsigned int session_settle_ms(const struct session *s)
@@ -240,8 +252,21 @@ unsigned int session_settle_ms(const struct session *s)
 	return longest;
 }
 
+/* Raises the soft limit of open files, as far as the hard one allows. */
+static void session_raise_files(const struct session *s)
+{
+	rlim_t need = FILES_OTHER + FILES_A_HOST * (rlim_t)s->r->host_count;
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur >= need)
+		return;
+	limit.rlim_cur = need < limit.rlim_max ? need : limit.rlim_max;
+	(void)setrlimit(RLIMIT_NOFILE, &limit); /* on failure the start of an agent tells */
+}
+
 int session_open(struct session *s, struct err *e)
 {
+	session_raise_files(s);
 	s->own_loop = !s->loop;
 	if (s->own_loop && loop_open(&s->loop, e))
 		return e->code;

@@ -34,7 +34,8 @@ struct session {
 };
 
 /* Makes room for the connections, which the caller then opens; s has r, stop, progress, arg and
- * loop. The caller closes it in any case. */
+ * loop. Raises the soft limit of open files if the hosts need more. The caller closes it in any
+ * case. */
 int session_open(struct session *s, struct err *e);
 
 /* Starts the agents of all hosts of an inventory and waits for their hellos, or the stop; marks
@@ -90,6 +91,9 @@ void session_read_counters(struct session *s, enum run_reading reading);
 
 /* Asks one host for the counters of its ports, with this call. */
 void session_ask_host_counters(struct session *s, unsigned int host, struct agent_call *call);
+
+/* Reads the counters of a port of that host from the reply; false when they are not there. */
+bool session_port_counters(const json_t *reply, unsigned int port, struct counters *out);
 
 /* Time after the last packet until all counters include it: what the sources that answered before
  * the load say, and for hardware at least as long as the slowest driver known. */

@@ -53,7 +53,7 @@ PORT_CHECK(check_lldp_peer_dialect)
 			    dialect);
 }
 
-/* lldpad keeps one neighbour alone, so it takes a capture. */
+/* Only a capture shows more than one: lldpad keeps one alone. */
 PORT_CHECK(check_lldp_peer_alone)
 {
 	const struct lldp_peer *p = s->run_port ? &s->run_port->capture.lldp_peer : NULL;

@@ -29,7 +29,7 @@
 #define FLEET		2000
 #define FEW		200
 #define GATHERED	300
-#define FANOUT 64u /* of session_launch() */
+#define FANOUT		64u /* of session_launch() */
 #define PARTNERS	49
 #define LINK_HOSTS	1000
 #define FINDINGS	100 /* of a host, violated or not */

@@ -135,7 +135,7 @@ static void test_fnv1a(void **state)
 	assert_true(fnv1a(fnv1a(FNV1A_START, "foo", 3), "bar", 3) == UINT64_C(0x85944171f73967e8));
 }
 
-/* Who drops every 40th of 128 rounds of 64 takes some of each, as chance would. */
+/* A hop that drops every 40th packet of 128 rounds of 64 hits nearly all 64, as chance would. */
 static void test_shuffle(void **state)
 {
 	unsigned int hits[64] = {0}, sent = 0, hit = 0;
