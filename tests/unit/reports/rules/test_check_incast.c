@@ -172,6 +172,13 @@ static void not_cut(struct fabric_run *f)
 	f->port[0].late.pauses = 240;
 }
 
+/* The same pauses, and CNPs all the time: bursts. */
+static void bursts(struct fabric_run *f)
+{
+	not_cut(f);
+	f->port[0].late.cnps = 1000;
+}
+
 static void late_unknown(struct fabric_run *f)
 {
 	cut(f);
@@ -280,7 +287,8 @@ static const struct rule_case cases[] = {
 	{ "RC-ECN-006", marked, "h2", VERDICT_PASS, "70 CE packets were answered with 50 CNPs" },
 	{ "RC-ECN-006", unanswered, "h2", VERDICT_FAIL, "no CNP was sent" },
 	{ "RC-ECN-011", NULL, "h1", VERDICT_SKIP, "sent nothing in an incast" },
-	{ "RC-ECN-011", cut, "h1", VERDICT_PASS, "20 of its 500 pauses came in the second half" },
+	{ "RC-ECN-011", cut, "h1", VERDICT_PASS, "20 of its 500 pauses, and 4 CNPs, came" },
+	{ "RC-ECN-011", bursts, "h1", VERDICT_PASS, "240 of its 500 pauses, and 1000 CNPs" },
 	{ "RC-ECN-011", not_cut, "h1", VERDICT_WARN, "5 CNPs in incasts, but 240 of its 500 pauses" },
 	{ "RC-ECN-011", late_unknown, "h1", VERDICT_INCONCLUSIVE, "too short" },
 	{ "RC-ECN-011", cnps_uncounted, "h1", VERDICT_SKIP, "counts no CNPs" },
