@@ -3,6 +3,9 @@
  * RC-TRN: checks the RC transport under load. A sequence gap is loss; a retry without a gap may be
  * a late response; an RNR is a slow receiver, never the fabric. Also checks drops counted so far.
  */
+#include <string.h>
+
+#include "probe/record/run_port.h"
 #include "reports/rules/checks.h"
 #include "reports/rules/loss.h"
 
@@ -71,27 +74,11 @@ PORT_CHECK(check_transport_retransmits)
 		finding_set(out, VERDICT_PASS, "no loss and no retransmission");
 }
 
-static bool transport_receiver_died(const struct port_ctx *s, struct findings *out)
-{
-	const struct run_pair *pair;
-	unsigned int i = 0;
-
-	while ((pair = port_ctx_pair(s, &i))) {
-		if (!pair->ran || pair->client.cause != CAUSE_RNR)
-			continue;
-		finding_evidence(out, EVIDENCE_TRAFFIC, "%s -> %s: %s",
-				 s->c->run->host[pair->client_host].name,
-				 s->c->run->host[pair->server_host].name, pair->client.detail);
-		return true;
-	}
-	return false;
-}
-
 PORT_CHECK(check_transport_rnr)
 {
 	static const enum metric rnr[] = {METRIC_RNR_NAK_RX, METRIC_RNR_NAK_TX};
-	bool died = transport_receiver_died(s, out), known = false;
 	struct counters delta;
+	bool known = false;
 	uint64_t count = 0;
 
 	port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL);
@@ -101,7 +88,7 @@ PORT_CHECK(check_transport_rnr)
 		known = true;
 		count += evidence_counter(out, s, &delta, rnr[i], 0);
 	}
-	if (count || died)
+	if (count)
 		finding_set(out, VERDICT_FAIL, "%llu RNR NAKs: a receiver was not ready",
 			    (count_t)count);
 	else if (!known)
@@ -224,6 +211,110 @@ PORT_CHECK(check_transport_discards)
 			    (count_t)d.any);
 	else
 		finding_set(out, VERDICT_PASS, "the host dropped no packet");
+}
+
+/* Sequence gaps and missing responses at the remote ports of this one. */
+static uint64_t transport_missed_by_partners(const struct port_ctx *s)
+{
+	struct counters delta;
+	struct port_ctx other;
+	uint64_t missed = 0;
+	unsigned int i = 0;
+	struct loss loss;
+
+	while (port_ctx_next_partner(s, &i, &other)) {
+		if (!port_ctx_delta(&other, READ_LOAD_BEFORE, &delta, NULL))
+			continue;
+		loss_count(&delta, other.port->kind == PORT_SOFT_ROCE, -1, &loss);
+		missed += loss.gaps + loss.responses;
+	}
+	return missed;
+}
+
+PORT_CHECK(check_transport_unsent)
+{
+	static const enum metric unsent[] = {METRIC_SEND_ERRORS, METRIC_TX_DISCARDS};
+	struct counters net = {0};
+	bool known = false;
+	uint64_t missed, count = 0;
+
+	run_port_net(s->run_port, &net);
+	for (unsigned int i = 0; i < ARRAY_SIZE(unsent); i++) {
+		if (!counters_has(&net, unsent[i], 0))
+			continue;
+		known = true;
+		count += evidence_counter(out, s, &net, unsent[i], 0);
+	}
+	missed = count ? transport_missed_by_partners(s) : 0;
+	if (missed)
+		finding_set(out, VERDICT_FAIL,
+			    "this host itself failed to send %llu times, and %llu packets from "
+			    "this port are missing at its remote ports",
+			    (count_t)count, (count_t)missed);
+	else if (count)
+		finding_set(out, VERDICT_WARN, "this host itself failed to send %llu times",
+			    (count_t)count);
+	else if (known)
+		finding_set(out, VERDICT_PASS, "this host sent all its packets");
+	else
+		finding_set(out, VERDICT_SKIP,
+			    "this port does not count packets that it cannot "
+			    "send");
+}
+
+/* What can end the traffic of a pair, by rule: 1 << enum traffic_cause. */
+static const struct {
+	const char *rule;
+	unsigned int causes;
+} transport_ends[] = {
+	{"RC-TRN-012", 1u << CAUSE_REMOTE | 1u << CAUSE_LOCAL},
+	{"RC-TRN-013", 1u << CAUSE_RNR},
+	{"RC-TRN-014", 1u << CAUSE_TIMEOUT},
+};
+
+/* Where a host was lost, that is the cause: RC-META-007. */
+static bool transport_ended_by(const struct port_ctx *s, const struct run_pair *pair,
+			       const char *rule)
+{
+	const struct run_host *host = s->c->run->host;
+	enum traffic_cause cause = port_ctx_is_client(s, pair) ? pair->client.cause
+							       : pair->server.cause;
+	unsigned int i = 0;
+
+	while (strcmp(transport_ends[i].rule, rule))
+		i++;
+	return transport_ends[i].causes & 1u << cause && !host[pair->client_host].error[0] &&
+	       !host[pair->server_host].error[0];
+}
+
+PORT_CHECK(check_transport_ended)
+{
+	const char *rule = finding_rule_id(out);
+	const struct run_pair *pair, *first = NULL;
+	unsigned int i = 0, ran = 0, ended = 0;
+
+	while ((pair = port_ctx_pair(s, &i))) {
+		ran += pair->ran;
+		if (!pair->ran || !transport_ended_by(s, pair, rule))
+			continue;
+		finding_evidence(out, EVIDENCE_TRAFFIC, "%s -> %s: %s",
+				 s->c->run->host[pair->client_host].name,
+				 s->c->run->host[pair->server_host].name, run_pair_error(pair));
+		first = first ? first : pair;
+		ended++;
+	}
+	if (!ended && ran)
+		finding_evidence(out, EVIDENCE_TRAFFIC, "%u transfer%s ran", ran, plural(ran));
+	if (!s->c->run->traffic)
+		finding_set(out, VERDICT_SKIP, "no traffic of rocecheck in this run");
+	else if (!ran)
+		finding_set(out, VERDICT_INCONCLUSIVE, "no traffic of this port ran");
+	else if (first)
+		finding_set(out, VERDICT_FAIL, "%u of %u transfers of this port; the first: %s",
+			    ended, ran, run_pair_error(first));
+	else
+		finding_set(out, VERDICT_PASS, "none of %u transfer%s of this port", ran,
+			    plural(ran));
 }
 
 PORT_CHECK(check_transport_dropped)

@@ -120,6 +120,9 @@ PORT_CHECK(check_transport_rnr);
 PORT_CHECK(check_transport_icrc);
 PORT_CHECK(check_transport_discards);
 PORT_CHECK(check_transport_dropped);
+PORT_CHECK(check_transport_unsent);
+/* One of three rules, by what ended the traffic. */
+PORT_CHECK(check_transport_ended);
 
 /* port_events.c: by the rule id */
 PORT_CHECK(check_port_events);

@@ -420,6 +420,41 @@ static void rnr_died(struct fabric_run *f)
 	f->pair[1].client.cause = CAUSE_RNR;
 }
 
+static void refused(struct fabric_run *f)
+{
+	f->pair[1].server.cause = CAUSE_REMOTE;
+	snprintf(f->pair[1].server.detail, sizeof(f->pair[1].server.detail), "REM_ACCESS_ERR");
+}
+
+static void stalled(struct fabric_run *f)
+{
+	f->pair[1].client.cause = CAUSE_TIMEOUT;
+}
+
+/* h1 died, and the traffic with it. */
+static void stalled_by_death(struct fabric_run *f)
+{
+	stalled(f);
+	snprintf(f->host[0].error, sizeof(f->host[0].error), "no answer");
+}
+
+static void not_sent(struct fabric_run *f)
+{
+	grow(f, 0, METRIC_SEND_ERRORS, 0, 5);
+}
+
+static void not_sent_and_missed(struct fabric_run *f)
+{
+	not_sent(f);
+	grow(f, 1, METRIC_OUT_OF_SEQUENCE, 0, 3);
+}
+
+static void send_errors_uncounted(struct fabric_run *f)
+{
+	lose_metric(f, METRIC_SEND_ERRORS);
+	lose_metric(f, METRIC_TX_DISCARDS);
+}
+
 static void only_port_discards(struct fabric_run *f)
 {
 	lose_metric(f, METRIC_PRIO_RX_DISCARDS);
@@ -571,7 +606,6 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-001", too_slow, "h2", VERDICT_INCONCLUSIVE, "RC-META-002" },
 	{ "RC-TRN-004", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-004", rnr, "h2", VERDICT_WARN, "4 RNR" },
-	{ "RC-TRN-004", rnr_died, "h1", VERDICT_WARN, NULL },
 	{ "RC-TRN-004", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-006", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-006", icrc_counted, "h2", VERDICT_FAIL, "1 packets" },
@@ -602,6 +636,24 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-014", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-014", events, "h2", VERDICT_WARN, "pause storms seen by the NIC: 1" },
 	{ "RC-PFC-014", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-011", NULL, "h1", VERDICT_PASS, "sent all" },
+	{ "RC-TRN-011", not_sent, "h1", VERDICT_WARN, "failed to send 5 times" },
+	{ "RC-TRN-011", not_sent_and_missed, "h1", VERDICT_FAIL, "3 packets from this port" },
+	{ "RC-TRN-011", not_sent_and_missed, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-011", send_errors_uncounted, "h1", VERDICT_SKIP, "does not count" },
+	{ "RC-TRN-011", no_readings, "h1", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-012", NULL, "h1", VERDICT_PASS, "none of" },
+	{ "RC-TRN-012", refused, "h1", VERDICT_FAIL, "REM_ACCESS_ERR" },
+	{ "RC-TRN-012", refused, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-012", not_run, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-012", no_traffic, "h2", VERDICT_SKIP, NULL },
+	{ "RC-TRN-013", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-013", rnr_died, "h2", VERDICT_FAIL, "1 of" },
+	{ "RC-TRN-013", not_run, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-014", NULL, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-014", stalled, "h2", VERDICT_FAIL, "1 of" },
+	{ "RC-TRN-014", stalled_by_death, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-014", not_run, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-016", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-016", events, "h2", VERDICT_WARN, "nearly full: 1, PCIe stalls: 0" },
 	{ "RC-TRN-016", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
