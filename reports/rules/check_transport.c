@@ -7,7 +7,7 @@
 
 #include "probe/record/run_port.h"
 #include "reports/rules/checks.h"
-#include "reports/rules/loss.h"
+#include "reports/rules/port_signs.h"
 
 /* RoCE packets of all ports of the run under load. */
 static struct packet_account transport_account(const struct rule_context *c)
@@ -74,29 +74,6 @@ PORT_CHECK(check_transport_retransmits)
 		finding_set(out, VERDICT_PASS, "no loss and no retransmission");
 }
 
-PORT_CHECK(check_transport_rnr)
-{
-	static const enum metric rnr[] = {METRIC_RNR_NAK_RX, METRIC_RNR_NAK_TX};
-	struct counters delta;
-	bool known = false;
-	uint64_t count = 0;
-
-	port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL);
-	for (unsigned int i = 0; i < ARRAY_SIZE(rnr); i++) {
-		if (!counters_has(&delta, rnr[i], 0))
-			continue;
-		known = true;
-		count += evidence_counter(out, s, &delta, rnr[i], 0);
-	}
-	if (count)
-		finding_set(out, VERDICT_FAIL, "%llu RNR NAKs: a receiver was not ready",
-			    (count_t)count);
-	else if (!known)
-		finding_set(out, VERDICT_INCONCLUSIVE, "RNR NAKs are not counted on this port");
-	else
-		finding_set(out, VERDICT_PASS, "receivers were always ready");
-}
-
 static uint64_t transport_wrong_messages(const struct port_ctx *s, struct findings *out,
 					 uint64_t *checked)
 {
@@ -139,24 +116,38 @@ static uint64_t transport_captured_icrc(const struct port_ctx *s, struct finding
 	return good + *bad;
 }
 
+static void transport_add_counter(struct findings *out, const struct port_ctx *s,
+				  const struct counters *delta, enum metric m)
+{
+	if (counters_has(delta, m, 0))
+		evidence_counter(out, s, delta, m, 0);
+}
+
 PORT_CHECK(check_transport_icrc)
 {
-	uint64_t counted = 0, bad, checked, judged, wrong;
 	struct counters delta;
+	const struct port_sign_input in = {.who = "this port", .delta = &delta};
+	enum verdict counted = VERDICT_INCONCLUSIVE;
+	uint64_t bad, checked, judged, wrong;
+	char text[PORT_SIGN_TEXT];
 	bool known;
 
 	wrong = transport_wrong_messages(s, out, &checked);
 	judged = transport_captured_icrc(s, out, &bad);
-	known = port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL) &&
-		counters_has(&delta, METRIC_ICRC_ERRORS, 0);
-	if (known)
-		counted = evidence_counter(out, s, &delta, METRIC_ICRC_ERRORS, 0);
+	if (port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL)) {
+		counted = port_sign_corrupt(&in, text);
+		transport_add_counter(out, s, &delta, METRIC_ICRC_ERRORS);
+		transport_add_counter(out, s, &delta, METRIC_RX_CRC_ERRORS);
+	}
+	known = counted != VERDICT_INCONCLUSIVE;
 	if (wrong)
 		finding_set(out, VERDICT_FAIL, "%llu messages arrived with wrong contents",
 			    (count_t)wrong);
-	else if (counted || bad)
-		finding_set(out, VERDICT_FAIL, "%llu packets have a wrong ICRC",
-			    (count_t)(counted ? counted : bad));
+	else if (counted == VERDICT_FAIL)
+		finding_set(out, VERDICT_FAIL, "%s", text);
+	else if (bad)
+		finding_set(out, VERDICT_FAIL, "%llu captured packets have a wrong ICRC",
+			    (count_t)bad);
 	else if (!known && !judged && checked)
 		finding_set(out, VERDICT_PASS,
 			    "every compared byte is right; this port does not count ICRC errors, "
@@ -167,50 +158,6 @@ PORT_CHECK(check_transport_icrc)
 			    "be verified");
 	else
 		finding_set(out, VERDICT_PASS, "every checked packet has a good ICRC");
-}
-
-static void transport_drop_evidence(const struct port_ctx *s, const struct counters *delta,
-				    struct findings *out)
-{
-	static const enum metric drops[] = {METRIC_PRIO_RX_DISCARDS, METRIC_PRIO_RX_CONGESTED,
-					    METRIC_RDMA_RX_DISCARDS, METRIC_OUT_OF_BUFFER};
-
-	for (unsigned int i = 0; i < ARRAY_SIZE(drops); i++) {
-		unsigned int prio = port_ctx_metric_prio(s, drops[i]);
-
-		if (counters_has(delta, drops[i], prio))
-			evidence_counter(out, s, delta, drops[i], prio);
-	}
-}
-
-PORT_CHECK(check_transport_discards)
-{
-	uint8_t prios = (uint8_t)(1u << port_ctx_metric_prio(s, METRIC_PRIO_RX_DISCARDS));
-	struct counters delta;
-	struct host_drops d;
-
-	port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL);
-	host_drops_count(&delta, prios, port_ctx_tcp_prios(s), &d);
-	transport_drop_evidence(s, &delta, out);
-	if (!d.known && d.any_known)
-		evidence_counter(out, s, &delta, METRIC_RX_DISCARDS, 0);
-	if (d.roce + d.no_buffer)
-		finding_set(out, VERDICT_FAIL, "the host dropped %llu RoCE packets",
-			    (count_t)(d.roce + d.no_buffer));
-	else if (d.shared)
-		finding_set(out, VERDICT_WARN,
-			    "the host dropped %llu packets in a priority that RoCE and "
-			    "rocecheck's own TCP share: the counter cannot separate them",
-			    (count_t)d.shared);
-	else if (d.known)
-		finding_set(out, VERDICT_PASS, "the host dropped no RoCE packet");
-	else if (!d.any_known)
-		finding_set(out, VERDICT_INCONCLUSIVE, "discards are not counted on this port");
-	else if (d.any)
-		finding_set(out, VERDICT_WARN, "the host dropped %llu packets, of any protocol",
-			    (count_t)d.any);
-	else
-		finding_set(out, VERDICT_PASS, "the host dropped no packet");
 }
 
 /* Sequence gaps and missing responses at the remote ports of this one. */
@@ -233,33 +180,25 @@ static uint64_t transport_missed_by_partners(const struct port_ctx *s)
 
 PORT_CHECK(check_transport_unsent)
 {
-	static const enum metric unsent[] = {METRIC_SEND_ERRORS, METRIC_TX_DISCARDS};
 	struct counters net = {0};
-	bool known = false;
-	uint64_t missed, count = 0;
+	const struct port_sign_input in = {.who = "this port", .delta = &net};
+	char text[PORT_SIGN_TEXT];
+	enum verdict verdict;
+	uint64_t missed;
 
 	run_port_net(s->run_port, &net);
-	for (unsigned int i = 0; i < ARRAY_SIZE(unsent); i++) {
-		if (!counters_has(&net, unsent[i], 0))
-			continue;
-		known = true;
-		count += evidence_counter(out, s, &net, unsent[i], 0);
-	}
-	missed = count ? transport_missed_by_partners(s) : 0;
+	verdict = port_sign_unsent(&in, text);
+	transport_add_counter(out, s, &net, METRIC_SEND_ERRORS);
+	transport_add_counter(out, s, &net, METRIC_TX_DISCARDS);
+	missed = verdict == VERDICT_WARN ? transport_missed_by_partners(s) : 0;
 	if (missed)
 		finding_set(out, VERDICT_FAIL,
-			    "this host itself failed to send %llu times, and %llu packets from "
-			    "this port are missing at its remote ports",
-			    (count_t)count, (count_t)missed);
-	else if (count)
-		finding_set(out, VERDICT_WARN, "this host itself failed to send %llu times",
-			    (count_t)count);
-	else if (known)
-		finding_set(out, VERDICT_PASS, "this host sent all its packets");
+			    "%s, and %llu packets from it are missing at its remote ports", text,
+			    (count_t)missed);
+	else if (verdict == VERDICT_INCONCLUSIVE)
+		finding_set(out, VERDICT_SKIP, "%s", text);
 	else
-		finding_set(out, VERDICT_SKIP,
-			    "this port does not count packets that it cannot "
-			    "send");
+		finding_set(out, verdict, "%s", text);
 }
 
 /* What can end the traffic of a pair, by rule: 1 << enum traffic_cause. */
@@ -320,7 +259,7 @@ PORT_CHECK(check_transport_ended)
 PORT_CHECK(check_transport_dropped)
 {
 	static const enum metric drops[] = {METRIC_PRIO_RX_DISCARDS, METRIC_RX_DISCARDS,
-					    METRIC_OUT_OF_BUFFER};
+					    METRIC_RDMA_RX_DISCARDS};
 	const struct counters *k = &s->port->counters;
 	unsigned int known = 0, bad = 0;
 

@@ -114,11 +114,12 @@ PORT_CHECK(check_gid_address);
 FABRIC_CHECK(check_gid_duplicate);
 PORT_CHECK(check_gid_cm);
 
+/* port_signs.c: RC-TRN-004 and -007 */
+PORT_CHECK(check_port_sign);
+
 /* check_transport.c */
 PORT_CHECK(check_transport_retransmits);
-PORT_CHECK(check_transport_rnr);
 PORT_CHECK(check_transport_icrc);
-PORT_CHECK(check_transport_discards);
 PORT_CHECK(check_transport_dropped);
 PORT_CHECK(check_transport_unsent);
 /* One of three rules, by what ended the traffic. */

@@ -64,7 +64,7 @@ void host_drops_count(const struct counters *delta, uint8_t prios, uint8_t tcp,
 	d->roce = loss_prio_drops(delta, prios & (uint8_t)~tcp, &d->known) +
 		  loss_counter(delta, METRIC_RDMA_RX_DISCARDS, 0, &d->known);
 	d->shared = loss_prio_drops(delta, prios & tcp, &d->known);
-	d->no_buffer = loss_counter(delta, METRIC_OUT_OF_BUFFER, 0, &d->known);
+	d->no_buffer = loss_counter(delta, METRIC_OUT_OF_BUFFER, 0, NULL);
 	d->any = loss_counter(delta, METRIC_RX_DISCARDS, 0, &d->any_known);
 }
 

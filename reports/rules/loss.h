@@ -38,7 +38,7 @@ struct host_drops {
 	bool known;	    /* the port counts drops of RoCE */
 	uint64_t roce;	    /* in these priorities, or by the RDMA device */
 	uint64_t shared;    /* in those of them that rocecheck's own TCP shares */
-	uint64_t no_buffer; /* found no receive buffer of the application */
+	uint64_t no_buffer; /* found no receive buffer: of RC sent again, of UC and UD lost */
 	bool any_known;
 	uint64_t any; /* of any protocol, the sum of the port */
 };

@@ -11,35 +11,38 @@
 #define NS_A_US	 1000u
 #define PAUSE_PC 10u /* of the run: longer is worth a word */
 
-static void judge_corruption(struct judge *j, unsigned int i)
+/* What the counters of the port say of its own host. */
+static const struct {
+	port_sign *sign;
+	enum reason_kind fail, warn;
+} judge_sign_table[] = {
+	{port_sign_corrupt, REASON_CORRUPTION, REASON_NONE},
+	{port_sign_drops, REASON_HOST_DISCARD, REASON_PORT_DISCARDS},
+	{port_sign_rnr, REASON_NONE, REASON_RNR},
+	{port_sign_unsent, REASON_NONE, REASON_SEND_ERRORS},
+};
+
+static void judge_signs(struct judge *j, unsigned int i)
 {
-	const struct judged_end *e = &j->end[i];
+	const struct port_sign_input in = {.who = judge_host(j, i),
+					   .delta = &j->end[i].net,
+					   .prios = judge_prios(j->in),
+					   .tcp = j->in->tcp};
+	char text[PORT_SIGN_TEXT];
 
-	if (e->corrupted)
-		judge_add_reason(
-			j, REASON_CORRUPTION, (int)i, VERDICT_NOWHERE,
-			"%s: %llu packets received with a bad ICRC, %llu frames with a bad FCS",
-			judge_host(j, i), LL(judge_delta(e, METRIC_ICRC_ERRORS, ALL)),
-			LL(judge_delta(e, METRIC_RX_CRC_ERRORS, ALL)));
-}
+	for (unsigned int k = 0; k < ARRAY_SIZE(judge_sign_table); k++) {
+		enum verdict v = judge_sign_table[k].sign(&in, text);
+		enum reason_kind kind = v == VERDICT_FAIL   ? judge_sign_table[k].fail
+					: v == VERDICT_WARN ? judge_sign_table[k].warn
+							    : REASON_NONE;
 
-static void judge_discards(struct judge *j, unsigned int i)
-{
-	const struct judged_end *e = &j->end[i];
-
-	if (e->drops.roce)
-		judge_add_reason(j, REASON_HOST_DISCARD, (int)i, VERDICT_NOWHERE,
-				 "%s itself dropped %llu RoCE packets that had crossed the fabric",
-				 judge_host(j, i), LL(e->drops.roce));
-	if (e->drops.shared)
-		judge_add_reason(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
-				 "%s itself dropped %llu packets in priorities that RoCE and "
-				 "rocecheck's own TCP share: the counters cannot separate them",
-				 judge_host(j, i), LL(e->drops.shared));
-	else if (e->drops.any && !e->drops.roce)
-		judge_add_reason(j, REASON_PORT_DISCARDS, (int)i, VERDICT_NOWHERE,
-				 "%s itself dropped %llu packets, of any protocol",
-				 judge_host(j, i), LL(e->drops.any));
+		/* The loss that it explains was told. */
+		if (kind == REASON_SEND_ERRORS &&
+		    judge_has_reason(j, REASON_LOST_IN_SENDER, (int)i))
+			continue;
+		if (kind != REASON_NONE)
+			judge_add_reason(j, kind, (int)i, VERDICT_NOWHERE, "%s", text);
+	}
 }
 
 /* True when a partner counts the gaps itself that NAKs to this port report. */
@@ -136,31 +139,6 @@ static void judge_loss(struct judge *j, unsigned int i)
 				 judge_host(j, i));
 }
 
-static void judge_receivers(struct judge *j, unsigned int i)
-{
-	const struct judged_end *e = &j->end[i];
-	uint64_t died = judge_delta(e, METRIC_RNR_EXCEEDED, ALL);
-	uint64_t sent = judge_delta(e, METRIC_RNR_NAK_TX, ALL);
-	uint64_t got = judge_delta(e, METRIC_RNR_NAK_RX, ALL);
-	uint64_t no_buffer = e->drops.no_buffer;
-
-	if (died && !traffic_verdict_has(j->out, REASON_RNR_DIED))
-		judge_add_reason(j, REASON_RNR_DIED, (int)i, VERDICT_NOWHERE,
-				 "%llu queue pairs of %s gave up on a receiver that was not ready",
-				 LL(died), judge_host(j, i));
-	if (sent || no_buffer)
-		judge_add_reason(
-			j, REASON_RNR, (int)i, VERDICT_NOWHERE,
-			"%s was not ready to receive: %llu RNR NAKs sent, %llu packets without "
-			"a buffer",
-			judge_host(j, i), LL(sent), LL(no_buffer));
-	else if (got)
-		judge_add_reason(
-			j, REASON_RNR, (int)i, VERDICT_NOWHERE,
-			"a remote host of %s was not ready to receive: %llu RNR NAKs received",
-			judge_host(j, i), LL(got));
-}
-
 static uint64_t judge_longest_pause_us(const struct judged_end *e, unsigned int *prio)
 {
 	uint64_t longest = 0;
@@ -188,15 +166,18 @@ static void judge_pause(struct judge *j, unsigned int i)
 				 prio);
 }
 
-static void judge_host_side(struct judge *j, unsigned int i)
+/* Requests that were refused, and receivers that were waited for too long, unless a pair said so.
+ */
+static void judge_refusals(struct judge *j, unsigned int i)
 {
 	const struct judged_end *e = &j->end[i];
 	uint64_t refused = judge_delta(e, METRIC_REFUSED_REQUESTS, ALL);
+	uint64_t died = judge_delta(e, METRIC_RNR_EXCEEDED, ALL);
 
-	if (e->unsent && !judge_has_reason(j, REASON_LOST_IN_SENDER, (int)i))
-		judge_add_reason(j, REASON_SEND_ERRORS, (int)i, VERDICT_NOWHERE,
-				 "%s itself failed to send %llu times", judge_host(j, i),
-				 LL(e->unsent));
+	if (died && !traffic_verdict_has(j->out, REASON_RNR_DIED))
+		judge_add_reason(j, REASON_RNR_DIED, (int)i, VERDICT_NOWHERE,
+				 "%llu queue pairs of %s gave up on a receiver that was not ready",
+				 LL(died), judge_host(j, i));
 	if (refused && !e->remote_gone && !traffic_verdict_has(j->out, REASON_QP_FAILED))
 		judge_add_reason(j, REASON_REFUSED, (int)i, VERDICT_NOWHERE,
 				 "%s: %llu requests were refused", judge_host(j, i), LL(refused));
@@ -240,12 +221,10 @@ void judge_counters(struct judge *j)
 		judge_idle(j, i);
 		if (!j->end[i].known)
 			continue;
-		judge_corruption(j, i);
-		judge_discards(j, i);
 		judge_loss(j, i);
-		judge_receivers(j, i);
+		judge_signs(j, i);
+		judge_refusals(j, i);
 		judge_pause(j, i);
-		judge_host_side(j, i);
 		judge_events(j, i);
 	}
 }

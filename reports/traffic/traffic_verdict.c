@@ -265,6 +265,11 @@ void judge_add_reason_as(struct judge *j, enum verdict verdict, enum reason_kind
 	verdict_add_reason(j, verdict, kind, end, class, text);
 }
 
+uint8_t judge_prios(const struct verdict_input *in)
+{
+	return in->lossless ? in->lossless : 0xff;
+}
+
 bool judge_has_reason(const struct judge *j, enum reason_kind kind, int end)
 {
 	const struct findings *all = &j->out->findings;
@@ -341,7 +346,7 @@ static bool verdict_program_died(const struct verdict_pair *pair)
 static void verdict_prepare_end(const struct verdict_input *in, const struct run_port *seen,
 				struct judged_end *e)
 {
-	uint8_t prios = in->lossless ? in->lossless : 0xff;
+	uint8_t prios = judge_prios(in);
 
 	e->seen = seen;
 	e->known = run_port_net(seen, &e->net) &&
@@ -349,12 +354,10 @@ static void verdict_prepare_end(const struct verdict_input *in, const struct run
 	if (!e->known)
 		return;
 	loss_count(&e->net, seen->soft, -1, &e->loss);
-	e->corrupted = judge_delta(e, METRIC_ICRC_ERRORS, prios) +
-		       judge_delta(e, METRIC_RX_CRC_ERRORS, prios);
+	e->corrupted = port_count_corrupt(&e->net);
 	host_drops_count(&e->net, prios, in->tcp, &e->drops);
 	e->excused = e->drops.no_buffer + e->drops.roce + e->corrupted;
-	e->unsent = judge_delta(e, METRIC_SEND_ERRORS, prios) +
-		    judge_delta(e, METRIC_TX_DISCARDS, prios);
+	e->unsent = port_count_unsent(&e->net);
 	e->paused = judge_delta(e, METRIC_PFC_RX_FRAMES, 0xff) +
 		    judge_delta(e, METRIC_PFC_RX_PAUSE_US, 0xff) +
 		    judge_delta(e, METRIC_GLOBAL_PAUSE_RX, 0xff);

@@ -5,7 +5,7 @@
 #ifndef REPORTS_VERDICT_PRIV_H
 #define REPORTS_VERDICT_PRIV_H
 
-#include "reports/rules/loss.h"
+#include "reports/rules/port_signs.h"
 #include "reports/traffic/traffic_verdict.h"
 
 #define REASON_TEXT_MAX 240
@@ -40,6 +40,9 @@ void judge_add_reason(struct judge *j, enum reason_kind kind, int end, int class
 		      ...) PRINTF_LIKE(5, 6);
 void judge_add_reason_as(struct judge *j, enum verdict verdict, enum reason_kind kind, int end,
 			 int class, const char *fmt, ...) PRINTF_LIKE(6, 7);
+
+/* The priorities in which nothing may be lost. */
+uint8_t judge_prios(const struct verdict_input *in);
 
 /* True when this end has this reason. */
 bool judge_has_reason(const struct judge *j, enum reason_kind kind, int end);

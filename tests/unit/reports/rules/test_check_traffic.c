@@ -420,6 +420,17 @@ static void rnr_died(struct fabric_run *f)
 	f->pair[1].client.cause = CAUSE_RNR;
 }
 
+/* Each of them was answered with an RNR NAK. */
+static void no_buffer(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_OUT_OF_BUFFER, 0, 6);
+}
+
+static void bad_fcs(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_RX_CRC_ERRORS, 0, 7);
+}
+
 static void refused(struct fabric_run *f)
 {
 	f->pair[1].server.cause = CAUSE_REMOTE;
@@ -606,9 +617,11 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-001", too_slow, "h2", VERDICT_INCONCLUSIVE, "RC-META-002" },
 	{ "RC-TRN-004", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-004", rnr, "h2", VERDICT_WARN, "4 RNR" },
+	{ "RC-TRN-004", no_buffer, "h2", VERDICT_WARN, "6 packets without a buffer" },
 	{ "RC-TRN-004", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-006", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-006", icrc_counted, "h2", VERDICT_FAIL, "1 packets" },
+	{ "RC-TRN-006", bad_fcs, "h2", VERDICT_FAIL, "7 frames with a bad FCS" },
 	{ "RC-TRN-006", icrc_captured, "h2", VERDICT_FAIL, "ICRC" },
 	{ "RC-TRN-006", wrong_bytes, "h2", VERDICT_FAIL, "wrong contents" },
 	{ "RC-TRN-006", wrong_bytes_read, "h1", VERDICT_FAIL, "wrong contents" },
@@ -617,6 +630,7 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-006", blind_and_unchecked, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-007", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-007", discards, "h2", VERDICT_FAIL, "8 RoCE packets" },
+	{ "RC-TRN-007", no_buffer, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-007", only_port_discards, "h2", VERDICT_WARN, "any protocol" },
 	{ "RC-TRN-007", only_port_discards, "h1", VERDICT_PASS, NULL },
 	{ "RC-TRN-007", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
@@ -638,9 +652,9 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-014", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-011", NULL, "h1", VERDICT_PASS, "sent all" },
 	{ "RC-TRN-011", not_sent, "h1", VERDICT_WARN, "failed to send 5 times" },
-	{ "RC-TRN-011", not_sent_and_missed, "h1", VERDICT_FAIL, "3 packets from this port" },
+	{ "RC-TRN-011", not_sent_and_missed, "h1", VERDICT_FAIL, "3 packets from it" },
 	{ "RC-TRN-011", not_sent_and_missed, "h2", VERDICT_PASS, NULL },
-	{ "RC-TRN-011", send_errors_uncounted, "h1", VERDICT_SKIP, "does not count" },
+	{ "RC-TRN-011", send_errors_uncounted, "h1", VERDICT_SKIP, "not counted" },
 	{ "RC-TRN-011", no_readings, "h1", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-012", NULL, "h1", VERDICT_PASS, "none of" },
 	{ "RC-TRN-012", refused, "h1", VERDICT_FAIL, "REM_ACCESS_ERR" },
