@@ -114,7 +114,7 @@ PORT_CHECK(check_gid_address);
 FABRIC_CHECK(check_gid_duplicate);
 PORT_CHECK(check_gid_cm);
 
-/* port_signs.c: RC-TRN-004 and -007 */
+/* port_signs.c: RC-PFC-027, RC-TRN-004 and -007 */
 PORT_CHECK(check_port_sign);
 
 /* check_transport.c */

@@ -8,7 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "probe/record/run_port.h"
 #include "reports/rules/checks.h"
+
+#define NS_A_US	 1000u
+#define PAUSE_PC 10u /* of the load: longer is worth a word */
 
 /* Adds up the metrics that the port has; false when it has none of them. */
 static bool port_sum(const struct counters *delta, const enum metric *m, size_t count,
@@ -136,31 +140,69 @@ enum verdict port_sign_unsent(const struct port_sign_input *in, char text[PORT_S
 	return known ? VERDICT_PASS : VERDICT_INCONCLUSIVE;
 }
 
+enum verdict port_sign_pause(const struct port_sign_input *in, char text[PORT_SIGN_TEXT])
+{
+	const struct counters *d = in->delta;
+	unsigned int longest = QOS_PRIOS;
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (counters_has(d, METRIC_PFC_RX_PAUSE_US, prio) &&
+		    (longest == QOS_PRIOS || d->value[METRIC_PFC_RX_PAUSE_US][prio] >
+						     d->value[METRIC_PFC_RX_PAUSE_US][longest]))
+			longest = prio;
+	if (longest == QOS_PRIOS || !d->when_ns) {
+		snprintf(text, PORT_SIGN_TEXT, "this port does not count the time of pauses");
+		return VERDICT_INCONCLUSIVE;
+	}
+	snprintf(text, PORT_SIGN_TEXT, "%s was paused for %llu of %llu ms on priority %u", in->who,
+		 (count_t)d->value[METRIC_PFC_RX_PAUSE_US][longest] / 1000,
+		 (count_t)d->when_ns / 1000000, longest);
+	return d->value[METRIC_PFC_RX_PAUSE_US][longest] > d->when_ns / NS_A_US / 100 * PAUSE_PC
+		       ? VERDICT_WARN
+		       : VERDICT_PASS;
+}
+
 /* Rules that one sign decides, with their counters. */
 #define COUNTERS_MAX 5
 static const struct {
 	const char *rule;
 	port_sign *sign;
+	bool optional; /* SKIP where the port does not count it */
 	unsigned int count;
 	enum metric counter[COUNTERS_MAX];
 } port_sign_rules[] = {
+	{"RC-PFC-027", port_sign_pause, true, 1, {METRIC_PFC_RX_PAUSE_US}},
 	{"RC-TRN-004",
 	 port_sign_rnr,
+	 false,
 	 3,
 	 {METRIC_RNR_NAK_RX, METRIC_RNR_NAK_TX, METRIC_OUT_OF_BUFFER}},
 	{"RC-TRN-007",
 	 port_sign_drops,
+	 false,
 	 4,
 	 {METRIC_PRIO_RX_DISCARDS, METRIC_PRIO_RX_CONGESTED, METRIC_RDMA_RX_DISCARDS,
 	  METRIC_RX_DISCARDS}},
 };
 
+/* Adds a counter of the port: that of RoCE's priority, and of others that grew. */
+static void port_add_evidence(const struct port_ctx *s, const struct counters *net, enum metric m,
+			      struct findings *out)
+{
+	unsigned int own = port_ctx_metric_prio(s, m);
+
+	for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+		if (counters_has(net, m, prio) &&
+		    (prio == own || (metric_table[m].by_prio && net->value[m][prio])))
+			evidence_counter(out, s, net, m, prio);
+}
+
 PORT_CHECK(check_port_sign)
 {
-	struct counters delta;
+	struct counters net = {0};
 	struct port_sign_input in = {
 		.who = "this port",
-		.delta = &delta,
+		.delta = &net,
 		.prios = (uint8_t)(1u << port_ctx_metric_prio(s, METRIC_PRIO_RX_DISCARDS)),
 		.tcp = port_ctx_tcp_prios(s),
 	};
@@ -170,14 +212,11 @@ PORT_CHECK(check_port_sign)
 
 	while (strcmp(port_sign_rules[rule].rule, finding_rule_id(out)))
 		rule++;
-	port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL);
-	for (unsigned int i = 0; i < port_sign_rules[rule].count; i++) {
-		enum metric m = port_sign_rules[rule].counter[i];
-		unsigned int prio = port_ctx_metric_prio(s, m);
-
-		if (counters_has(&delta, m, prio))
-			evidence_counter(out, s, &delta, m, prio);
-	}
+	run_port_net(s->run_port, &net);
+	for (unsigned int i = 0; i < port_sign_rules[rule].count; i++)
+		port_add_evidence(s, &net, port_sign_rules[rule].counter[i], out);
 	verdict = port_sign_rules[rule].sign(&in, text);
+	if (verdict == VERDICT_INCONCLUSIVE && port_sign_rules[rule].optional)
+		verdict = VERDICT_SKIP;
 	finding_set(out, verdict, "%s", text);
 }

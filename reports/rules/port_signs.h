@@ -25,6 +25,7 @@ port_sign port_sign_rnr;     /* WARN: the host is slow; no packet is lost by it 
 port_sign port_sign_drops;   /* FAIL: RoCE; WARN: not known to be RoCE */
 port_sign port_sign_corrupt; /* FAIL: ICRC or FCS */
 port_sign port_sign_unsent;  /* WARN */
+port_sign port_sign_pause;   /* WARN: much of the time, on one priority */
 
 /* The same figures, for those who explain losses by them. */
 uint64_t port_count_corrupt(const struct counters *delta);

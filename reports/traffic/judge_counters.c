@@ -8,8 +8,6 @@
 
 #define LL(n)	 ((unsigned long long)(n))
 #define ALL	 0xff
-#define NS_A_US	 1000u
-#define PAUSE_PC 10u /* of the run: longer is worth a word */
 
 /* What the counters of the port say of its own host. */
 static const struct {
@@ -20,6 +18,7 @@ static const struct {
 	{port_sign_drops, REASON_HOST_DISCARD, REASON_PORT_DISCARDS},
 	{port_sign_rnr, REASON_NONE, REASON_RNR},
 	{port_sign_unsent, REASON_NONE, REASON_SEND_ERRORS},
+	{port_sign_pause, REASON_NONE, REASON_LONG_PAUSE},
 };
 
 static void judge_signs(struct judge *j, unsigned int i)
@@ -139,33 +138,6 @@ static void judge_loss(struct judge *j, unsigned int i)
 				 judge_host(j, i));
 }
 
-static uint64_t judge_longest_pause_us(const struct judged_end *e, unsigned int *prio)
-{
-	uint64_t longest = 0;
-
-	for (unsigned int p = 0; p < QOS_PRIOS; p++) {
-		if (!counters_has(&e->net, METRIC_PFC_RX_PAUSE_US, p) ||
-		    e->net.value[METRIC_PFC_RX_PAUSE_US][p] <= longest)
-			continue;
-		longest = e->net.value[METRIC_PFC_RX_PAUSE_US][p];
-		*prio = p;
-	}
-	return longest;
-}
-
-static void judge_pause(struct judge *j, unsigned int i)
-{
-	const struct judged_end *e = &j->end[i];
-	unsigned int prio = 0;
-	uint64_t us = judge_longest_pause_us(e, &prio);
-
-	if (us && us > e->load.when_ns / NS_A_US / 100 * PAUSE_PC)
-		judge_add_reason(j, REASON_LONG_PAUSE, (int)i, VERDICT_NOWHERE,
-				 "%s was paused for %llu of %llu ms on priority %u",
-				 judge_host(j, i), LL(us / 1000), LL(e->load.when_ns / 1000000),
-				 prio);
-}
-
 /* Requests that were refused, and receivers that were waited for too long, unless a pair said so.
  */
 static void judge_refusals(struct judge *j, unsigned int i)
@@ -224,7 +196,6 @@ void judge_counters(struct judge *j)
 		judge_loss(j, i);
 		judge_signs(j, i);
 		judge_refusals(j, i);
-		judge_pause(j, i);
 		judge_events(j, i);
 	}
 }

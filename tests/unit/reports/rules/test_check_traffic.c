@@ -431,6 +431,16 @@ static void bad_fcs(struct fabric_run *f)
 	grow(f, 1, METRIC_RX_CRC_ERRORS, 0, 7);
 }
 
+static void paused_long(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_PFC_RX_PAUSE_US, 5, 9000000);
+}
+
+static void pauses_untimed(struct fabric_run *f)
+{
+	lose_metric(f, METRIC_PFC_RX_PAUSE_US);
+}
+
 static void refused(struct fabric_run *f)
 {
 	f->pair[1].server.cause = CAUSE_REMOTE;
@@ -650,6 +660,10 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-014", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-014", events, "h2", VERDICT_WARN, "pause storms seen by the NIC: 1" },
 	{ "RC-PFC-014", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-PFC-027", NULL, "h2", VERDICT_PASS, "for 0 of" },
+	{ "RC-PFC-027", paused_long, "h2", VERDICT_WARN, "for 9000 of" },
+	{ "RC-PFC-027", pauses_untimed, "h2", VERDICT_SKIP, NULL },
+	{ "RC-PFC-027", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-011", NULL, "h1", VERDICT_PASS, "sent all" },
 	{ "RC-TRN-011", not_sent, "h1", VERDICT_WARN, "failed to send 5 times" },
 	{ "RC-TRN-011", not_sent_and_missed, "h1", VERDICT_FAIL, "3 packets from it" },
@@ -716,7 +730,7 @@ static void test_coverage(void **state)
 	static const char *const groups[] = {
 		"RC-QOS-006", "RC-QOS-007", "RC-QOS-008", "RC-QOS-011", "RC-ECN-004", "RC-ECN-006",
 		"RC-ECN-007", "RC-TRN",	    "RC-LNK-002", "RC-LNK-004", "RC-PFC-010", "RC-PFC-014",
-		"RC-PFC-012", "RC-PFC-013", "RC-MTU-003", "RC-NET-009", NULL};
+		"RC-PFC-012", "RC-PFC-013", "RC-PFC-027", "RC-MTU-003", "RC-NET-009", NULL};
 
 	(void)state;
 	check_coverage(cases, ARRAY_SIZE(cases), groups, NULL);
