@@ -154,6 +154,10 @@ enum verdict port_sign_pause(const struct port_sign_input *in, char text[PORT_SI
 		snprintf(text, PORT_SIGN_TEXT, "this port does not count the time of pauses");
 		return VERDICT_INCONCLUSIVE;
 	}
+	if (!d->value[METRIC_PFC_RX_PAUSE_US][longest]) {
+		snprintf(text, PORT_SIGN_TEXT, "%s was not paused", in->who);
+		return VERDICT_PASS;
+	}
 	snprintf(text, PORT_SIGN_TEXT, "%s was paused for %llu of %llu ms on priority %u", in->who,
 		 (count_t)d->value[METRIC_PFC_RX_PAUSE_US][longest] / 1000,
 		 (count_t)d->when_ns / 1000000, longest);
