@@ -433,7 +433,7 @@ eight() {
 	done
 }
 
-@test "eight agents give the same findings by ssh, locally and by a command; one that hangs, dies or raves is named" {
+@test "eight agents give the same findings by ssh, locally and by a command; one that hangs, dies, raves or is of another version is named" {
 	netdev=$(jq -r '.ports[0].netdev' tests/golden/snapshots/sriov-vf.json)
 	mkdir -p "$dir/agents" "$dir/bin"
 	cat >"$dir/agent" <<-END
@@ -469,11 +469,13 @@ eight() {
 	printf '#!/bin/sh\nexec sleep 60\n' >"$dir/agents/h2"
 	printf '#!/bin/sh\necho no memory >&2\nexit 7\n' >"$dir/agents/h3"
 	printf '#!/bin/sh\necho Welcome\nexec sleep 60\n' >"$dir/agents/h4"
+	cp --remove-destination "$dir/agent" "$dir/agents/h6"
+	sed -i '/"hello"/s/"build":"[^"]*/&-other/' "$dir/agents/h6"
 	run --separate-stderr "$rocecheck" validate "$dir/fleet.yaml" --no-traffic --json --out "$dir/run"
 	echo "$stderr"
 	[ "$status" -eq 4 ] || [ "$status" -eq 1 ]
-	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] | sort == ["h2", "h3", "h4"]' <<<"$output"
-	for said in "h2 no answer to the connection within 6.0 s" "h3 no memory" "h4 the agent sent 'Welcome'"; do
+	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] | sort == ["h2", "h3", "h4", "h6"]' <<<"$output"
+	for said in "h6 install the same version on both hosts" "h2 no answer to the connection within 6.0 s" "h3 no memory" "h4 the agent sent 'Welcome'"; do
 		jq -e --arg said "${said#* }" --arg host "${said%% *}" '.findings[] |
 			select(.rule == "RC-META-007" and .host == $host) | .text | contains($said)' <<<"$output"
 	done
@@ -481,8 +483,8 @@ eight() {
 		diff <(jq -S '[.[] | select(.[2] == "h5") | .[:4]]' "$dir/first") -
 }
 
-# two: an inventory of two hosts whose agents replay a snapshot; they do not answer the requests that
-# $dir/hang has a word of, h2 dies of one that $dir/die has a word of, and does not start while $dir/gone exists.
+# two: an inventory of two hosts whose agents replay a snapshot; h2 does not answer the requests that
+# $dir/hang has a word of, dies of one that $dir/die has a word of, and does not start while $dir/gone exists.
 two() {
 	netdev=$(jq -r '.ports[0].netdev' tests/golden/snapshots/sriov-vf.json)
 	cp tests/golden/snapshots/sriov-vf.json "$dir/now.json"
@@ -501,7 +503,7 @@ two() {
 			[ "\$host" = h1 ] || [ ! -e $dir/die ] || [[ \$line != *\$(cat $dir/die)* ]] || exit 9
 			case \$line in
 			*'"collect"'*) jq -c --argjson id "\$id" --arg host "\$host" '{id: \$id, snapshot: (.host = \$host)}' $dir/now.json ;;
-			*) [ ! -e $dir/hang ] || [[ \$line != *\$(cat $dir/hang)* ]] || { : >$dir/began && continue; }
+			*) [ "\$host" = h1 ] || [ ! -e $dir/hang ] || [[ \$line != *\$(cat $dir/hang)* ]] || { : >$dir/began && continue; }
 				echo "{\"id\":\$id}" ;;
 			esac
 		done
@@ -522,23 +524,30 @@ resumed() {
 	((status == 1 || status == 4))
 }
 
-# interrupted OP: a run whose agents do not answer OP is interrupted then, and ends within 4 s.
+# Each phase, and what it asks an agent for.
+phases='quiet:"counters" marking:echo_open pairs:traffic_open incast:traffic_open control:traffic_open shares:traffic_open'
+
+# interrupted OP ARGS...: a run in which h2 does not answer OP is interrupted then, and ends within 4 s.
 interrupted() {
-	echo "$1" >"$dir/hang"
+	local op=$1
+
+	shift
+	echo "$op" >"$dir/hang"
 	rm -f "$dir/began"
 	# shellcheck disable=SC2016
 	run --separate-stderr env --default-signal=INT bash -c '"$@" & pid=$!
 		for ((i = 0; i < 100; i++)); do [ ! -e "$0" ] || break; sleep 0.1; done
 		kill -INT $pid; SECONDS=0; wait $pid; code=$?; ((SECONDS < 4)) || exit 9; exit $code' "$dir/began" \
-		env --default-signal=INT "$rocecheck" validate "$dir/two.yaml" --out "$dir/run"
-	echo "$1: $status $stderr"
+		env --default-signal=INT "$rocecheck" validate "$dir/two.yaml" --out "$dir/run" "$@"
+	echo "$op $*: $status $stderr"
 	((status == 1 || status == 4))
 }
 
-@test "Ctrl-C in the quiet phase and in the pairs ends the run at once, with a report" {
+@test "Ctrl-C in any phase ends the run at once, with a report" {
 	two
-	for at in '"counters"' traffic_open; do
-		interrupted "$at"
+	for at in $phases; do
+		interrupted "${at#*:}" --maintenance 3 "--phases=${at%:*}"
+		[ -e "$dir/began" ]
 		grep -q 'the run was stopped: the results are incomplete' <<<"$stderr"
 		[ -n "$output" ]
 		run ! pgrep -f "$dir/agents"
@@ -574,25 +583,38 @@ interrupted() {
 	[ "$(grep -c 'kept from the earlier run' <<<"$stderr")" -eq 3 ]
 }
 
-@test "a host that dies in quiet, marking or pairs is named, what was learnt before stands, and no agent is left" {
-	local at phases=''
+# lost_in PHASE TEXT: the finished run names h2 with TEXT, and what was learnt before PHASE stands.
+lost_in() {
+	((status == 1 || status == 4))
+	jq -e --arg text "$2" '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") |
+		[.host, (.text | contains($text))]] == [["h2", true]]' <<<"$output"
+	jq -e '[.findings[] | select(.host == "h1" and .verdict == "PASS")] | length > 5' <<<"$output"
+	jq -e --arg phase "$1" '.hosts[1].before.host == "h2" and
+		.phases == (if $phase == "quiet" then [] else ["quiet"] end)' "$dir/run/run.json"
+	run ! pgrep -f "$dir/agents"
+	rm -r "$dir/run"
+}
+
+@test "a host that dies in any phase is named, what was learnt before stands, and no agent is left" {
+	local at
 
 	two
-	for at in '"counters"' echo_open traffic_open; do
-		echo "$at" >"$dir/die"
+	for at in $phases; do
+		echo "${at#*:}" >"$dir/die"
 		SECONDS=0
-		run --separate-stderr "$rocecheck" validate "$dir/two.yaml" --json --out "$dir/run"
+		run --separate-stderr "$rocecheck" validate "$dir/two.yaml" --json --out "$dir/run" --maintenance 3 \
+			"--phases=quiet,${at%:*}"
 		echo "$at: $status in $SECONDS s: $stderr"
-		((SECONDS < 12 && (status == 1 || status == 4)))
-		jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | [.host, (.text | contains("status 9"))]]
-			== [["h2", true]]' <<<"$output"
-		jq -e '[.findings[] | select(.host == "h1" and .verdict == "PASS")] | length > 5' <<<"$output"
-		jq -e '.hosts[1].before.host == "h2"' "$dir/run/run.json"
-		phases+=$(jq -c .phases "$dir/run/run.json")
-		run ! pgrep -f "$dir/agents"
-		rm -r "$dir/run"
+		((SECONDS < 12))
+		lost_in "${at%:*}" 'status 9'
 	done
-	[ "$phases" = '[]["quiet"]["quiet","marking"]' ] # those that all hosts ended
+}
+
+@test "a host that hangs in a phase is named after 15 s, what was learnt before stands, and no agent is left" {
+	two
+	echo echo_open >"$dir/hang"
+	run --separate-stderr timeout 25 "$rocecheck" validate "$dir/two.yaml" --json --out "$dir/run" --phases=quiet,marking
+	lost_in marking 'no answer to echo_open within 15.0 s'
 }
 
 @test "--resume runs all phases again where a host has booted or has other settings" {
