@@ -52,19 +52,33 @@ static void transport_report_retries(const struct port_ctx *s, count_t unexplain
 			    unexplained, retries, (count_t)a.sent);
 }
 
+static void transport_report_loss(const struct loss *loss, struct findings *out)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} part[] = {{loss->gaps, "sequence gaps"},
+		    {loss->naks, "sequence NAKs"},
+		    {loss->responses, "missing responses"},
+		    {loss->dead, "failed queue pairs"}};
+	const char *before = ": ";
+
+	finding_set(out, VERDICT_FAIL, "packets were lost");
+	for (unsigned int i = 0; i < ARRAY_SIZE(part); i++)
+		if (part[i].count) {
+			finding_append(out, "%s%llu %s", before, (count_t)part[i].count,
+				       part[i].what);
+			before = ", ";
+		}
+}
+
 PORT_CHECK(check_transport_retransmits)
 {
 	struct loss loss;
-	uint64_t lost;
 
 	loss_gather(s, &loss, out);
-	lost = loss.gaps + loss.naks + loss.responses + loss.dead;
-	if (lost)
-		finding_set(out, VERDICT_FAIL,
-			    "packets were lost: %llu sequence gaps, %llu sequence NAKs, %llu "
-			    "missing responses, %llu failed queue pairs",
-			    (count_t)loss.gaps, (count_t)loss.naks, (count_t)loss.responses,
-			    (count_t)loss.dead);
+	if (loss.gaps || loss.naks || loss.responses || loss.dead)
+		transport_report_loss(&loss, out);
 	else if (loss.unexplained)
 		transport_report_retries(s, loss.unexplained, out);
 	else if (!loss.gaps_known && !loss.naks_known)
