@@ -28,28 +28,28 @@ static struct packet_account transport_account(const struct rule_context *c)
 	return a;
 }
 
-/* Retries without a gap: late responses if no packet is missing in the sums. */
-static void transport_report_retries(const struct port_ctx *s, count_t unexplained,
-				     struct findings *out)
+static bool transport_paused(const struct port_ctx *s)
 {
-	const char *retries = unexplained == 1 ? "retry" : "retries";
-	struct packet_account a = transport_account(s->c);
+	struct counters net;
 
-	if (!a.known || !a.sent || a.arrived > a.sent)
-		finding_set(
-			out, VERDICT_WARN,
-			"%llu %s without a sequence error: late responses, or a lost last packet",
-			unexplained, retries);
-	else if (a.arrived < a.sent)
-		finding_set(out, VERDICT_WARN,
-			    "%llu %s without a sequence error, and %llu of %llu packets never "
-			    "arrived: a lost last packet or response",
-			    unexplained, retries, (count_t)(a.sent - a.arrived), (count_t)a.sent);
-	else
-		finding_set(out, VERDICT_PASS,
-			    "%llu %s, but all %llu packets sent by the ports of the run arrived: "
-			    "late responses",
-			    unexplained, retries, (count_t)a.sent);
+	return run_port_net(s->run_port, &net) && port_count_paused(&net) > 0;
+}
+
+static void transport_report_retries(const struct port_ctx *s, uint64_t count, struct findings *out)
+{
+	struct packet_account a = transport_account(s->c);
+	const struct retries r = {
+		.count = count,
+		.soft = s->port->kind == PORT_SOFT_ROCE,
+		.accounted = a.known && a.arrived <= a.sent,
+		.sent = a.sent,
+		.missing = saturating_sub(a.sent, a.arrived),
+		.paused = transport_paused(s),
+	};
+	char text[RETRIES_TEXT];
+	bool accounted = retries_explain(&r, text) == RETRY_ACCOUNTED;
+
+	finding_set(out, accounted ? VERDICT_PASS : VERDICT_WARN, "%s", text);
 }
 
 static void transport_report_loss(const struct loss *loss, struct findings *out)

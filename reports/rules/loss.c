@@ -6,6 +6,7 @@
  */
 #include "reports/rules/loss.h"
 
+#include <stdio.h>
 #include <string.h>
 
 /* The value; 0 when absent. */
@@ -43,6 +44,64 @@ void packet_account_add(struct packet_account *a, bool soft, const struct counte
 	}
 	a->sent += delta->value[METRIC_RDMA_TX_PACKETS][0];
 	a->arrived += delta->value[METRIC_RDMA_RX_PACKETS][0];
+}
+
+/* Soft-RoCE's timer may be of the load, or not. */
+static void retries_tell_timer(const struct retries *r, char text[RETRIES_TEXT])
+{
+	char code[24] = "";
+
+	if (r->timer)
+		snprintf(code, sizeof(code), " (code %u)", r->timer);
+	if (r->timer_off)
+		snprintf(text, RETRIES_TEXT,
+			 "%llu retries and duplicates without a gap, but the ACK timer of the load "
+			 "is "
+			 "off: they are of its control messages or of another program",
+			 (count_t)r->count);
+	else
+		snprintf(
+			text, RETRIES_TEXT,
+			"%llu retries and duplicates without a gap: Soft-RoCE's timer%s also fires "
+			"without loss",
+			(count_t)r->count, code);
+}
+
+enum retry_cause retries_explain(const struct retries *r, char text[RETRIES_TEXT])
+{
+	count_t count = r->count;
+
+	if (r->accounted && r->sent && !r->missing) {
+		snprintf(text, RETRIES_TEXT,
+			 "%llu retries and duplicates, but all %llu packets that were sent arrived",
+			 count, (count_t)r->sent);
+		return RETRY_ACCOUNTED;
+	}
+	if (r->accounted && r->missing) {
+		snprintf(
+			text, RETRIES_TEXT,
+			"%llu retries and duplicates without a gap, and %llu of %llu packets never "
+			"arrived: a last packet or a response was lost",
+			count, (count_t)r->missing, (count_t)r->sent);
+		return RETRY_MAY_BE_LOST;
+	}
+	if (r->soft && r->waited) {
+		snprintf(text, RETRIES_TEXT,
+			 "%llu retries and duplicates, and a message that waited for the whole ACK "
+			 "timeout: the last packets of a stream or a response were lost",
+			 count);
+		return RETRY_LOST;
+	}
+	if (r->soft) {
+		retries_tell_timer(r, text);
+		return RETRY_SOFT_TIMER;
+	}
+	snprintf(text, RETRIES_TEXT, "%llu retries without a gap%s", count,
+		 r->paused
+			 ? " while the port was paused: responses were late"
+			 : ": the last packets of a stream or an ACK were lost, or a response was "
+			   "late");
+	return r->paused ? RETRY_PAUSED : RETRY_MAY_BE_LOST;
 }
 
 /* Drops of the receiving host in these priorities. */

@@ -33,6 +33,31 @@ struct packet_account {
 /* Adds a port; delta NULL: not read. */
 void packet_account_add(struct packet_account *a, bool soft, const struct counters *delta);
 
+/* Retries without a sequence gap, and what is known beside them. */
+struct retries {
+	uint64_t count; /* and duplicates */
+	bool soft;	/* Soft-RoCE: its timer is not reset by progress (rxe_comp.c) */
+	bool accounted; /* sent and missing are known */
+	uint64_t sent, missing;
+	bool waited;	    /* a message waited for the whole ACK timeout, or about that */
+	bool timer_off;	    /* the load has no ACK timer */
+	unsigned int timer; /* its code; 0 = unknown */
+	bool paused;	    /* the port, meanwhile */
+};
+
+enum retry_cause {
+	RETRY_ACCOUNTED, /* every packet arrived */
+	RETRY_LOST,
+	RETRY_MAY_BE_LOST,
+	RETRY_SOFT_TIMER,
+	RETRY_PAUSED, /* responses were late */
+};
+
+#define RETRIES_TEXT 200
+
+/* Tells what they are most likely of, with a text: "4 retries and duplicates, ...". */
+enum retry_cause retries_explain(const struct retries *r, char text[RETRIES_TEXT]);
+
 /* Packets that crossed the fabric and were dropped by the receiving host. */
 struct host_drops {
 	bool known;	    /* the port counts drops of RoCE */

@@ -110,6 +110,20 @@ uint64_t port_count_unsent(const struct counters *delta)
 	return sum;
 }
 
+uint64_t port_count_paused(const struct counters *delta)
+{
+	static const enum metric by_prio[] = {METRIC_PFC_RX_FRAMES, METRIC_PFC_RX_PAUSE_US};
+	bool known = false;
+	uint64_t sum = port_count(delta, METRIC_GLOBAL_PAUSE_RX, &known);
+
+	for (unsigned int i = 0; i < ARRAY_SIZE(by_prio); i++)
+		for (unsigned int prio = 0; prio < QOS_PRIOS; prio++)
+			sum += counters_has(delta, by_prio[i], prio)
+				       ? delta->value[by_prio[i]][prio]
+				       : 0;
+	return sum;
+}
+
 enum verdict port_sign_corrupt(const struct port_sign_input *in, char text[PORT_SIGN_TEXT])
 {
 	bool icrc_known = false, fcs_known = false;

@@ -31,4 +31,7 @@ port_sign port_sign_pause;   /* WARN: much of the time, on one priority */
 uint64_t port_count_corrupt(const struct counters *delta);
 uint64_t port_count_unsent(const struct counters *delta);
 
+/* Signs of pause received: frames, and microseconds. */
+uint64_t port_count_paused(const struct counters *delta);
+
 #endif

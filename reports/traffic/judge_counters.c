@@ -6,8 +6,8 @@
 #include "reports/rules/port_events.h"
 #include "reports/traffic/verdict_priv.h"
 
-#define LL(n)	 ((unsigned long long)(n))
-#define ALL	 0xff
+#define LL(n) ((unsigned long long)(n))
+#define ALL   0xff
 
 /* What the counters of the port say of its own host. */
 static const struct {

@@ -80,48 +80,29 @@ static bool judge_loss_reported(const struct judge *j)
 	       traffic_verdict_has(j->out, REASON_CORRUPTION);
 }
 
-static void judge_report_soft(struct judge *j, unsigned int i, const struct account *a)
+static void judge_report_retries(struct judge *j, unsigned int i, const struct account *a)
 {
+	static const enum reason_kind kinds[] = {
+		[RETRY_ACCOUNTED] = REASON_ACCOUNTED,	[RETRY_LOST] = REASON_LOST,
+		[RETRY_MAY_BE_LOST] = REASON_TIMEOUTS,	[RETRY_SOFT_TIMER] = REASON_SPURIOUS,
+		[RETRY_PAUSED] = REASON_SPURIOUS_PAUSE,
+	};
 	const struct judged_end *e = &j->end[i];
+	const struct retries r = {
+		.count = e->loss.unexplained,
+		.soft = e->seen->soft,
+		.accounted = e->seen->soft && a->valid && a->equal,
+		.sent = a->sum.sent,
+		.waited = e->timeout >= TIMEOUT_TRUSTED && !a->equal && retries_waited(j, i),
+		.timer_off = !e->timeout,
+		.timer = e->timeout,
+		.paused = e->paused > 0,
+	};
+	char text[RETRIES_TEXT];
+	enum retry_cause cause = retries_explain(&r, text);
 
-	if (a->valid && a->equal)
-		judge_add_reason(j, REASON_ACCOUNTED, (int)i, VERDICT_NOWHERE,
-				 "%s: %llu retries and duplicates, but all %llu packets sent by "
-				 "both ends arrived",
-				 judge_host(j, i), LL(e->loss.unexplained), LL(a->sum.sent));
-	else if (e->timeout >= TIMEOUT_TRUSTED && !a->equal && retries_waited(j, i))
-		judge_add_reason(
-			j, REASON_LOST, (int)i, VERDICT_NOWHERE,
-			"%s: %llu retries and duplicates, and a message that waited for the whole "
-			"ACK timeout: the last packets of a stream or a response were lost",
-			judge_host(j, i), LL(e->loss.unexplained));
-	else if (!e->timeout)
-		judge_add_reason(j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
-				 "%s: %llu retries and duplicates without a gap, but the ACK timer "
-				 "of the load is off: they are of its control messages or of "
-				 "another program",
-				 judge_host(j, i), LL(e->loss.unexplained));
-	else
-		judge_add_reason(j, REASON_SPURIOUS, (int)i, VERDICT_NOWHERE,
-				 "%s: %llu retries and duplicates without a gap: Soft-RoCE's timer "
-				 "(code %u) also fires without loss",
-				 judge_host(j, i), LL(e->loss.unexplained), e->timeout);
-}
-
-static void judge_report_device(struct judge *j, unsigned int i)
-{
-	const struct judged_end *e = &j->end[i];
-
-	if (e->paused)
-		judge_add_reason(
-			j, REASON_SPURIOUS_PAUSE, (int)i, VERDICT_NOWHERE,
-			"%s: %llu retries without a gap while it was paused: responses were late",
-			judge_host(j, i), LL(e->loss.unexplained));
-	else
-		judge_add_reason(j, REASON_TIMEOUTS, (int)i, VERDICT_NOWHERE,
-				 "%s: %llu retries without a gap: the last packets of a stream or "
-				 "an ACK were lost, or a response was late",
-				 judge_host(j, i), LL(e->loss.unexplained));
+	judge_add_reason(j, kinds[cause], (int)i, VERDICT_NOWHERE, "%s: %s", judge_host(j, i),
+			 text);
 }
 
 static uint64_t judge_count_retries(const struct judge *j)
@@ -176,9 +157,6 @@ void judge_retries(struct judge *j)
 		/* What died repeated its last words until it gave up. */
 		if (!e->known || !e->loss.unexplained || lost || e->remote_gone)
 			continue;
-		if (e->seen->soft)
-			judge_report_soft(j, i, &a);
-		else
-			judge_report_device(j, i);
+		judge_report_retries(j, i, &a);
 	}
 }

@@ -358,9 +358,7 @@ static void verdict_prepare_end(const struct verdict_input *in, const struct run
 	host_drops_count(&e->net, prios, in->tcp, &e->drops);
 	e->excused = e->drops.no_buffer + e->drops.roce + e->corrupted;
 	e->unsent = port_count_unsent(&e->net);
-	e->paused = judge_delta(e, METRIC_PFC_RX_FRAMES, 0xff) +
-		    judge_delta(e, METRIC_PFC_RX_PAUSE_US, 0xff) +
-		    judge_delta(e, METRIC_GLOBAL_PAUSE_RX, 0xff);
+	e->paused = port_count_paused(&e->net);
 }
 
 static void verdict_prepare(struct judge *j)
