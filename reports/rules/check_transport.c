@@ -47,7 +47,7 @@ static void transport_report_retries(const struct port_ctx *s, uint64_t count, s
 		.paused = transport_paused(s),
 	};
 	char text[RETRIES_TEXT];
-	bool accounted = retries_explain(&r, text) == RETRY_ACCOUNTED;
+	bool accounted = loss_explain_retries(&r, text) == RETRY_ACCOUNTED;
 
 	finding_set(out, accounted ? VERDICT_PASS : VERDICT_WARN, "%s", text);
 }

@@ -47,7 +47,7 @@ void packet_account_add(struct packet_account *a, bool soft, const struct counte
 }
 
 /* Soft-RoCE's timer may be of the load, or not. */
-static void retries_tell_timer(const struct retries *r, char text[RETRIES_TEXT])
+static void loss_explain_timer(const struct retries *r, char text[RETRIES_TEXT])
 {
 	char code[24] = "";
 
@@ -67,7 +67,7 @@ static void retries_tell_timer(const struct retries *r, char text[RETRIES_TEXT])
 			(count_t)r->count, code);
 }
 
-enum retry_cause retries_explain(const struct retries *r, char text[RETRIES_TEXT])
+enum retry_cause loss_explain_retries(const struct retries *r, char text[RETRIES_TEXT])
 {
 	count_t count = r->count;
 
@@ -93,7 +93,7 @@ enum retry_cause retries_explain(const struct retries *r, char text[RETRIES_TEXT
 		return RETRY_LOST;
 	}
 	if (r->soft) {
-		retries_tell_timer(r, text);
+		loss_explain_timer(r, text);
 		return RETRY_SOFT_TIMER;
 	}
 	snprintf(text, RETRIES_TEXT, "%llu retries without a gap%s", count,

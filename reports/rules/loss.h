@@ -56,7 +56,7 @@ enum retry_cause {
 #define RETRIES_TEXT 200
 
 /* Tells what they are most likely of, with a text: "4 retries and duplicates, ...". */
-enum retry_cause retries_explain(const struct retries *r, char text[RETRIES_TEXT]);
+enum retry_cause loss_explain_retries(const struct retries *r, char text[RETRIES_TEXT]);
 
 /* Packets that crossed the fabric and were dropped by the receiving host. */
 struct host_drops {

@@ -99,7 +99,7 @@ static void judge_report_retries(struct judge *j, unsigned int i, const struct a
 		.paused = e->paused > 0,
 	};
 	char text[RETRIES_TEXT];
-	enum retry_cause cause = retries_explain(&r, text);
+	enum retry_cause cause = loss_explain_retries(&r, text);
 
 	judge_add_reason(j, kinds[cause], (int)i, VERDICT_NOWHERE, "%s: %s", judge_host(j, i),
 			 text);
