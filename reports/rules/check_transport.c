@@ -206,8 +206,7 @@ PORT_CHECK(check_transport_unsent)
 	transport_add_counter(out, s, &net, METRIC_TX_DISCARDS);
 	missed = verdict == VERDICT_WARN ? transport_missed_by_partners(s) : 0;
 	if (missed)
-		finding_set(out, VERDICT_FAIL,
-			    "%s, and %llu packets from it are missing at its remote ports", text,
+		finding_set(out, VERDICT_FAIL, "%s, and its remote ports miss %llu packets", text,
 			    (count_t)missed);
 	else if (verdict == VERDICT_INCONCLUSIVE)
 		finding_set(out, VERDICT_SKIP, "%s", text);

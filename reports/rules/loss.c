@@ -54,11 +54,11 @@ static void loss_explain_timer(const struct retries *r, char text[RETRIES_TEXT])
 	if (r->timer)
 		snprintf(code, sizeof(code), " (code %u)", r->timer);
 	if (r->timer_off)
-		snprintf(text, RETRIES_TEXT,
-			 "%llu retries and duplicates without a gap, but the ACK timer of the load "
-			 "is "
-			 "off: they are of its control messages or of another program",
-			 (count_t)r->count);
+		snprintf(
+			text, RETRIES_TEXT,
+			"%llu retries and duplicates without a gap, but the load has no ACK timer: "
+			"they are of its control messages or of another program",
+			(count_t)r->count);
 	else
 		snprintf(
 			text, RETRIES_TEXT,

@@ -680,7 +680,7 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-027", no_readings, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-011", NULL, "h1", VERDICT_PASS, "sent all" },
 	{ "RC-TRN-011", not_sent, "h1", VERDICT_WARN, "failed to send 5 times" },
-	{ "RC-TRN-011", not_sent_and_missed, "h1", VERDICT_FAIL, "3 packets from it" },
+	{ "RC-TRN-011", not_sent_and_missed, "h1", VERDICT_FAIL, "its remote ports miss 3 packets" },
 	{ "RC-TRN-011", not_sent_and_missed, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-011", send_errors_uncounted, "h1", VERDICT_SKIP, "not counted" },
 	{ "RC-TRN-011", no_readings, "h1", VERDICT_INCONCLUSIVE, NULL },

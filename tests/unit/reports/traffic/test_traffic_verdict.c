@@ -49,7 +49,7 @@ static const struct loss_row {
 	{"tail, strict", TRAFFIC_STRICT, RETRY_14, false, 0, 0, 0, 1, 1, 1, 0, 1, 0, 85,
 	 VERDICT_FAIL, REASON_LOST, "strict"},
 	{"strict, no timer, waited", TRAFFIC_STRICT, 0, false, 0, 3, 0, 1, 0, 0, 0, 0, 0, 1080,
-	 VERDICT_WARN, REASON_SPURIOUS, "ACK timer of the load is off"},
+	 VERDICT_WARN, REASON_SPURIOUS, "the load has no ACK timer"},
 	{"ACK, middle, accounted", TRAFFIC_OBSERVE, RETRY_18, true, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
 	 VERDICT_WARN, REASON_ACKS_LOST, "0 from h1 to h2 and 1 back"},
 	{"ACK, middle, unseen", TRAFFIC_OBSERVE, RETRY_18, false, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0,
