@@ -42,10 +42,33 @@ settings()
 	done
 }
 
+# An agent that leaves in /tmp/calls what it opens, changes and sends; on the other hosts one as it is.
+agents()
+{
+	local host run='exec strace -f -qq -o /tmp/calls -e trace=%file,%network'
+
+	for host in h1 h2 h3 h4 h5 h6; do
+		printf '#!/bin/sh\n%s /rocecheck/build/rocecheck "$@"\n' "$run" | on "$host" tee /tmp/agent >/dev/null
+		on "$host" chmod +x /tmp/agent
+		run='exec'
+	done
+}
+
+# only_reads: the agent of h1 asked for settings, set none, and opened no file to write but the device of the queries.
+only_reads()
+{
+	on h1 cat /tmp/calls >"$tmp/calls"
+	grep -q 'send.*RTM_GETDCB' "$tmp/calls"
+	run ! grep -E 'send.*nlmsg_type=RTM_(SET|NEW|DEL)' "$tmp/calls"
+	run ! grep -E '^[0-9]+ +(mkdir|unlink|rename|mount|chmod|chown|symlink|link|truncate)' "$tmp/calls"
+	run ! grep -E 'O_(WRONLY|RDWR|CREAT)' <(grep -v '"/dev/infiniband/uverbs' "$tmp/calls")
+}
+
 @test "survey names the host with another DSCP map and the job on DSCP 0, and changes nothing" {
 	local host monitors=()
 
 	on h2 dcb app replace dev roce0 dscp-prio 26:0
+	agents
 	settings >"$tmp/before"
 	job h1 h3 106 1001
 	job h3 h4 106 1002
@@ -58,7 +81,7 @@ settings()
 	done
 	sleep 3
 	run --separate-stderr build/rocecheck survey --hosts 'h[1-6]' --interval 5s --out "$tmp/draft" \
-		--launcher "ssh -F $LAB_DIR/ssh_config {host}" --agent /rocecheck/build/rocecheck
+		--launcher "ssh -F $LAB_DIR/ssh_config {host}" --agent /tmp/agent
 	echo "$output" "$stderr"
 	for host in h1 h2 h3 h4 h5 h6; do
 		on "$host" touch /tmp/surveyed
@@ -73,5 +96,6 @@ settings()
 	grep -q 'main priority sent: 0 on h\[*5' <<<"$output"
 	build/rocecheck lint "$tmp/draft/fabric.yaml"
 	build/rocecheck lint "$tmp/draft/profile.yaml"
+	only_reads
 	wait
 }
