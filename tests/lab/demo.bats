@@ -56,7 +56,7 @@ leading() {
 	run_json=build/demo/run.json
 	jq -e '[.pairs[] | select(.ran)] | length >= 6' "$run_json"
 	jq -e 'all(.pairs[] | select(.phase == null); .client.result.messages > 10 and
-		((if .verb == "read" then .client else .server end).result | .mismatches == 0 and .checked_bytes > 1000000))' \
+		((if .verb == "read" then .client else .server end).result | .mismatches == 0 and .checked_bytes > 500000))' \
 		"$run_json"
 }
 
