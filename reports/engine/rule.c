@@ -120,16 +120,6 @@ static bool rule_lossless_ready(const struct port_ctx *s, struct findings *out)
 	return false;
 }
 
-static bool rule_traffic_ready(const struct port_ctx *s, struct findings *out)
-{
-	if (s->c->run->traffic)
-		return true;
-	finding_set(out, VERDICT_SKIP,
-		    s->c->run->has_job ? "no traffic of rocecheck in this run"
-				       : "no traffic in this run: only settings are checked");
-	return false;
-}
-
 static bool rule_job_ready(const struct port_ctx *s, struct findings *out)
 {
 	if (!port_ctx_job_idle(s))
@@ -146,8 +136,6 @@ static bool rule_load_ready(const struct port_ctx *s, struct findings *out)
 
 	if (s->c->run->has_job)
 		return rule_job_ready(s, out);
-	if (!rule_traffic_ready(s, out))
-		return false;
 	while ((pair = port_ctx_pair(s, &i))) {
 		if (pair->ran)
 			return true;
@@ -160,11 +148,8 @@ static bool rule_load_ready(const struct port_ctx *s, struct findings *out)
 static bool rule_reading_ready(const struct port_ctx *s, struct findings *out,
 			       enum run_reading first, const char *phase)
 {
-	bool of_job = s->c->run->has_job && first == READ_LOAD_BEFORE;
 	struct counters delta;
 
-	if (!of_job && !rule_traffic_ready(s, out))
-		return false;
 	if (port_ctx_delta(s, first, &delta, NULL))
 		return true;
 	finding_set(out, VERDICT_INCONCLUSIVE, "the counters around the %s were not read", phase);
@@ -185,8 +170,6 @@ static bool rule_capture_ready(const struct port_ctx *s, struct findings *out)
 {
 	const struct run_port *p = s->run_port;
 
-	if (!rule_traffic_ready(s, out))
-		return false;
 	if (p && p->has_capture)
 		return true;
 	if (s->c->fabric->capture == CAPTURE_OFF)
@@ -216,12 +199,26 @@ static const struct {
 
 static bool rule_ready(const struct rule *rule, const struct port_ctx *s, struct findings *out)
 {
-	/* Of a job only the counters are known. */
-	if (s->c->run->has_job && (rule->needs & (NEED_LOAD | NEED_DELTA)) == NEED_LOAD)
-		return rule_traffic_ready(s, out);
 	for (unsigned int i = 0; i < ARRAY_SIZE(preconditions); i++)
 		if (rule->needs & preconditions[i].need && !preconditions[i].ready(s, out))
 			return false;
+	return true;
+}
+
+/* What only rocecheck's traffic shows is one finding of a run without it, not one of each port. Of
+ * a job the counters are known. */
+static bool rule_skips_run(const struct rule *rule, const struct run *run, struct findings *out)
+{
+	unsigned int of_load = rule->needs & (NEED_LOAD | NEED_DELTA);
+	bool needs_traffic = rule->needs & (NEED_TRAFFIC | NEED_QUIET | NEED_CAPTURE | NEED_PATH) ||
+			     (run->has_job ? of_load == NEED_LOAD : of_load != 0);
+
+	if (run->traffic || !needs_traffic)
+		return false;
+	finding_begin(out, rule, "", "", 0);
+	finding_set(out, VERDICT_SKIP,
+		    run->has_job ? "no traffic of rocecheck in this run"
+				 : "no traffic in this run: only settings are checked");
 	return true;
 }
 
@@ -333,7 +330,7 @@ static void rules_run_group(bool meta, const struct rule_context *c, struct rule
 			continue;
 		if (rule->check)
 			rule->check(rule, c, out);
-		else
+		else if (!rule_skips_run(rule, c->run, out))
 			rule_check_ports(rule, ports, count, out);
 		rule_apply_level(rule, c, first, out);
 	}

@@ -271,13 +271,13 @@ static const struct rule_case cases[] = {
 	{"RC-PFC-012", job, "h1", VERDICT_PASS, NULL},
 	{"RC-ECN-006", marks, "h1", VERDICT_FAIL, NULL},
 	{"RC-META-003", job, "h1", VERDICT_PASS, NULL},
-	{"RC-META-002", job, "h1", VERDICT_SKIP, NULL},
-	{"RC-META-006", job, "h1", VERDICT_SKIP, "no traffic of rocecheck in this run"},
-	{"RC-QOS-006", job, "h1", VERDICT_SKIP, "no traffic of rocecheck in this run"},
-	{"RC-QOS-007", job, "h1", VERDICT_SKIP, "no traffic of rocecheck in this run"},
+	{"RC-META-002", job, "", VERDICT_SKIP, NULL},
+	{"RC-META-006", job, "", VERDICT_SKIP, "no traffic of rocecheck in this run"},
+	{"RC-QOS-006", job, "", VERDICT_SKIP, "no traffic of rocecheck in this run"},
+	{"RC-QOS-007", job, "", VERDICT_SKIP, "no traffic of rocecheck in this run"},
 	{"RC-QOS-011", job, "h1", VERDICT_SKIP, NULL},
-	{"RC-MTU-003", job, "h1", VERDICT_SKIP, "no traffic of rocecheck in this run"},
-	{"RC-TRN-006", job, "h1", VERDICT_SKIP, "no traffic of rocecheck in this run"},
+	{"RC-MTU-003", job, "", VERDICT_SKIP, "no traffic of rocecheck in this run"},
+	{"RC-TRN-006", job, "", VERDICT_SKIP, "no traffic of rocecheck in this run"},
 };
 
 static void test_cases(void **state)
