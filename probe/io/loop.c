@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <uv.h>
@@ -363,9 +364,9 @@ void loop_stream_close(struct loop_stream *s)
 
 #define LINGER_MS 500
 
+/* One socket is input and output of the process, so that it takes two files of ours, not three. */
 enum process_pipe {
-	PIPE_IN,
-	PIPE_OUT,
+	PIPE_IN_OUT,
 	PIPE_ERR,
 	PIPE_COUNT,
 };
@@ -517,30 +518,39 @@ static struct loop_process *loop_new_process(struct loop *l)
 
 static int loop_start_process(struct loop *l, struct loop_process *p, const char *const *argv)
 {
-	uv_stdio_container_t stdio[PIPE_COUNT] = {
-		[PIPE_IN] = {UV_CREATE_PIPE | UV_READABLE_PIPE, {(uv_stream_t *)&p->pipe[PIPE_IN]}},
-		[PIPE_OUT] = {UV_CREATE_PIPE | UV_WRITABLE_PIPE,
-			      {(uv_stream_t *)&p->pipe[PIPE_OUT]}},
-		[PIPE_ERR] = {UV_CREATE_PIPE | UV_WRITABLE_PIPE,
-			      {(uv_stream_t *)&p->pipe[PIPE_ERR]}},
+	uv_stream_t *in_out = (uv_stream_t *)&p->pipe[PIPE_IN_OUT];
+	uv_stream_t *errors = (uv_stream_t *)&p->pipe[PIPE_ERR];
+	uv_stdio_container_t stdio[] = {
+		{.flags = UV_INHERIT_FD},
+		{.flags = UV_INHERIT_FD},
+		{UV_CREATE_PIPE | UV_WRITABLE_PIPE, {errors}},
 	};
 	uv_process_options_t options = {
 		.exit_cb = loop_on_exit,
 		.file = argv[0],
 		.args = (char **)argv,	      /* libuv does not write to it */
 		.flags = UV_PROCESS_DETACHED, /* Ctrl-C must not reach the child */
-		.stdio_count = PIPE_COUNT,
+		.stdio_count = ARRAY_SIZE(stdio),
 		.stdio = stdio,
 	};
-	int err = uv_spawn(&l->uv, &p->uv, &options);
+	int err, ends[2];
 
+	if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends))
+		return -errno;
+	err = uv_pipe_open(&p->pipe[PIPE_IN_OUT], ends[0]);
+	if (err)
+		close(ends[0]);
+	stdio[0].data.fd = stdio[1].data.fd = ends[1];
+	if (!err)
+		err = uv_spawn(&l->uv, &p->uv, &options);
+	close(ends[1]);
 	if (err)
 		return err;
 	p->started = true;
-	err = uv_read_start((uv_stream_t *)&p->pipe[PIPE_OUT], loop_alloc_buffer, loop_on_stdout);
+	err = uv_read_start(in_out, loop_alloc_buffer, loop_on_stdout);
 	if (err)
 		return err;
-	return uv_read_start((uv_stream_t *)&p->pipe[PIPE_ERR], loop_alloc_buffer, loop_on_stderr);
+	return uv_read_start(errors, loop_alloc_buffer, loop_on_stderr);
 }
 
 int loop_spawn(struct loop *l, const char *const *argv, const struct loop_process_events *events,
@@ -566,7 +576,7 @@ int loop_process_write(struct loop_process *p, const char *data, size_t size)
 {
 	if (p->closed || p->exited || p->input_ended)
 		return -EPIPE;
-	return loop_write((uv_stream_t *)&p->pipe[PIPE_IN], data, size);
+	return loop_write((uv_stream_t *)&p->pipe[PIPE_IN_OUT], data, size);
 }
 
 static void loop_on_shutdown(uv_shutdown_t *request, int status)
@@ -575,18 +585,19 @@ static void loop_on_shutdown(uv_shutdown_t *request, int status)
 	free(request);
 }
 
-/* Closes stdin after the queued data. */
+/* Ends the input after the queued data. */
 void loop_process_end_input(struct loop_process *p)
 {
+	uv_stream_t *in_out = (uv_stream_t *)&p->pipe[PIPE_IN_OUT];
 	uv_shutdown_t *request;
 
 	if (p->closed || p->input_ended)
 		return;
 	p->input_ended = true;
 	request = malloc(sizeof(*request));
-	if (!request || uv_shutdown(request, (uv_stream_t *)&p->pipe[PIPE_IN], loop_on_shutdown)) {
+	if (!request || uv_shutdown(request, in_out, loop_on_shutdown)) {
 		free(request);
-		loop_close_handle((uv_handle_t *)&p->pipe[PIPE_IN]);
+		loop_process_kill(p, SIGTERM); /* it would wait for more */
 	}
 }
 
