@@ -14,7 +14,9 @@
 #include "profiles/base/process.h"
 #include "profiles/base/signals.h"
 
-#define USERS_FIRST_MS 500 /* after the start of the job, then at growing distances */
+/* After the start of the job, then at distances of about a quarter of its age: what has queue pairs
+ * for longer is seen. */
+#define USERS_FIRST_MS 500
 #define USERS_LAST_MS  30000
 #define STOP_GRACE_MS  30000 /* from a signal that asks the job to stop to SIGKILL */
 
@@ -85,7 +87,7 @@ static void around_watch(struct job *j)
 		session_ask_counters(s, true);
 		loop_run_until(s->loop, around_answered, j);
 		session_read_counters(s, READ_LOAD_AFTER);
-		wait_ms = wait_ms * 2 < USERS_LAST_MS ? wait_ms * 2 : USERS_LAST_MS;
+		wait_ms = wait_ms * 5 / 4 < USERS_LAST_MS ? wait_ms * 5 / 4 : USERS_LAST_MS;
 	}
 }
 
