@@ -6,8 +6,8 @@
  * with 98 others is compared with one of 500; causes are linked at 10 violations a host and at 1;
  * 300 snapshots are gathered from replaying agents, compared with clush and cat; rounds of pairs of
  * 64 replaying agents are compared with one request to all. Both sides are played in turn, and the
- * medians are compared. One line a figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is
- * short.
+ * medians are compared. At last a run between guests of the lab is compared with its plan:
+ * run-lab.sh. One line a figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is short.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,6 +39,7 @@
 #define TRAFFIC_MS	100 /* of a round of pairs */
 #define ROUNDS_OF_PAIRS 31
 #define PROGRAM		"build/rocecheck"
+#define LAB		"tests/bench/run-lab.sh"
 
 static char dir[] = "/tmp/bench-run-XXXXXX";
 
@@ -598,6 +599,7 @@ int main(int argc, char **argv)
 	ok &= bench_link();
 	ok &= bench_gather(argv[0]);
 	ok &= bench_round(argv[0]);
+	ok &= !system(LAB);
 	snprintf(remove, sizeof(remove), "rm -r %s", dir);
 	return system(remove) || !ok;
 }
