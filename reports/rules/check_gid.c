@@ -209,8 +209,11 @@ struct identity {
 static int gid_cmp_identity(const void *a, const void *b)
 {
 	const struct identity *x = a, *y = b;
+	int difference = strcmp(x->text, y->text);
 
-	return strcmp(x->text, y->text);
+	if (!difference)
+		difference = strcmp(x->s.host->name, y->s.host->name);
+	return difference ? difference : strcmp(x->s.name, y->s.name);
 }
 
 static bool gid_shared_by_design(const char *address)
@@ -244,22 +247,26 @@ static size_t gid_gather_identities(const struct rule_context *c, struct identit
 	return count;
 }
 
-/* Reports each identity that another port has, too. Returns their number. */
+/* Reports each port that has an identity of another, which is the same one for all of them: the
+ * findings of hosts that were copied are equal. Returns their number. */
 static size_t gid_report_duplicates(const struct rule *rule, const struct identity *list,
 				    size_t count, struct findings *out)
 {
+	const struct identity *first = list;
 	size_t found = 0;
 
-	for (size_t i = 1; i < count; i++) {
-		const struct port_ctx *a = &list[i - 1].s, *b = &list[i].s;
+	for (const struct identity *one = list; one < list + count; one++) {
+		const struct port_ctx *a = &first->s, *b = &one->s;
 
-		if (strcmp(list[i - 1].text, list[i].text) || a->port == b->port)
+		if (strcmp(first->text, one->text))
+			first = one;
+		if (first == one || a->port == b->port)
 			continue;
 		finding_begin(out, rule, b->host->name, b->name, b->prio_set);
-		finding_set(out, VERDICT_FAIL, "%s is also on %s %s", list[i].text, a->host->name,
+		finding_set(out, VERDICT_FAIL, "%s is also on %s %s", one->text, a->host->name,
 			    a->name);
-		finding_evidence(out, EVIDENCE_ACROSS, "%s %s and %s %s both have %s",
-				 a->host->name, a->name, b->host->name, b->name, list[i].text);
+		finding_evidence(out, EVIDENCE_ACROSS, "%s %s has %s, too", a->host->name, a->name,
+				 one->text);
 		found++;
 	}
 	return found;

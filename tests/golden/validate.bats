@@ -283,6 +283,17 @@ inventory()
 	refused "unknown host 'h3'" --from "$dir/run" "$dir/allow.yaml"
 }
 
+@test "hosts that were copied with their address and MAC are one finding, whatever their number" {
+	rm "$dir/snaps"/*
+	for n in 1 2 3 4; do
+		jq --arg host "h$n" '.host = $host' tests/golden/snapshots/sriov-vf.json >"$dir/snaps/h$n.json"
+	done
+	run "$rocecheck" validate --from "$dir/snaps" --profile lab
+	echo "$output"
+	[ "$(grep -c '^FAIL  RC-GID-006' <<<"$output")" -eq 2 ]
+	grep -q '^FAIL  RC-GID-006  h\[2-4\] eth1 .*: MAC .* is also on h1 eth1' <<<"$output"
+}
+
 @test "broken snapshots are named" {
 	echo '{"schema":' >"$dir/snaps/x.json"
 	refused 'x.json:' --from "$dir/snaps" --profile lab
