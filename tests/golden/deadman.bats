@@ -127,10 +127,11 @@ state/last 700
 			f = open("/run/rocecheck/lock", "r+")
 			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
 			f.truncate(0); f.write("%d\n" % os.getpid()); f.flush()
+			open("held", "w")
 			time.sleep(60)
 		END
 		holder=$!
-		sleep 0.5
+		until [ -e held ]; do sleep 0.1; done
 		code=0; apply other.yaml -i v0 --state-dir "$PWD/other" 2>&1 || code=$?
 		echo "apply $code, holder $holder, $(mtu)"
 		becomes 1500 8
@@ -151,10 +152,11 @@ state/last 700
 			import fcntl, struct, time
 			f = open("/run/rocecheck/lock", "r+")
 			fcntl.fcntl(f, 37, struct.pack("hhqqi", fcntl.F_WRLCK, 0, 0, 0, 0))
+			open("held", "w")
 			time.sleep(30)
 		END
 		holder=$!
-		sleep 0.5
+		until [ -e held ]; do sleep 0.1; done
 		ip link set v0 mtu 1500
 		code=0; apply mtu.yaml -i v0 --state-dir "$PWD/state" 2>&1 || code=$?
 		echo "apply $code"
