@@ -11,7 +11,7 @@
 # A test that tries a second time prints "# retried: WHAT": these lines are shown and counted. The seconds of
 # each suite, from its first test to the end of its last, are left in LOGDIR/seconds, in the form of budget.txt
 # (BUDGET overrides), and a suite over its budget is shown and counted; neither fails, as a machine may be busy.
-# A test that takes three times as long as its suite may, and a minute (SLACK overrides), hangs: it is ended and
+# A test that takes three times as long as its suite may, and five minutes (SLACK overrides), hangs: it is ended and
 # has failed. LOGDIR/results has a line "LANE SUITE TEST BEGIN END PASSED FAILED SKIPPED RETRIED" for each test.
 # With LIST=1 nothing runs: a line "LANE SUITE TEST" each.
 # The last line is "N passed, N failed, N skipped"; exit 1 when one failed or none ran.
@@ -57,7 +57,7 @@ count_result()
 # most_seconds SUITE: when a test of it is ended. A suite without a budget has 15 minutes.
 most_seconds()
 {
-	awk -v suite="$1" -v slack="${SLACK:-60}" '{ sub(/#.*/, "") } $1 == suite { most = $2 }
+	awk -v suite="$1" -v slack="${SLACK:-300}" '{ sub(/#.*/, "") } $1 == suite { most = $2 }
 		END { print most ? 3 * most + slack : 900 }' "$budget" 2>/dev/null || echo 900
 }
 
