@@ -14,8 +14,7 @@
 #include "profiles/base/process.h"
 #include "profiles/base/signals.h"
 
-/* After the start of the job, then at distances of about a quarter of its age: what has queue pairs
- * for longer is seen. */
+/* Asked first so long after the start of the job, then each time after a quarter of its age. */
 #define USERS_FIRST_MS 500
 #define USERS_LAST_MS  30000
 #define STOP_GRACE_MS  30000 /* from a signal that asks the job to stop to SIGKILL */
@@ -79,7 +78,8 @@ static void around_watch(struct job *j)
 {
 	struct session *s = &j->c->s;
 
-	for (unsigned int wait_ms = USERS_FIRST_MS; !j->ended;) {
+	for (unsigned int wait_ms = USERS_FIRST_MS; !j->ended; wait_ms += wait_ms / 4) {
+		wait_ms = wait_ms < USERS_LAST_MS ? wait_ms : USERS_LAST_MS;
 		j->next_ms = loop_now_ms(s->loop) + wait_ms;
 		loop_run_until(s->loop, around_paused, j);
 		if (j->ended)
@@ -87,7 +87,6 @@ static void around_watch(struct job *j)
 		session_ask_counters(s, true);
 		loop_run_until(s->loop, around_answered, j);
 		session_read_counters(s, READ_LOAD_AFTER);
-		wait_ms = wait_ms * 5 / 4 < USERS_LAST_MS ? wait_ms * 5 / 4 : USERS_LAST_MS;
 	}
 }
 

@@ -18,7 +18,7 @@
 #define QUIT_MS	       2000
 #define SETTLE_SOFT_MS 100 /* Soft-RoCE counters are always current */
 
-#define FILES_A_HOST 2u	  /* a launcher's input and output, its errors */
+#define FILES_A_HOST 2u	  /* of its launcher: one socket for input and output, one for errors */
 #define FILES_OTHER  256u /* captures and reports among them */
 
 #define LAUNCH_MOST	64u /* logins at once */

@@ -364,7 +364,7 @@ void loop_stream_close(struct loop_stream *s)
 
 #define LINGER_MS 500
 
-/* One socket is input and output of the process, so that it takes two files of ours, not three. */
+/* One socket is input and output of the process: a process takes two of our open files. */
 enum process_pipe {
 	PIPE_IN_OUT,
 	PIPE_ERR,
@@ -585,7 +585,6 @@ static void loop_on_shutdown(uv_shutdown_t *request, int status)
 	free(request);
 }
 
-/* Ends the input after the queued data. */
 void loop_process_end_input(struct loop_process *p)
 {
 	uv_stream_t *in_out = (uv_stream_t *)&p->pipe[PIPE_IN_OUT];

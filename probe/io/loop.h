@@ -49,7 +49,7 @@ int loop_input_open(struct loop *l, int fd, const struct loop_input_events *even
 		    struct loop_input **in, struct err *e);
 void loop_input_close(struct loop_input *in); /* NULL is allowed */
 
-/* A child process with pipes on stdin, stdout and stderr, in its own session. */
+/* A child process in its own session. One socket is its stdin and stdout, another its stderr. */
 struct loop_process_events {
 	void (*line)(char *line, size_t length, void *arg); /* stdout */
 	void (*stderr_text)(const char *text, size_t length,
@@ -63,6 +63,8 @@ int loop_spawn(struct loop *l, const char *const *argv, const struct loop_proces
 
 /* Queues a copy for the child's stdin. -EPIPE when the child has closed it, -ENOMEM. */
 int loop_process_write(struct loop_process *p, const char *data, size_t size);
+
+/* Ends the child's stdin after the queued data; without memory for that, sends SIGTERM. */
 void loop_process_end_input(struct loop_process *p);
 void loop_process_kill(struct loop_process *p, int signal);
 

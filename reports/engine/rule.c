@@ -205,8 +205,8 @@ static bool rule_ready(const struct rule *rule, const struct port_ctx *s, struct
 	return true;
 }
 
-/* What only rocecheck's traffic shows is one finding of a run without it, not one of each port. Of
- * a job the counters are known. */
+/* In a run without rocecheck's traffic, a rule that needs it is skipped once, not at each port. A
+ * run around a job has the counters of its load all the same. */
 static bool rule_skips_run(const struct rule *rule, const struct run *run, struct findings *out)
 {
 	unsigned int of_load = rule->needs & (NEED_LOAD | NEED_DELTA);

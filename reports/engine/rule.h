@@ -48,7 +48,7 @@ enum rule_need {
 	NEED_LLDP_PEER = 1 << 9, /* `doctor` listened for the link partner */
 	NEED_PATH = 1 << 10,	 /* a marking test of the port, or else NEED_CAPTURE */
 	NEED_JOB = 1 << 11,	 /* for every check: a run around a job; others have no finding */
-	NEED_TRAFFIC = 1 << 12,	 /* rocecheck's traffic; of runs without it SKIP, once */
+	NEED_TRAFFIC = 1 << 12,	 /* rocecheck's traffic; one SKIP for a run without it */
 };
 
 /* Reports that have the rule: fabric runs, one host (`doctor`), both, a capture, or probes. */

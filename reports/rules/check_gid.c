@@ -247,8 +247,8 @@ static size_t gid_gather_identities(const struct rule_context *c, struct identit
 	return count;
 }
 
-/* Reports each port that has an identity of another, which is the same one for all of them: the
- * findings of hosts that were copied are equal. Returns their number. */
+/* Reports each port whose address or MAC another port has, too. Names the first port that has it,
+ * so that the findings of copied hosts are equal. Returns their number. */
 static size_t gid_report_duplicates(const struct rule *rule, const struct identity *list,
 				    size_t count, struct findings *out)
 {

@@ -6,8 +6,8 @@
  * with 98 others is compared with one of 500; causes are linked at 10 violations a host and at 1;
  * 300 snapshots are gathered from replaying agents, compared with clush and cat; rounds of pairs of
  * 64 replaying agents are compared with one request to all. Both sides are played in turn, and the
- * medians are compared. At last a run between guests of the lab is compared with its plan:
- * run-lab.sh. One line a figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is short.
+ * medians are compared. Then run-lab.sh compares a run between guests of the lab with its plan.
+ * One line a figure: NAME VALUE UNIT TARGET ok|short; exit 1 when one is short.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -28,7 +28,7 @@
 #define ROUNDS		5
 #define FLEET		2000
 #define FEW		200
-#define FEW_PAIRED	500 /* whose pairs are larger than a cache, as those of FLEET are */
+#define FEW_PAIRED	500 /* no cache holds its pairs, nor those of FLEET */
 #define GATHERED	300
 #define FANOUT		64u /* of session_launch() */
 #define PARTNERS	49

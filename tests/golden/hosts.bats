@@ -116,7 +116,7 @@ asked() {
 			printf 'Connection closed by UNKNOWN port 65535\r\n' >&2
 			exit 255
 		fi
-		for _ in 0 1 2 3 4 5 6 7 8 9; do # until ten were refused, however slow this machine is
+		for _ in 0 1 2 3 4 5 6 7 8 9; do # until ten were refused, 3 s at most
 			[ "$(wc -l <"$HOSTS_DIR/refused")" -lt 10 ] || break
 			sleep 0.3
 		done
