@@ -494,6 +494,9 @@ static const struct schema_row rows[] = {
 	{.path = "thresholds.message", .kind = SCHEMA_BYTES, .min = 1, .max = 256u << 10,
 	 AT(fabric, message_bytes),
 	 .help = "message size, at most 256KiB (default 64KiB)"},
+	{.path = "thresholds.incast_senders", .kind = SCHEMA_UINT, .min = 2, .max = 16384,
+	 AT(fabric, incast_senders),
+	 .help = "ports that send to one in an incast, or all others if there are fewer (default 4)"},
 	{.path = "thresholds.foreign", .kind = SCHEMA_UINT, .max = 100, AT(fabric, foreign_percent),
 	 .help = "foreign traffic allowed in the idle baseline, percent of the link speed (default 1)"},
 	{.path = "thresholds.tcp", .kind = SCHEMA_MAPS, .max = FABRIC_TCP_MAX, AT(fabric, tcp),
@@ -904,6 +907,7 @@ int fabric_load(const char *path, struct fabric *f, struct diags *diags, struct 
 		.load_percent = 5,
 		.message_bytes = 65536,
 		.min_load_percent = 80,
+		.incast_senders = 4,
 		.foreign_percent = 1,
 	};
 	struct load l = {.diags = diags, .f = &loaded};

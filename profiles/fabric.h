@@ -109,6 +109,7 @@ struct fabric {
 	unsigned int load_percent;	/* of the link speed, default 5 */
 	unsigned int message_bytes;	/* default 65536 */
 	unsigned int min_load_percent;	/* of the load that must be reached, default 80 */
+	unsigned int incast_senders;	/* to one port, where there are as many; default 4 */
 	unsigned int foreign_percent;	/* of the link speed: more traffic while idle is foreign,
 					   default 1 */
 	struct fabric_tcp *tcp;		/* owned; NULL without TCP */

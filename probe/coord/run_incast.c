@@ -19,10 +19,9 @@
 #include "probe/traffic/histogram.h"
 #include "probe/traffic/rate_series.h"
 
-#define INCAST_SENDERS 4u /* to one port, where there are as many */
-#define INCAST_QPS     4u /* of a NIC: one queue pair does not fill its link */
-#define SHARE_STREAMS  4u /* of TCP, from each sender */
-#define CANARY_BYTES   64u
+#define INCAST_QPS    4u /* of a NIC: one queue pair does not fill its link */
+#define SHARE_STREAMS 4u /* of TCP, from each sender */
+#define CANARY_BYTES  64u
 
 static const struct incast_row {
 	enum run_phase phase;
@@ -239,7 +238,7 @@ static void incast_run_rounds(struct coordinator *c, struct phase_round *r,
 static int incast_open_schedule(const struct coordinator *c, unsigned int rail,
 				struct phase_ports *ports, struct schedule *s, struct err *e)
 {
-	struct schedule_spec spec = {.pattern = SCHEDULE_INCAST, .senders = INCAST_SENDERS};
+	struct schedule_spec spec = {.pattern = SCHEDULE_INCAST, .senders = c->f->incast_senders};
 	int err = phase_ports_find(c, rail, ports);
 
 	if (err)

@@ -53,8 +53,8 @@ static uint64_t resume_hash_schedule(const struct fabric *f, uint64_t hash)
 
 static void resume_sum_thresholds(const struct fabric *f, char sum[20])
 {
-	const unsigned int values[] = {f->quiet_s,	 f->traffic_s, f->load_percent,
-				       f->message_bytes, f->capture,   f->tcp_count};
+	const unsigned int values[] = {f->quiet_s, f->traffic_s, f->load_percent,  f->message_bytes,
+				       f->capture, f->tcp_count, f->incast_senders};
 	uint64_t hash = fnv1a(FNV1A_START, values, sizeof(values));
 
 	for (unsigned int i = 0; i < f->tcp_count; i++) {

@@ -11,7 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SENDERS_DEFAULT	     8
 #define PERMUTATIONS_DEFAULT 16
 #define UNKNOWN_SPEED_MBPS   1000u /* where nobody says how fast the link is */
 #define NAME_TEXT	     128   /* longer than any name of an inventory */
@@ -195,12 +194,12 @@ static bool schedule_incast_near(const struct schedule *s, unsigned int port, un
  * choice. */
 static bool schedule_make_incast(struct schedule *s, unsigned int step)
 {
-	unsigned int n = s->spec.n, k = s->spec.senders ? s->spec.senders : SENDERS_DEFAULT, most;
+	unsigned int n = s->spec.n, k = s->spec.senders, most;
 	unsigned int *clients = s->work->clients;
 
 	if (n < 2)
 		return false;
-	if (k > n - 1 || s->spec.pattern == SCHEDULE_MANY_TO_ONE)
+	if (k > n - 1)
 		k = n - 1;
 	most = k;
 	while (k < n - 1 && n < 3 * ((n + k) / (k + 1)))
@@ -379,8 +378,6 @@ const struct schedule_row schedule_patterns[SCHEDULE_PATTERNS] = {
 	[SCHEDULE_SHIFT] = {"shift", .duplex = true, .make = schedule_make_shift},
 	[SCHEDULE_PERMUTATION] = {"permutation", .duplex = true, .make = schedule_make_permutation},
 	[SCHEDULE_BISECTION] = {"bisection", .mirrors = true, .make = schedule_make_bisection},
-	[SCHEDULE_MANY_TO_ONE] = {"many-to-one", .whole = true, .fan_in = true,
-				  .make = schedule_make_incast},
 	[SCHEDULE_INCAST] = {"incast", .whole = true, .fan_in = true, .make = schedule_make_incast},
 	[SCHEDULE_RAIL] = {"rail", .whole = true, .mirrors = true,
 			   .make = schedule_make_tournament},
@@ -463,7 +460,7 @@ int schedule_open(struct schedule *s, const struct schedule_spec *spec, struct e
 	struct schedule_work *w;
 	unsigned int same = 0;
 
-	if (spec->pattern == SCHEDULE_INCAST && spec->senders == 1)
+	if (spec->pattern == SCHEDULE_INCAST && spec->senders < 2)
 		return err_set(e, -EINVAL, "an incast needs at least 2 senders");
 	for (unsigned int i = 1; i < spec->n; i++)
 		if (spec->port[i].host < spec->port[i - 1].host)

@@ -21,8 +21,8 @@ enum schedule_pattern {
 	SCHEDULE_SHIFT,	      /* rings of 1, 2, 4, ... hosts */
 	SCHEDULE_PERMUTATION, /* seeded random rings */
 	SCHEDULE_BISECTION,   /* the first half with the second, one direction after the other */
-	SCHEDULE_MANY_TO_ONE, /* all other hosts to one port, each port in turn */
-	SCHEDULE_INCAST,      /* disjoint groups of `senders` ports to one, each port in turn */
+	SCHEDULE_INCAST,      /* disjoint groups of `senders` ports to one, each port in turn;
+			       * many to one with as many as there are */
 	SCHEDULE_RAIL,	      /* a tournament on each rail, all rails at once */
 	SCHEDULE_CROSS_RAIL,  /* each port to a port of each other rail */
 	SCHEDULE_FILE,	      /* from schedule_parse() */
@@ -55,7 +55,7 @@ struct schedule_spec {
 	enum schedule_pattern pattern;
 	const struct schedule_port *port; /* borrowed until schedule_close() */
 	unsigned int n;
-	unsigned int senders; /* SCHEDULE_INCAST: k, at least 2; 0 = 8 */
+	unsigned int senders; /* SCHEDULE_INCAST: k, at least 2 */
 	unsigned int rounds;  /* SCHEDULE_PERMUTATION: 0 = 16 */
 	uint64_t seed;	      /* SCHEDULE_PERMUTATION */
 };

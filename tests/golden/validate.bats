@@ -554,6 +554,24 @@ interrupted() {
 	((status == 1 || status == 4))
 }
 
+@test "incast_senders: more senders, more rounds, up to all others to one" {
+	local n case
+
+	two
+	for n in 3 4 5 6; do
+		cp "$dir/agents/h1" "$dir/agents/h$n"
+		sed -i "/name: h2/{p;s/h2/h$n/g}" "$dir/two.yaml"
+	done
+	for case in 2:3 4:5 40:6; do
+		sed -i "s/^thresholds.*/thresholds: {quiet: 1s, traffic: 1s, incast_senders: ${case%:*}}/" "$dir/two.yaml"
+		run --separate-stderr "$rocecheck" validate "$dir/two.yaml" --out "$dir/run" --maintenance 3 --phases incast
+		echo "$case: $status $stderr"
+		((status == 1 || status == 4))
+		grep -q "incast (1 of 1): 0 of ${case#*:} rounds" <<<"$stderr"
+		rm -r "$dir/run"
+	done
+}
+
 @test "Ctrl-C in any phase ends the run at once, with a report" {
 	two
 	for at in $phases; do

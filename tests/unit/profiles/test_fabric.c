@@ -69,7 +69,7 @@ static void test_everything(void **state)
 		"  - name: h2\n"
 		"    ports: [{interface: roce0}]\n"
 		"thresholds: {quiet: 1s, traffic: 2m, load: 50, min_load: 90, message: 128KiB,\n"
-		"  connect_timeout: 30s, foreign: 0,\n"
+		"  connect_timeout: 30s, foreign: 0, incast_senders: 16,\n"
 		"  tcp: [{tos: 32, streams: 4, rate: 2G, direction: both}, {}]}\n";
 	char path[64];
 	struct fabric f;
@@ -108,6 +108,7 @@ static void test_everything(void **state)
 	assert_int_equal(f.message_bytes, 128 << 10);
 	assert_int_equal(f.connect_timeout_s, 30);
 	assert_int_equal(f.foreign_percent, 0);
+	assert_int_equal(f.incast_senders, 16);
 	expect_tcp(&f);
 	assert_int_equal(fabric_find_host(&f, "h2"), 1);
 	assert_int_equal(fabric_find_host(&f, "h"), -ENOENT);
@@ -156,6 +157,7 @@ static void test_defaults(void **state)
 	assert_int_equal(f.message_bytes, 65536);
 	assert_int_equal(f.min_load_percent, 80);
 	assert_int_equal(f.foreign_percent, 1);
+	assert_int_equal(f.incast_senders, 4);
 	assert_int_equal(f.tcp_count, 0);
 	fabric_clear(&f);
 	diags_clear(&d);

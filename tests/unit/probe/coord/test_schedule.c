@@ -179,7 +179,8 @@ static void test_every_port_in_every_pattern(void **state)
 		assert_non_null(schedule_patterns[pattern].name);
 		for (unsigned int n = 0; n <= 40; n++) {
 			for (int shape = 0; shape < SHAPES; shape++) {
-				struct schedule_spec spec = {.pattern = pattern, .seed = n};
+				struct schedule_spec spec = {
+					.pattern = pattern, .seed = n, .senders = 8};
 				struct ports p;
 
 				ports_make(&p, shape, n);
@@ -198,17 +199,17 @@ static void test_large(void **state)
 		enum schedule_pattern pattern;
 		unsigned int n, rounds;
 	} cases[] = {
-		{SCHEDULE_TOURNAMENT, 1000, 1998},  {SCHEDULE_RING, 5000, 1},
-		{SCHEDULE_SHIFT, 1000, 10},	    {SCHEDULE_SHIFT, 5000, 13},
-		{SCHEDULE_PERMUTATION, 5000, 16},   {SCHEDULE_BISECTION, 5000, 2},
-		{SCHEDULE_INCAST, 1000, 9},	    {SCHEDULE_INCAST, 5000, 9},
-		{SCHEDULE_MANY_TO_ONE, 1000, 1000}, {SCHEDULE_CROSS_RAIL, 5000, 1},
-		{SCHEDULE_RAIL, 1000, 998},
+		{SCHEDULE_TOURNAMENT, 1000, 1998}, {SCHEDULE_RING, 5000, 1},
+		{SCHEDULE_SHIFT, 1000, 10},	   {SCHEDULE_SHIFT, 5000, 13},
+		{SCHEDULE_PERMUTATION, 5000, 16},  {SCHEDULE_BISECTION, 5000, 2},
+		{SCHEDULE_INCAST, 1000, 9},	   {SCHEDULE_INCAST, 5000, 9},
+		{SCHEDULE_CROSS_RAIL, 5000, 1},	   {SCHEDULE_RAIL, 1000, 998},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct schedule_spec spec = {.pattern = cases[i].pattern, .n = cases[i].n};
+		struct schedule_spec spec = {
+			.pattern = cases[i].pattern, .n = cases[i].n, .senders = 8};
 		struct ports p;
 
 		ports_make(&p, SHAPE_SINGLE, cases[i].n);
@@ -350,7 +351,7 @@ static void test_text(void **state)
 		{SCHEDULE_RING, SHAPE_TWO, 4,
 		 "h1:roce2,h0:roce0;h1:roce3,h0:roce1;h0:roce0,h1:roce2;h0:roce1,h1:roce3\n"},
 		{SCHEDULE_BISECTION, SHAPE_SINGLE, 4, "h2,h0;h3,h1\nh0,h2;h1,h3\n"},
-		{SCHEDULE_MANY_TO_ONE, SHAPE_SINGLE, 3, "h0,h1;h0,h2\nh1,h0;h1,h2\nh2,h0;h2,h1\n"},
+		{SCHEDULE_INCAST, SHAPE_SINGLE, 3, "h0,h1;h0,h2\nh1,h0;h1,h2\nh2,h0;h2,h1\n"},
 		{SCHEDULE_RAIL, SHAPE_TWO, 4,
 		 "h1:roce2,h0:roce0;h1:roce3,h0:roce1\nh0:roce0,h1:roce2;h0:roce1,h1:roce3\n"},
 		{SCHEDULE_CROSS_RAIL, SHAPE_TWO, 4,
@@ -359,7 +360,8 @@ static void test_text(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct schedule_spec spec = {.pattern = cases[i].pattern, .n = cases[i].n};
+		struct schedule_spec spec = {
+			.pattern = cases[i].pattern, .n = cases[i].n, .senders = 8};
 		struct ports p;
 		char *text;
 
@@ -378,7 +380,8 @@ static void test_text_reads_back(void **state)
 	(void)state;
 	for (int pattern = 0; pattern < SCHEDULE_FILE; pattern++) {
 		for (unsigned int n = 2; n <= 40; n += 7) {
-			struct schedule_spec spec = {.pattern = pattern, .n = n, .seed = 7};
+			struct schedule_spec spec = {
+				.pattern = pattern, .n = n, .seed = 7, .senders = 8};
 			char *one, *two, *three;
 			struct err e = {0};
 			struct schedule s;
@@ -518,7 +521,8 @@ static void test_estimate(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct schedule_spec spec = {.pattern = cases[i].pattern, .n = cases[i].n};
+		struct schedule_spec spec = {
+			.pattern = cases[i].pattern, .n = cases[i].n, .senders = 8};
 		struct schedule_estimate sum;
 		struct schedule s;
 		struct ports p;
