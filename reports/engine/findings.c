@@ -182,6 +182,14 @@ void finding_reason(struct findings *out, unsigned int reason, int class, const 
 	f->advice = advice;
 }
 
+void finding_advise(struct findings *out, const char *advice)
+{
+	struct finding *f = finding_last(out);
+
+	if (f)
+		f->advice = advice;
+}
+
 void finding_rule(struct findings *out, const struct rule *rule)
 {
 	struct finding *f = finding_last(out);

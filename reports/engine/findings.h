@@ -102,6 +102,9 @@ void finding_expected_by(struct findings *out, const struct profile *p, enum qos
  */
 void finding_reason(struct findings *out, unsigned int reason, int class, const char *advice);
 
+/* Gives the finding an advice of its own; borrowed. */
+void finding_advise(struct findings *out, const char *advice);
+
 /* Next step of a finding, one line. */
 const char *finding_advice(const struct finding *f);
 

@@ -9,6 +9,11 @@
 #include "reports/rules/checks.h"
 #include "reports/rules/port_signs.h"
 
+/* Next steps where contents are wrong and the wire is not the first suspect. */
+#define FIND_MEMORY "suspect memory, PCIe or the NIC of the two hosts"
+#define FIND_UNSENT                                                                                \
+	"first fix why the sender drops packets: Soft-RoCE answers a READ with wrong data then"
+
 /* RoCE packets of all ports of the run under load. */
 static struct packet_account transport_account(const struct rule_context *c)
 {
@@ -88,14 +93,16 @@ PORT_CHECK(check_transport_retransmits)
 		finding_set(out, VERDICT_PASS, "no loss and no retransmission");
 }
 
+/* *first: the first pair with wrong contents, NULL without one. */
 static uint64_t transport_wrong_messages(const struct port_ctx *s, struct findings *out,
-					 uint64_t *checked)
+					 uint64_t *checked, const struct run_pair **first)
 {
 	const struct run_pair *pair;
 	uint64_t wrong = 0;
 	unsigned int i = 0;
 
 	*checked = 0;
+	*first = NULL;
 	while ((pair = port_ctx_pair(s, &i))) {
 		const struct traffic_result *r = run_pair_arrived(pair);
 		bool here = r == &pair->server ? port_ctx_is_server(s, pair)
@@ -103,6 +110,8 @@ static uint64_t transport_wrong_messages(const struct port_ctx *s, struct findin
 
 		if (!here || !pair->ran)
 			continue;
+		if (r->mismatches && !*first)
+			*first = pair;
 		wrong += r->mismatches;
 		*checked += r->checked_bytes;
 	}
@@ -110,6 +119,30 @@ static uint64_t transport_wrong_messages(const struct port_ctx *s, struct findin
 		finding_evidence(out, EVIDENCE_TRAFFIC, "%llu bytes compared, %llu messages wrong",
 				 (count_t)*checked, (count_t)wrong);
 	return wrong;
+}
+
+/* True when the responder of a READ is Soft-RoCE that failed to send: its device refused a packet,
+ * after which it answers the repeated request with wrong data (seen on Linux 6.1). */
+static bool transport_read_spoilt(const struct port_ctx *s, const struct run_pair *pair)
+{
+	struct port_ctx other;
+	struct counters net;
+
+	return pair->verb == TRAFFIC_READ && port_ctx_partner(s, pair, &other) &&
+	       other.port->kind == PORT_SOFT_ROCE && run_port_net(other.run_port, &net) &&
+	       port_count_unsent(&net);
+}
+
+static void transport_report_wrong(const struct port_ctx *s, const struct run_pair *first,
+				   uint64_t wrong, struct findings *out)
+{
+	bool here = port_ctx_is_client(s, first);
+
+	finding_set(out, VERDICT_FAIL,
+		    "%llu message%s arrived with wrong contents, the first by %s from %s",
+		    (count_t)wrong, plural(wrong), traffic_verb_word(first->verb),
+		    s->c->run->host[here ? first->server_host : first->client_host].name);
+	finding_advise(out, transport_read_spoilt(s, first) ? FIND_UNSENT : FIND_MEMORY);
 }
 
 /* Returns the packets with a verified ICRC; *bad of them are wrong. */
@@ -142,11 +175,12 @@ PORT_CHECK(check_transport_icrc)
 	struct counters delta;
 	const struct port_sign_input in = {.who = "this port", .delta = &delta};
 	enum verdict counted = VERDICT_INCONCLUSIVE;
+	const struct run_pair *first;
 	uint64_t bad, checked, judged, wrong;
 	char text[PORT_SIGN_TEXT];
 	bool known;
 
-	wrong = transport_wrong_messages(s, out, &checked);
+	wrong = transport_wrong_messages(s, out, &checked, &first);
 	judged = transport_captured_icrc(s, out, &bad);
 	if (port_ctx_delta(s, READ_LOAD_BEFORE, &delta, NULL)) {
 		counted = port_sign_corrupt(&in, text);
@@ -155,8 +189,7 @@ PORT_CHECK(check_transport_icrc)
 	}
 	known = counted != VERDICT_INCONCLUSIVE;
 	if (wrong)
-		finding_set(out, VERDICT_FAIL, "%llu messages arrived with wrong contents",
-			    (count_t)wrong);
+		transport_report_wrong(s, first, wrong, out);
 	else if (counted == VERDICT_FAIL)
 		finding_set(out, VERDICT_FAIL, "%s", text);
 	else if (bad)

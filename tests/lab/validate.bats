@@ -403,6 +403,30 @@ perftest()
 	configured h1
 }
 
+@test "a host is cut off in mid-run: it is named, its traffic ends in 3 s, no agent is left" {
+	local cut='tc qdisc add dev eth0 clsact
+		for way in ingress egress; do tc filter add dev eth0 $way matchall action drop; done
+		sleep 4; pgrep -c rocecheck >/tmp/left; sleep 20; tc qdisc del dev eth0 clsact'
+
+	slow
+	(
+		flowing
+		lab run h2 -- sh -c "nohup setsid sh -c '$cut' >/tmp/cut.log 2>&1 </dev/null &"
+	) &
+	SECONDS=0
+	code=0
+	validate >"$out.txt" 2>"$out.err" || code=$?
+	cat "$out.txt" "$out.err"
+	((SECONDS < 100))
+	wait
+	[ "$code" -eq 4 ]
+	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["h2"]' "$out/report.json"
+	jq -e '.phases == ["quiet", "marking"] and (.pairs[0].error | startswith("h2: "))' "$out/run.json"
+	[ "$(agents h1)" = 0 ]
+	gone h2 30
+	[ "$(lab run h2 -- cat /tmp/left)" = 0 ]
+}
+
 # The last one: h2 does not come back.
 @test "a host dies in mid-run: META-007 names it, the run ends in time, exit 4" {
 	slow

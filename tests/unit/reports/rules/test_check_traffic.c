@@ -647,8 +647,8 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-006", icrc_counted, "h2", VERDICT_FAIL, "1 packets" },
 	{ "RC-TRN-006", bad_fcs, "h2", VERDICT_FAIL, "7 frames with a bad FCS" },
 	{ "RC-TRN-006", icrc_captured, "h2", VERDICT_FAIL, "ICRC" },
-	{ "RC-TRN-006", wrong_bytes, "h2", VERDICT_FAIL, "wrong contents" },
-	{ "RC-TRN-006", wrong_bytes_read, "h1", VERDICT_FAIL, "wrong contents" },
+	{ "RC-TRN-006", wrong_bytes, "h2", VERDICT_FAIL, "1 message arrived with wrong contents, the first by write from h1" },
+	{ "RC-TRN-006", wrong_bytes_read, "h1", VERDICT_FAIL, "the first by read from h2" },
 	{ "RC-TRN-006", wrong_bytes_read, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-006", blind, "h2", VERDICT_PASS, "every compared byte" },
 	{ "RC-TRN-006", blind_and_unchecked, "h2", VERDICT_INCONCLUSIVE, NULL },
@@ -773,12 +773,46 @@ static void test_loss_is_one_finding(void **state)
 	findings_clear(&all);
 }
 
+/* The advice on wrong contents at h1, where h2 answered its READ. */
+static void check_wrong_read(void (*also)(struct fabric_run *f), const char *advice)
+{
+	static struct fabric_run f;
+	struct findings all;
+
+	good_run(&f);
+	wrong_bytes_read(&f);
+	also(&f);
+	assert_int_equal(rules_run(&f.fabric, &f.run, &all), 0);
+	assert_non_null(strstr(finding_advice(finding_of(&all, "RC-TRN-006", "h1")), advice));
+	findings_clear(&all);
+}
+
+static void responder_cannot_send(struct fabric_run *f)
+{
+	grow(f, 1, METRIC_SEND_ERRORS, 0, 1);
+}
+
+static void device_cannot_send(struct fabric_run *f)
+{
+	responder_cannot_send(f);
+	f->before[1].kind = f->after[1].kind = PORT_ROCE_PF;
+}
+
+static void test_wrong_contents_name_the_suspect(void **state)
+{
+	(void)state;
+	check_wrong_read(wrong_bytes_read, "suspect memory");
+	check_wrong_read(responder_cannot_send, "why the sender drops packets");
+	check_wrong_read(device_cannot_send, "suspect memory");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_loss_is_one_finding),
+		cmocka_unit_test(test_wrong_contents_name_the_suspect),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
