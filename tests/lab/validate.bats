@@ -404,9 +404,9 @@ perftest()
 }
 
 @test "a host is cut off in mid-run: it is named, its traffic ends in 3 s, no agent is left" {
-	local cut='tc qdisc add dev eth0 clsact
-		for way in ingress egress; do tc filter add dev eth0 $way matchall action drop; done
-		sleep 4; pgrep -c rocecheck >/tmp/left; sleep 20; tc qdisc del dev eth0 clsact'
+	local cut='tc qdisc add dev mgmt0 clsact
+		for way in ingress egress; do tc filter add dev mgmt0 $way matchall action drop; done
+		sleep 4; pgrep -c rocecheck >/tmp/left; sleep 20; tc qdisc del dev mgmt0 clsact'
 
 	slow
 	(
