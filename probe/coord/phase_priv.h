@@ -157,8 +157,8 @@ struct phase_load {
 	/* Changes the specs of phase_prepare_specs(). */
 	void (*adjust)(struct coordinator *c, struct run_pair *p, struct traffic_spec spec[SIDES]);
 	void (*run)(struct coordinator *c, struct phase_round *r, unsigned int wave);
-	/* Reads more of a client's result; may fail the flow. NULL = no more. */
-	void (*read)(struct run_pair *p, struct load_flow *f, const json_t *result);
+	/* Reads more of the client's class. NULL = no more. */
+	void (*read)(struct run_pair *p, const struct traffic_class_result *class);
 	void (*report)(struct coordinator *c, const struct run_pair *p);
 };
 

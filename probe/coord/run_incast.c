@@ -108,24 +108,13 @@ static void incast_adjust(struct coordinator *c, struct run_pair *p,
 		incast_set_spec(c, p, &spec[i], roce ? spec[i].class[0].tos : (uint8_t)tos, soft);
 }
 
-/* Reads the losses and, of a canary, the latency from the client's result. */
-static void incast_read_class(struct run_pair *p, struct load_flow *f, const json_t *result)
+/* Of a canary. */
+static void incast_read_latency(struct run_pair *p, const struct traffic_class_result *class)
 {
-	struct traffic_report report = {0};
-	struct err e = {0};
-
-	if (traffic_report_from_json(result, &report, &e) || report.class_count != 1) {
-		if (!e.code)
-			err_set(&e, -EINVAL, "%u classes in the result", report.class_count);
-		load_fail(f, SIDE_CLIENT, &e);
-	} else {
-		p->losses = report.class[0].losses;
-	}
-	if (!f->failed && p->verb == TRAFFIC_SEND) {
-		p->p50_ns = histogram_percentile(&report.class[0].latency, HISTOGRAM_P50);
-		p->p99_ns = histogram_percentile(&report.class[0].latency, HISTOGRAM_P99);
-	}
-	traffic_report_clear(&report);
+	if (p->verb != TRAFFIC_SEND)
+		return;
+	p->p50_ns = histogram_percentile(&class->latency, HISTOGRAM_P50);
+	p->p99_ns = histogram_percentile(&class->latency, HISTOGRAM_P99);
 }
 
 static void incast_report_pair(struct coordinator *c, const struct run_pair *p)
@@ -179,7 +168,7 @@ static void incast_run_load(struct coordinator *c, struct phase_round *r, unsign
 
 static const struct phase_load incast_load = {.adjust = incast_adjust,
 					      .run = incast_run_load,
-					      .read = incast_read_class,
+					      .read = incast_read_latency,
 					      .report = incast_report_pair};
 
 /* Canaries that run alone are the first wave. */

@@ -125,7 +125,7 @@ static bool isolate_counted_loss(const struct run_port *p)
 static bool isolate_pair_failed(const struct run_pair *p)
 {
 	return p->client.cause == CAUSE_RETRY_EXCEEDED || p->server.cause == CAUSE_RETRY_EXCEEDED ||
-	       p->client.mismatches || p->server.mismatches;
+	       p->client.mismatches || p->server.mismatches || p->losses;
 }
 
 /* Reads the marking tests and the load. */

@@ -16,6 +16,7 @@
 
 #include "probe/coord/load.h"
 #include "probe/coord/phase_priv.h"
+#include "probe/record/run_port.h"
 #include "probe/record/run_tcp.h"
 #include "probe/traffic/rate_series.h"
 #include "profiles/base/json.h"
@@ -161,6 +162,7 @@ static void traffic_prepare_flow(struct coordinator *c, struct phase_round *r, u
 	}
 	if (f->failed)
 		return;
+	p->strict = r->spec->mode == TRAFFIC_STRICT;
 	p->client_tos = r->spec[SIDE_CLIENT].class[0].tos;
 	p->server_tos = r->spec[SIDE_SERVER].class[0].tos;
 	for (unsigned int i = 0; i < SIDES; i++)
@@ -184,6 +186,27 @@ static const json_t *traffic_read_result(struct run_pair *p, struct load_flow *f
 	return f->failed ? NULL : result;
 }
 
+/* Reads the client's class: the losses of a strict pair, and what the phase wants of it. */
+static void traffic_read_class(struct run_pair *p, struct load_flow *f, const json_t *result,
+			       const struct phase_load *kind)
+{
+	struct traffic_report report = {0};
+	struct err e = {0};
+
+	if (!p->strict && !kind->read)
+		return;
+	if (traffic_report_from_json(result, &report, &e) || report.class_count != 1) {
+		if (!e.code)
+			err_set(&e, -EINVAL, "%u classes in the result", report.class_count);
+		load_fail(f, SIDE_CLIENT, &e);
+	} else {
+		p->losses = p->strict ? report.class->losses : 0;
+		if (kind->read)
+			kind->read(p, report.class);
+	}
+	traffic_report_clear(&report);
+}
+
 void phase_round_run(struct coordinator *c, struct phase_round *r, const struct phase_load *kind)
 {
 	struct load *l = &r->load;
@@ -200,8 +223,8 @@ void phase_round_run(struct coordinator *c, struct phase_round *r, const struct 
 		struct run_pair *p = phase_round_pair(c, r, i);
 		const json_t *result = traffic_read_result(p, &l->flow[i], SIDE_CLIENT);
 
-		if (result && kind->read)
-			kind->read(p, &l->flow[i], result);
+		if (result)
+			traffic_read_class(p, &l->flow[i], result, kind);
 		traffic_read_result(p, &l->flow[i], SIDE_SERVER);
 	}
 	load_close(l);
@@ -216,7 +239,17 @@ void phase_round_run(struct coordinator *c, struct phase_round *r, const struct 
 	l->count = 0;
 }
 
-/* Sets the pace: a share of the slower link, of which headers take a part. */
+/* True when RC may repair a loss that neither host shows: a port of the pair counts none. */
+static bool traffic_hides_loss(const struct run *r, const struct run_pair *p)
+{
+	return !run_port_counts_loss(&r->host[p->client_host].port[p->client_port],
+				     READ_LOAD_BEFORE) ||
+	       !run_port_counts_loss(&r->host[p->server_host].port[p->server_port],
+				     READ_LOAD_BEFORE);
+}
+
+/* Sets the pace: a share of the slower link, of which headers take a part. A loss that would not be
+ * seen is made an event: by queue pairs that repeat nothing, which a SEND cannot have. */
 static void traffic_adjust(struct coordinator *c, struct run_pair *p,
 			   struct traffic_spec spec[SIDES])
 {
@@ -227,8 +260,13 @@ static void traffic_adjust(struct coordinator *c, struct run_pair *p,
 	p->asked_bytes_per_s = schedule_rate(a->speed_mbps, b->speed_mbps, c->f->load_percent);
 	if (mtu)
 		p->asked_bytes_per_s = p->asked_bytes_per_s * mtu / (mtu + HEADERS_MOST);
-	for (unsigned int i = 0; i < SIDES; i++)
+	for (unsigned int i = 0; i < SIDES; i++) {
 		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
+		if (p->verb != TRAFFIC_SEND && traffic_hides_loss(c->s.r, p)) {
+			spec[i].mode = TRAFFIC_STRICT;
+			spec[i].class[0].verb = p->verb;
+		}
+	}
 }
 
 static void traffic_run_load(struct coordinator *c, struct phase_round *r, unsigned int wave)

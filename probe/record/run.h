@@ -141,11 +141,12 @@ struct run_pair {
 	unsigned int server_host, server_port;
 	enum traffic_verb verb;
 	enum run_phase phase;
-	uint8_t prio;		 /* of other phases than the load: the priority of their class */
-	uint64_t losses;	 /* of a queue pair that repeats nothing: of incast and control */
-	uint64_t p50_ns, p99_ns; /* round trips of a canary */
-	uint32_t message_bytes;	 /* 0 = unknown */
-	uint64_t asked_bytes_per_s;	/* 0 = no rate limit */
+	uint8_t prio;		    /* of other phases than the load: the priority of their class */
+	bool strict;		    /* its queue pairs repeat nothing: each loss is an event */
+	uint64_t losses;	    /* of a strict pair */
+	uint64_t p50_ns, p99_ns;    /* round trips of a canary */
+	uint32_t message_bytes;	    /* 0 = unknown */
+	uint64_t asked_bytes_per_s; /* 0 = no rate limit */
 	uint8_t client_tos, server_tos; /* ToS of each host's QP */
 	bool ran;
 	struct traffic_result client, server;
@@ -180,9 +181,9 @@ struct run {
 	char fabric_name[FABRIC_NAME_MAX];
 	char fabric_path[256];
 	int64_t started_unix_ns, ended_unix_ns;
-	bool traffic; /* false: configuration only (offline), or around a job */
+	bool traffic;	/* false: configuration only (offline), or around a job */
 	bool continued; /* idle hours may be between two of its phases */
-	bool has_job; /* its load is between READ_LOAD_BEFORE and READ_LOAD_AFTER */
+	bool has_job;	/* its load is between READ_LOAD_BEFORE and READ_LOAD_AFTER */
 	struct run_job job;
 	enum fabric_level level;
 	uint8_t maintenance; /* priorities that incast loaded */

@@ -187,6 +187,7 @@ static const struct json_row sparse_rows[] = {
 	JSON_ROW(struct run_pair, phase, .kind = JSON_WORD, .need = JSON_SPARSE,
 		 .words = run_phase_words),
 	SPARSE(struct run_pair, prio, QOS_PRIOS - 1),
+	JSON_ROW(struct run_pair, strict, .kind = JSON_BOOL, .need = JSON_SPARSE),
 	SPARSE(struct run_pair, losses, JSON_UINT_MAX),
 	SPARSE(struct run_pair, p50_ns, JSON_UINT_MAX),
 	SPARSE(struct run_pair, p99_ns, JSON_UINT_MAX),

@@ -394,6 +394,13 @@ PORT_CHECK(check_qos_arrival)
 	delta = whole;
 	marking_subtract_tcp(s, &delta, out);
 	other = index_of_largest(delta.value[METRIC_PRIO_RX_BYTES], QOS_PRIOS, wanted);
+	/* RC-QOS-003 and RC-QOS-007 judge the map and the DSCPs that came. */
+	if (!delta.has[METRIC_PRIO_RX_BYTES] && port_ctx_marked(s)) {
+		finding_set(out, VERDICT_SKIP,
+			    "this port does not count bytes by priority; its DSCP map and the "
+			    "marking test are judged");
+		return;
+	}
 	if (!counters_has(&delta, METRIC_PRIO_RX_BYTES, wanted) ||
 	    !counters_has(&delta, METRIC_PRIO_RX_BYTES, other)) {
 		finding_set(out, VERDICT_INCONCLUSIVE, "the port does not count bytes by priority");

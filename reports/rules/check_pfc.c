@@ -146,6 +146,11 @@ PORT_CHECK(check_pfc_loss)
 			    "discards",
 			    loss.discards ? "" : " or reordered", s->roce_prio, (count_t)loss.gaps,
 			    (count_t)loss.discards);
+	else if (loss.events)
+		finding_set(out, VERDICT_FAIL,
+			    "%llu packets from or to this port were lost on lossless priority %d, "
+			    "and not repeated",
+			    (count_t)loss.events, s->roce_prio);
 	else if (incast_check_loss(s, out))
 		return;
 	else if (!loss.gaps_known && !loss.discards_known)

@@ -65,6 +65,7 @@ static void transport_report_loss(const struct loss *loss, struct findings *out)
 	} part[] = {{loss->gaps, "sequence gaps"},
 		    {loss->naks, "sequence NAKs"},
 		    {loss->responses, "missing responses"},
+		    {loss->events, "packets that were not repeated"},
 		    {loss->dead, "failed queue pairs"}};
 	const char *before = ": ";
 
@@ -82,13 +83,13 @@ PORT_CHECK(check_transport_retransmits)
 	struct loss loss;
 
 	loss_gather(s, &loss, out);
-	if (loss.gaps || loss.naks || loss.responses || loss.dead)
+	if (loss.gaps || loss.naks || loss.responses || loss.events || loss.dead)
 		transport_report_loss(&loss, out);
 	else if (loss.unexplained)
 		transport_report_retries(s, loss.unexplained, out);
-	else if (!loss.gaps_known && !loss.naks_known)
+	else if (!loss.known)
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "the port counts neither sequence gaps nor sequence NAKs");
+			    "the port counts neither sequence gaps nor NAKs nor retransmissions");
 	else
 		finding_set(out, VERDICT_PASS, "no loss and no retransmission");
 }

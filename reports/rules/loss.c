@@ -138,8 +138,9 @@ void loss_count(const struct counters *delta, bool soft, int prio, struct loss *
 	loss->gaps =
 		saturating_sub(loss_counter(delta, METRIC_OUT_OF_SEQUENCE, 0, &loss->gaps_known),
 			       soft ? rnr_tx : 0);
-	loss->naks = saturating_sub(loss_counter(delta, METRIC_SEQ_NAK_RX, 0, &loss->naks_known),
+	loss->naks = saturating_sub(loss_counter(delta, METRIC_SEQ_NAK_RX, 0, &loss->known),
 				    soft ? rnr_rx : 0);
+	loss->known |= loss->gaps_known || counters_has(delta, METRIC_RETRANSMITS, 0);
 	loss->responses = loss_counter(delta, METRIC_RESPONSE_LOST, 0, NULL);
 	if (prio >= 0)
 		loss->discards = loss_prio_drops(delta, (uint8_t)(1u << prio),
@@ -176,27 +177,44 @@ static void loss_add_evidence(const struct port_ctx *s, const struct counters *d
 	}
 }
 
-static uint64_t loss_dead_pairs(const struct port_ctx *s, struct findings *out)
+/* Adds what the pairs of the port lost as its client, and whether it has one that repeats nothing.
+ */
+static void loss_of_pairs(const struct port_ctx *s, struct loss *loss, struct findings *out)
 {
 	const struct run_pair *pair;
-	unsigned int i = 0;
-	uint64_t dead = 0;
+	unsigned int i = 0, strict = 0, dead = 0;
 
 	while ((pair = port_ctx_pair(s, &i))) {
-		if (!port_ctx_is_client(s, pair) || !pair->ran ||
-		    pair->client.cause != CAUSE_RETRY_EXCEEDED)
+		const char *server = s->c->run->host[pair->server_host].name;
+
+		if (!pair->ran)
 			continue;
-		finding_evidence(out, EVIDENCE_TRAFFIC, "to %s: %s",
-				 s->c->run->host[pair->server_host].name, pair->client.detail);
-		dead++;
+		strict += pair->strict;
+		if (!port_ctx_is_client(s, pair))
+			continue;
+		if (pair->client.cause == CAUSE_RETRY_EXCEEDED) {
+			finding_evidence(out, EVIDENCE_TRAFFIC, "to %s: %s", server,
+					 pair->client.detail);
+			dead++;
+		}
+		if (pair->losses)
+			finding_evidence(out, EVIDENCE_TRAFFIC, "with %s: %llu packets lost (%s)",
+					 server, (count_t)pair->losses,
+					 traffic_verb_word(pair->verb));
+		loss->events += pair->losses;
 	}
-	return dead;
+	if (strict)
+		finding_evidence(out, EVIDENCE_TRAFFIC,
+				 "%u transfer%s of this port repeated no packet: each loss is seen",
+				 strict, plural(strict));
+	loss->known |= strict > 0;
+	/* Each event ends a queue pair, which the port counts. */
+	loss->dead = saturating_sub(loss->dead, loss->events) + dead;
 }
 
 void loss_gather(const struct port_ctx *s, struct loss *loss, struct findings *out)
 {
 	bool soft = s->port->kind == PORT_SOFT_ROCE;
-	uint64_t dead = loss_dead_pairs(s, out);
 	struct counters delta;
 
 	memset(loss, 0, sizeof(*loss));
@@ -204,5 +222,5 @@ void loss_gather(const struct port_ctx *s, struct loss *loss, struct findings *o
 		loss_count(&delta, soft, s->roce_prio, loss);
 		loss_add_evidence(s, &delta, soft, out);
 	}
-	loss->dead += dead;
+	loss_of_pairs(s, loss, out);
 }

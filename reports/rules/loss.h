@@ -9,11 +9,13 @@
 #include "reports/engine/port_ctx.h"
 
 struct loss {
-	bool gaps_known, naks_known, discards_known, rnr_known;
+	bool known; /* what RC repairs shows here: in gaps, NAKs, retransmissions or events */
+	bool gaps_known, discards_known, rnr_known;
 	uint64_t gaps;	      /* as receiver: sequence gaps that no RNR explains */
 	uint64_t naks;	      /* as sender: NAKs for a gap that no RNR explains */
 	uint64_t responses;   /* as requester: missing responses */
 	uint64_t discards;    /* dropped by the receiving host on the RoCE priority */
+	uint64_t events;      /* packets lost by queue pairs that repeat nothing */
 	uint64_t dead;	      /* QPs out of retries, without those that RNRs ended */
 	uint64_t unexplained; /* retransmissions, timeouts, duplicates: also without loss */
 	uint64_t rnr;	      /* receiver-not-ready NAKs, sent and received */

@@ -126,6 +126,7 @@ static void test_estimates(void **state)
 	f->fabric.quiet_s = 7;
 	f->fabric.load_percent = 5;
 	f->fabric.maintenance = 1 << 3;
+	f->fabric.incast_senders = 4;
 	for (unsigned int i = 0; i < 2; i++)
 		f->host[i].before.port[0].speed_mbps = 100000;
 	assert_int_equal(phases[STAGE_QUIET].estimate(&c, STAGE_QUIET, &sum, &e), 0);

@@ -80,6 +80,12 @@ static void marking_only(struct fabric_run *f)
 	add_marking(f, MARKING_KINDS);
 }
 
+static void uncounted_but_marked(struct fabric_run *f)
+{
+	marking_only(f);
+	lose_metric(f, METRIC_PRIO_RX_BYTES);
+}
+
 static void marking_dscp(struct fabric_run *f)
 {
 	no_capture(f);
@@ -317,6 +323,33 @@ static void ce_captured(struct fabric_run *f)
 static void gaps(struct fabric_run *f)
 {
 	grow(f, 1, METRIC_OUT_OF_SEQUENCE, 0, 3);
+}
+
+/* A NIC that counts neither gaps nor NAKs, but what it repeats. */
+static void retransmits_alone(struct fabric_run *f)
+{
+	lose_metric(f, METRIC_OUT_OF_SEQUENCE);
+	lose_metric(f, METRIC_SEQ_NAK_RX);
+}
+
+static void retransmits_grow(struct fabric_run *f)
+{
+	retransmits_alone(f);
+	f->before[1].kind = f->after[1].kind = PORT_ROCE_PF;
+	grow(f, 1, METRIC_RETRANSMITS, 0, 2);
+}
+
+/* A NIC that counts none of it: pairs repeat nothing. */
+static void strict(struct fabric_run *f)
+{
+	no_counters(f);
+	f->pair[0].strict = f->pair[1].strict = true;
+}
+
+static void strict_loss(struct fabric_run *f)
+{
+	strict(f);
+	f->pair[1].losses = 2;
 }
 
 static void gaps_and_slow(struct fabric_run *f)
@@ -605,6 +638,7 @@ static const struct rule_case cases[] = {
 	{ "RC-QOS-011", arrives_unseen, "h2", VERDICT_INCONCLUSIVE, "did not count" },
 	{ "RC-QOS-011", delivers_nothing, "h2", VERDICT_INCONCLUSIVE, "nothing was delivered" },
 	{ "RC-QOS-011", no_counters, "h2", VERDICT_INCONCLUSIVE, "does not count" },
+	{ "RC-QOS-011", uncounted_but_marked, "h2", VERDICT_SKIP, "does not count" },
 	{ "RC-QOS-011", no_readings, "h2", VERDICT_INCONCLUSIVE, "were not read" },
 	{ "RC-ECN-010", NULL, "h1", VERDICT_SKIP, "no marking test" },
 	{ "RC-ECN-010", marking_only, "h1", VERDICT_PASS, "no packet is marked CE" },
@@ -637,7 +671,12 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-001", spurious_on_hardware, "h2", VERDICT_WARN, "or a response was late" },
 	{ "RC-TRN-001", spurious_under_pause, "h2", VERDICT_WARN, "responses were late" },
 	{ "RC-TRN-001", died, "h2", VERDICT_FAIL, "1 failed queue pairs" },
-	{ "RC-TRN-001", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
+	{ "RC-TRN-001", no_counters, "h2", VERDICT_INCONCLUSIVE, "nor retransmissions" },
+	{ "RC-TRN-001", retransmits_alone, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-001", retransmits_grow, "h2", VERDICT_WARN, "2 retries without a gap" },
+	{ "RC-TRN-001", strict, "h2", VERDICT_PASS, NULL },
+	{ "RC-TRN-001", strict_loss, "h2", VERDICT_FAIL, "2 packets that were not repeated" },
+	{ "RC-TRN-001", strict_loss, "h1", VERDICT_PASS, NULL },
 	{ "RC-TRN-001", too_slow, "h2", VERDICT_INCONCLUSIVE, "RC-META-002" },
 	{ "RC-TRN-004", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-004", rnr, "h2", VERDICT_WARN, "4 RNR" },
@@ -704,6 +743,7 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-010", gaps, "h2", VERDICT_FAIL, "lost or reordered on lossless priority 3" },
 	{ "RC-PFC-010", discards, "h2", VERDICT_FAIL, "lost on lossless priority 3" },
 	{ "RC-PFC-010", no_counters, "h2", VERDICT_INCONCLUSIVE, "counts neither" },
+	{ "RC-PFC-010", strict_loss, "h2", VERDICT_FAIL, "2 packets from or to this port were lost" },
 	{ "RC-PFC-012", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-012", congested, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-012", pause_on_lossy, "h2", VERDICT_FAIL, "priority 5" },
@@ -773,6 +813,25 @@ static void test_loss_is_one_finding(void **state)
 	findings_clear(&all);
 }
 
+/* The port counts the queue pairs that lost packets ended: it is one thing, and said once. */
+static void test_events_count_once(void **state)
+{
+	static struct fabric_run f;
+	struct findings all;
+
+	(void)state;
+	good_run(&f);
+	retransmits_alone(&f);
+	lose_metric(&f, METRIC_RETRANSMITS);
+	f.pair[1].strict = true;
+	f.pair[1].losses = 2;
+	grow(&f, 1, METRIC_RETRY_EXCEEDED, 0, 2);
+	assert_int_equal(rules_run(&f.fabric, &f.run, &all), 0);
+	assert_string_equal(finding_of(&all, "RC-TRN-001", "h2")->text,
+			    "packets were lost: 2 packets that were not repeated");
+	findings_clear(&all);
+}
+
 /* The advice on wrong contents at h1, where h2 answered its READ. */
 static void check_wrong_read(void (*also)(struct fabric_run *f), const char *advice)
 {
@@ -812,6 +871,7 @@ int main(void)
 		cmocka_unit_test(test_cases),
 		cmocka_unit_test(test_coverage),
 		cmocka_unit_test(test_loss_is_one_finding),
+		cmocka_unit_test(test_events_count_once),
 		cmocka_unit_test(test_wrong_contents_name_the_suspect),
 	};
 

@@ -60,7 +60,7 @@ static void icrc_uncounted(struct fabric_run *f)
 	lose_metric(f, METRIC_ICRC_ERRORS);
 }
 
-/* irdma counts no losses, ice no bytes by priority. */
+/* irdma counts retransmissions, neither gaps nor NAKs, and ice no bytes by priority. */
 static void few_counters(struct fabric_run *f)
 {
 	icrc_uncounted(f);
@@ -69,6 +69,19 @@ static void few_counters(struct fabric_run *f)
 	lose_metric(f, METRIC_PRIO_RX_BYTES);
 	lose_metric(f, METRIC_PRIO_RX_DISCARDS);
 	lose_metric(f, METRIC_ECN_MARKED_RX);
+}
+
+/* As in a guest. */
+static void no_loss_counters(struct fabric_run *f)
+{
+	few_counters(f);
+	lose_metric(f, METRIC_RETRANSMITS);
+}
+
+static void nothing_repeated(struct fabric_run *f)
+{
+	no_loss_counters(f);
+	f->pair[0].strict = f->pair[1].strict = true;
 }
 
 static void stressed(struct fabric_run *f)
@@ -109,10 +122,12 @@ static const struct {
 	{"healthy, capture off", capture_off, 0, 0, 4},
 	{"healthy, switches without DCBX", no_dcbx, 0, 0, 4},
 	{"healthy, without an ICRC counter", icrc_uncounted, 0, 0, 4},
-	{"healthy, with few counters", few_counters, 0, 4, 4},
+	{"healthy, with few counters", few_counters, 0, 0, 4},
+	{"healthy, pairs that repeat nothing", nothing_repeated, 0, 0, 4},
 	{"healthy, congested", stressed, 0, 0, 0},
 	/* What the level should have given is missing. */
 	{"no marking test", no_marking, 4, 4, 4},
+	{"losses that nothing shows", no_loss_counters, 0, 4, 4},
 	{"the load was not reached", too_slow, 4, 4, 4},
 	/* Violations stand at every level. */
 	{"loss", lossy, 1, 1, 1},

@@ -64,6 +64,7 @@ void uncounted(struct scene *s)
 		for (unsigned int r = 0; r < READ_COUNT; r++) {
 			s->end[i].reading[r].has[METRIC_OUT_OF_SEQUENCE] = 0;
 			s->end[i].reading[r].has[METRIC_SEQ_NAK_RX] = 0;
+			s->end[i].reading[r].has[METRIC_RETRANSMITS] = 0;
 		}
 	}
 }
