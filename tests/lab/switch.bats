@@ -139,8 +139,7 @@ same_pauses()
 }
 
 @test "host, switch TLV, counters and wire in one verdict: PASS" {
-	run -0 --separate-stderr build/rocecheck --json validate "$BATS_FILE_TMPDIR/fabric.yaml" --out "$tmp/run" \
-		--allow-inconclusive RC-PFC-010
+	run -0 --separate-stderr build/rocecheck --json validate "$BATS_FILE_TMPDIR/fabric.yaml" --out "$tmp/run"
 	jq -e '[.findings[] | select(.rule == "RC-PFC-004" and .verdict == "PASS")] | length == 3' <<<"$output"
 	jq -e '[.findings[] | select(.rule == "RC-PFC-004") | .evidence[] | select(.kind == "L")] | length == 3' <<<"$output"
 }
