@@ -15,7 +15,7 @@ def tables: {
 		schema: "schema!", about: "text!", topology: "text!", smoke: "bool", hosts: "hosts",
 		interfaces: "texts", profile: "text", nic: "map", prepare: "prepare", switch: "map",
 		faults: "maps", after_frames: "number", fault: "steps", spoil: "steps", load: "load", command: "command",
-		allow: "rules", options: "texts", thresholds: "map", capture: "text", exit: "number",
+		options: "texts", thresholds: "map", capture: "text", exit: "number",
 		output: "texts", find: "find", never: "never", statistics: "texts"
 	},
 	steps: {nic: "map", prepare: "prepare", switch: "map", faults: "maps", after_frames: "number"},
@@ -36,7 +36,6 @@ def expectation($kind): {
 	maps: [list_of(type == "object"), "a list of maps is expected"],
 	texts: [list_of(is_text), "a list of texts is expected"],
 	rule: [is_rule, "the id of a rule is expected"],
-	rules: [list_of(is_rule), "a list of rules' ids is expected"],
 	host: [is_host, "one of h1 to h6 is expected"],
 	hosts: [list_of(is_host) and . != [], "a list of hosts h1 to h6 is expected"],
 	verdict: [IN("FAIL", "WARN", "PASS", "SKIP", "INCONCLUSIVE"), "a verdict is expected: FAIL WARN PASS SKIP INCONCLUSIVE"],
@@ -89,7 +88,7 @@ def ports_of($host; $wires; $interfaces):
 def filled($topology; $profile; $wires):
 	. as $s
 	| ($wires | map(.[:2]) | unique) as $all
-	| {smoke: false, nic: {}, prepare: {}, switch: {}, faults: [], after_frames: 0, load: [], command: "validate", allow: [],
+	| {smoke: false, nic: {}, prepare: {}, switch: {}, faults: [], after_frames: 0, load: [], command: "validate",
 	   options: [], thresholds: {}, capture: "headers", exit: 0, output: [], statistics: []} + $s
 	| .topology = $topology | .profile = $profile
 	| .everyone = $all

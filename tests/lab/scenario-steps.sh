@@ -172,7 +172,7 @@ command_validate()
 	local -a options
 
 	write_fabric
-	mapfile -t options < <(of '(.allow[] | "--allow-inconclusive=\(.)"), .options[]')
+	mapfile -t options < <(of '.options[]')
 	await "$tree/build/rocecheck" --json validate "$folder/fabric.yaml" --out "$folder/run" \
 		${options[@]+"${options[@]}"} >"$folder/report.json" 2>"$folder/stderr"
 }
