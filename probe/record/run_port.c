@@ -87,8 +87,7 @@ bool run_port_counts_loss(const struct run_port *p, enum run_reading at)
 {
 	const struct counters *c = &p->reading[at];
 
-	return counters_has(c, METRIC_OUT_OF_SEQUENCE, 0) ||
-	       counters_has(c, METRIC_SEQ_NAK_RX, 0) || counters_has(c, METRIC_RETRANSMITS, 0);
+	return counters_has(c, METRIC_OUT_OF_SEQUENCE, 0) || counters_has(c, METRIC_SEQ_NAK_RX, 0);
 }
 
 bool run_port_delta(const struct run_port *p, enum run_reading first, struct counters *delta,

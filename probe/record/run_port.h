@@ -21,8 +21,8 @@ int run_port_add_users(struct run_port *p, const json_t *users, struct err *e);
  * sources of its readings, and for hardware at least as long as the slowest driver known. */
 unsigned int run_port_settle_ms(const struct run_port *p);
 
-/* True when the reading has sequence gaps, sequence NAKs or retransmissions: what RC repairs shows
- * in one of them. */
+/* True when the reading has sequence gaps or NAKs, which tell a loss that RC repaired from an
+ * answer that was late. */
 bool run_port_counts_loss(const struct run_port *p, enum run_reading at);
 
 /* Computes the increase around the load (READ_LOAD_BEFORE) or the idle baseline

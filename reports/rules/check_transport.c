@@ -40,7 +40,8 @@ static bool transport_paused(const struct port_ctx *s)
 	return run_port_net(s->run_port, &net) && port_count_paused(&net) > 0;
 }
 
-static void transport_report_retries(const struct port_ctx *s, uint64_t count, struct findings *out)
+static void transport_explain_retries(const struct port_ctx *s, uint64_t count,
+				      struct findings *out)
 {
 	struct packet_account a = transport_account(s->c);
 	const struct retries r = {
@@ -55,6 +56,26 @@ static void transport_report_retries(const struct port_ctx *s, uint64_t count, s
 	bool accounted = loss_explain_retries(&r, text) == RETRY_ACCOUNTED;
 
 	finding_set(out, accounted ? VERDICT_PASS : VERDICT_WARN, "%s", text);
+}
+
+/* Without gaps and NAKs a packet that was lost and one that was late look alike. */
+static void transport_report_retries(const struct port_ctx *s, const struct loss *loss,
+				     struct findings *out)
+{
+	count_t count = loss->unexplained;
+
+	if (loss->gaps_known || loss->naks_known)
+		transport_explain_retries(s, loss->unexplained, out);
+	else if (loss->strict)
+		finding_set(out, VERDICT_WARN,
+			    "%llu packets were sent again, but transfers that repeat nothing lost "
+			    "none: the others were late, or not of this run",
+			    count);
+	else
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "%llu packets were sent again, lost or late: the port counts neither "
+			    "sequence gaps nor NAKs",
+			    count);
 }
 
 static void transport_report_loss(const struct loss *loss, struct findings *out)
@@ -86,8 +107,8 @@ PORT_CHECK(check_transport_retransmits)
 	if (loss.gaps || loss.naks || loss.responses || loss.events || loss.dead)
 		transport_report_loss(&loss, out);
 	else if (loss.unexplained)
-		transport_report_retries(s, loss.unexplained, out);
-	else if (!loss.known)
+		transport_report_retries(s, &loss, out);
+	else if (!loss_shows(&loss))
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor NAKs nor retransmissions");
 	else

@@ -138,9 +138,8 @@ void loss_count(const struct counters *delta, bool soft, int prio, struct loss *
 	loss->gaps =
 		saturating_sub(loss_counter(delta, METRIC_OUT_OF_SEQUENCE, 0, &loss->gaps_known),
 			       soft ? rnr_tx : 0);
-	loss->naks = saturating_sub(loss_counter(delta, METRIC_SEQ_NAK_RX, 0, &loss->known),
+	loss->naks = saturating_sub(loss_counter(delta, METRIC_SEQ_NAK_RX, 0, &loss->naks_known),
 				    soft ? rnr_rx : 0);
-	loss->known |= loss->gaps_known || counters_has(delta, METRIC_RETRANSMITS, 0);
 	loss->responses = loss_counter(delta, METRIC_RESPONSE_LOST, 0, NULL);
 	if (prio >= 0)
 		loss->discards = loss_prio_drops(delta, (uint8_t)(1u << prio),
@@ -148,6 +147,13 @@ void loss_count(const struct counters *delta, bool soft, int prio, struct loss *
 	loss->dead = saturating_sub(loss_counter(delta, METRIC_RETRY_EXCEEDED, 0, NULL),
 				    loss_counter(delta, METRIC_RNR_EXCEEDED, 0, NULL));
 	loss->unexplained = loss_count_unexplained(delta, soft, loss);
+	loss->retries_known = counters_has(delta, METRIC_RETRANSMITS, 0);
+}
+
+bool loss_shows(const struct loss *loss)
+{
+	return loss->gaps_known || loss->naks_known || loss->strict ||
+	       (loss->retries_known && !loss->unexplained);
 }
 
 /* Adds the counters that loss_count() reads as evidence. */
@@ -207,7 +213,7 @@ static void loss_of_pairs(const struct port_ctx *s, struct loss *loss, struct fi
 		finding_evidence(out, EVIDENCE_TRAFFIC,
 				 "%u transfer%s of this port repeated no packet: each loss is seen",
 				 strict, plural(strict));
-	loss->known |= strict > 0;
+	loss->strict = strict > 0;
 	/* Each event ends a queue pair, which the port counts. */
 	loss->dead = saturating_sub(loss->dead, loss->events) + dead;
 }

@@ -9,8 +9,8 @@
 #include "reports/engine/port_ctx.h"
 
 struct loss {
-	bool known; /* what RC repairs shows here: in gaps, NAKs, retransmissions or events */
-	bool gaps_known, discards_known, rnr_known;
+	bool gaps_known, naks_known, retries_known, discards_known, rnr_known;
+	bool strict;	      /* transfers of the port repeated nothing: their losses are events */
 	uint64_t gaps;	      /* as receiver: sequence gaps that no RNR explains */
 	uint64_t naks;	      /* as sender: NAKs for a gap that no RNR explains */
 	uint64_t responses;   /* as requester: missing responses */
@@ -24,6 +24,10 @@ struct loss {
 /* Computes the loss from the increase of one port's counters. soft: the port is Soft-RoCE. prio:
  * that of RoCE, negative when unknown. */
 void loss_count(const struct counters *delta, bool soft, int prio, struct loss *loss);
+
+/* True when a loss that RC repaired would show: gaps or NAKs are counted, or losses are events, or
+ * retransmissions are counted and there was none. */
+bool loss_shows(const struct loss *loss);
 
 /* RoCE packets of several ports. Only Soft-RoCE counts every packet at both ends: there a
  * difference of the sums is a loss. Begins with .known = true. */

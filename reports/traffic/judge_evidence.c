@@ -42,12 +42,11 @@ static void judge_known(struct judge *j, unsigned int i)
 	struct counters load;
 	size_t used = 0;
 
-	if (evidence_by_counters(j, i) && (!e->known || !e->loss.known))
-		judge_add_reason(
-			j, REASON_NO_COUNTERS, (int)i, VERDICT_NOWHERE,
-			e->known ? "%s counts neither sequence gaps nor NAKs nor retransmissions"
-				 : "the counters of %s around the load were not read",
-			judge_host(j, i));
+	if (evidence_by_counters(j, i) && (!e->known || !loss_shows(&e->loss)))
+		judge_add_reason(j, REASON_NO_COUNTERS, (int)i, VERDICT_NOWHERE,
+				 e->known ? "%s counts neither sequence gaps nor sequence NAKs"
+					  : "the counters of %s around the load were not read",
+				 judge_host(j, i));
 	if (!run_port_delta(e->seen, READ_LOAD_BEFORE, &load, reset))
 		return;
 	for (unsigned int m = 0; m < METRIC_COUNT; m++)
