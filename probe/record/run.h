@@ -234,14 +234,22 @@ const char *run_pair_error(const struct run_pair *p);
 /* Frees what a pair owns. */
 void run_pair_clear(struct run_pair *p);
 
+/* Of run.json and of each file of lines beside it: 65536 ports of some 30 KiB. */
+#define RUN_BYTES_MAX (UINT64_C(2) << 30)
+
 json_t *run_to_json(const struct run *r);
 int run_from_json(const json_t *json, struct run *r, struct err *e);
 
-/* Writes run.json and snapshots/HOST.json below an open folder, each atomically. A full disk is
+/* The same for a run.json, whose pairs and marking tests are the lines of files in dir, or lists of
+ * its own as of earlier versions. */
+int run_from_head(const json_t *json, const char *dir, struct run *r, struct err *e);
+
+/* Writes pairs.jsonl, marking.jsonl, run.json and snapshots/HOST.json below an open folder, each
+ * atomically. A full disk is
  * -ENOSPC with the file. */
 int run_save(const struct run *r, const struct folder *folder, struct err *e);
 
-/* Writes run.json alone. */
+/* The same without snapshots. */
 int run_save_record(const struct run *r, const struct folder *folder, struct err *e);
 
 /* Called with one line of progress for people ("h1: 312 MB captured"). May be NULL. */

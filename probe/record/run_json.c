@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * struct run as rocecheck.run/1, both ways. Pairs name their ends by host and netdev, so that the
- * file can be read by people; unknown keys are ignored, wrong types and ranges are errors with
- * their path.
+ * struct run as rocecheck.run/1, both ways: a head, and JSON lines of its long lists, which are
+ * written and read one by one. Pairs name their ends by host and netdev, so that people can read
+ * them; unknown keys are ignored, wrong types and ranges are errors with their path.
  */
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,7 +173,6 @@ static const struct json_row run_rows[] = {
 	NUMBER(struct run, load_percent, 0, 100),
 	JSON_ROW(struct run, profile_sum, .kind = JSON_TEXT, .need = JSON_SPARSE),
 	JSON_ROW(struct run, thresholds_sum, .kind = JSON_TEXT, .need = JSON_SPARSE),
-	JSON_ALLOCATED_OF("hosts", struct run, host, HOSTS_MAX, JSON_ITEM(host_rows)),
 };
 
 /* The ends stand between these, by the names of their host and port. */
@@ -302,60 +302,6 @@ static int run_parse_stage_list(const json_t *json, struct run *r, struct err *e
 	return 0;
 }
 
-json_t *run_to_json(const struct run *r)
-{
-	json_t *out = json_pack("{s:s}", "schema", RUN_SCHEMA), *pairs = json_array();
-	json_t *marking = json_array();
-
-	for (unsigned int i = 0; i < r->pair_count; i++)
-		pairs = json_list_add(pairs, run_pair_to_json(r, &r->pair[i]));
-	for (unsigned int i = 0; i < r->marking_count; i++)
-		marking = json_list_add(marking, run_marking_to_json(r, &r->marking[i]));
-	if (!(json_rows_write(out, JSON_ROWS(run_rows), r) |
-	      json_object_set_new(out, "phases", run_stages_to_json(r->stages)) |
-	      json_object_set_new(out, "pairs", pairs) |
-	      json_object_set_new(out, "marking", marking)))
-		return out;
-	json_decref(out);
-	return NULL;
-}
-
-static json_t *run_make_host(size_t i, const void *arg)
-{
-	const struct run *r = arg;
-
-	return json_rows_make(JSON_ROWS(host_rows), &r->host[i]);
-}
-
-static json_t *run_make_pair(size_t i, const void *arg)
-{
-	const struct run *r = arg;
-
-	return run_pair_to_json(r, &r->pair[i]);
-}
-
-static json_t *run_make_marking(size_t i, const void *arg)
-{
-	const struct run *r = arg;
-
-	return run_marking_to_json(r, &r->marking[i]);
-}
-
-/* The same document as run_to_json(), which takes several times the memory of the struct. */
-int run_save_record(const struct run *r, const struct folder *folder, struct err *e)
-{
-	const struct json_long_list lists[] = {
-		{"hosts", r->host_count, run_make_host, r},
-		{"pairs", r->pair_count, run_make_pair, r},
-		{"marking", r->marking_count, run_make_marking, r},
-	};
-	struct run rest = *r;
-
-	rest.host_count = rest.pair_count = rest.marking_count = 0;
-	return json_file_save_lists(run_to_json(&rest), lists, ARRAY_SIZE(lists), folder,
-				    "run.json", e);
-}
-
 /* Where host and netdev of an end are in the run, and its ToS. */
 static int run_find_endpoint(const struct run_index *index, const json_t *json, unsigned int *host,
 			     unsigned int *port, uint8_t *tos, struct err *e)
@@ -428,49 +374,6 @@ static int run_parse_pair(const struct run_index *index, const json_t *json, str
 	return err;
 }
 
-static size_t run_count_ports(const json_t *json, const char *key)
-{
-	return json_array_size(json_object_get(json_object_get(json, key), "ports"));
-}
-
-/* Counted before the first of them is stored: it may have less than 40 bytes in the document. */
-static int run_check_port_count(const json_t *hosts, struct err *e)
-{
-	size_t ports = 0;
-
-	for (size_t i = 0; i < json_array_size(hosts); i++) {
-		const json_t *host = json_array_get(hosts, i);
-
-		ports += json_array_size(json_object_get(host, "ports"));
-		ports += run_count_ports(host, "before") + run_count_ports(host, "after");
-	}
-	if (ports > RUN_PORTS_MAX)
-		return err_set(e, -E2BIG, "'hosts': %zu ports, at most %d are possible", ports,
-			       RUN_PORTS_MAX);
-	return 0;
-}
-
-static int run_parse_pairs(const struct run_index *index, const json_t *json, struct run *r,
-			   struct err *e)
-{
-	const json_t *pairs;
-	int err = json_get_array(json, "pairs", PAIRS_MAX, &pairs, e);
-
-	if (err)
-		return err;
-	r->pair = calloc(json_array_size(pairs) + 1, sizeof(*r->pair));
-	if (!r->pair)
-		return err_sys(e, -ENOMEM, "pairs");
-	for (size_t i = 0; i < json_array_size(pairs) && !err; i++) {
-		err = run_parse_pair(index, json_array_get(pairs, i), &r->pair[i], e);
-		if (err)
-			err_prefix(e, "pairs[%zu]", i);
-		else
-			r->pair_count++;
-	}
-	return err;
-}
-
 static int run_parse_marking_end(const struct run_index *index, const json_t *json, const char *key,
 				 unsigned int *host, unsigned int *port, uint8_t *tos,
 				 uint32_t *arrived, struct err *e)
@@ -499,65 +402,244 @@ static int run_parse_marking(const struct run_index *index, const json_t *json,
 	return err ? err : json_rows_read(json, JSON_ROWS(marking_rows), m, e);
 }
 
-/* A run of an earlier version has none. */
-static int run_parse_markings(const struct run_index *index, const json_t *json, struct run *r,
-			      struct err *e)
-{
-	const json_t *list = json_object_get(json, "marking");
-	int err = list ? json_get_array(json, "marking", PAIRS_MAX, &list, e) : 0;
+/* What is read of the lists of a run, item by item. */
+struct run_reader {
+	struct run *r;
+	struct run_index index; /* of its hosts */
+	size_t ports;
+};
 
-	if (err || !list)
+/* Room for one more; doubles at powers of two, so that the count implies the capacity. */
+static int run_grow_list(void *list, unsigned int count, size_t size, struct err *e)
+{
+	void *grown;
+
+	if (count & (count - 1))
+		return 0;
+	memcpy(&grown, list, sizeof(grown));
+	grown = reallocarray(grown, count ? (size_t)count * 2 : 1, size);
+	if (!grown)
+		return err_sys(e, -ENOMEM, "run");
+	memset((char *)grown + count * size, 0, (count ? count : 1) * size);
+	memcpy(list, &grown, sizeof(grown));
+	return 0;
+}
+
+static size_t run_count_ports(const json_t *json, const char *key)
+{
+	return json_array_size(json_object_get(json_object_get(json, key), "ports"));
+}
+
+/* Counted before they are stored: a port may have less than 40 bytes in the document. */
+static int run_count_host(struct run_reader *x, const json_t *json, struct err *e)
+{
+	x->ports += json_array_size(json_object_get(json, "ports"));
+	x->ports += run_count_ports(json, "before") + run_count_ports(json, "after");
+	if (x->ports > RUN_PORTS_MAX)
+		return err_set(e, -E2BIG, "%zu ports, at most %d are possible", x->ports,
+			       RUN_PORTS_MAX);
+	return 0;
+}
+
+static int run_read_host(const json_t *json, void *arg, struct err *e)
+{
+	struct run_reader *x = arg;
+	struct run *r = x->r;
+	struct run_host *h;
+	int err = run_count_host(x, json, e);
+
+	if (!err)
+		err = run_grow_list(&r->host, r->host_count, sizeof(*r->host), e);
+	if (err)
 		return err;
-	r->marking = calloc(json_array_size(list) + 1, sizeof(*r->marking));
-	if (!r->marking)
-		return err_sys(e, -ENOMEM, "marking");
-	for (size_t i = 0; i < json_array_size(list) && !err; i++) {
-		r->marking_count++;
-		err = run_parse_marking(index, json_array_get(list, i), &r->marking[i], e);
+	h = &r->host[r->host_count++];
+	err = json_rows_read(json, JSON_ROWS(host_rows), h, e);
+	if (!err && !run_host_name_ok(h->name))
+		err = err_set(e, -EINVAL, "'name': '%s' cannot be the name of a host", h->name);
+	return err;
+}
+
+static int run_read_pair(const json_t *json, void *arg, struct err *e)
+{
+	struct run_reader *x = arg;
+	struct run *r = x->r;
+	int err = run_grow_list(&r->pair, r->pair_count, sizeof(*r->pair), e);
+
+	if (!err)
+		err = run_parse_pair(&x->index, json, &r->pair[r->pair_count], e);
+	r->pair_count += !err;
+	return err;
+}
+
+static int run_read_marking(const json_t *json, void *arg, struct err *e)
+{
+	struct run_reader *x = arg;
+	struct run *r = x->r;
+	int err = run_grow_list(&r->marking, r->marking_count, sizeof(*r->marking), e);
+
+	return err ? err : run_parse_marking(&x->index, json, &r->marking[r->marking_count++], e);
+}
+
+static json_t *run_make_host(size_t i, const void *arg)
+{
+	const struct run *r = arg;
+
+	return json_rows_make(JSON_ROWS(host_rows), &r->host[i]);
+}
+
+static json_t *run_make_pair(size_t i, const void *arg)
+{
+	const struct run *r = arg;
+
+	return run_pair_to_json(r, &r->pair[i]);
+}
+
+static json_t *run_make_marking(size_t i, const void *arg)
+{
+	const struct run *r = arg;
+
+	return run_marking_to_json(r, &r->marking[i]);
+}
+
+/* The long lists: lines of a file each, and lists of one document for run_to_json(). Hosts come
+ * first, because the others name them. */
+static const struct run_list {
+	const char *key, *file;
+	size_t count; /* offset in struct run */
+	unsigned int max;
+	bool optional; /* a run of an earlier version has none */
+	json_t *(*make)(size_t i, const void *run);
+	json_line *read;
+} run_lists[] = {
+	{"hosts", "hosts.jsonl", offsetof(struct run, host_count), HOSTS_MAX, false, run_make_host,
+	 run_read_host},
+	{"pairs", "pairs.jsonl", offsetof(struct run, pair_count), PAIRS_MAX, false, run_make_pair,
+	 run_read_pair},
+	{"marking", "marking.jsonl", offsetof(struct run, marking_count), PAIRS_MAX, true,
+	 run_make_marking, run_read_marking},
+};
+
+static unsigned int run_list_count(const struct run *r, const struct run_list *l)
+{
+	unsigned int count;
+
+	memcpy(&count, (const char *)r + l->count, sizeof(count));
+	return count;
+}
+
+static json_t *run_head_to_json(const struct run *r)
+{
+	json_t *out = json_pack("{s:s}", "schema", RUN_SCHEMA);
+
+	if (!(json_rows_write(out, JSON_ROWS(run_rows), r) |
+	      json_object_set_new(out, "phases", run_stages_to_json(r->stages))))
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
+json_t *run_to_json(const struct run *r)
+{
+	json_t *out = run_head_to_json(r);
+	int err = !out;
+
+	for (unsigned int k = 0; k < ARRAY_SIZE(run_lists); k++) {
+		json_t *list = json_array();
+
+		for (unsigned int i = 0; i < run_list_count(r, &run_lists[k]); i++)
+			list = json_list_add(list, run_lists[k].make(i, r));
+		err |= json_object_set_new(out, run_lists[k].key, list);
+	}
+	if (!err)
+		return out;
+	json_decref(out);
+	return NULL;
+}
+
+/* The lines come first: a head finds those that it counts. */
+int run_save_record(const struct run *r, const struct folder *folder, struct err *e)
+{
+	json_t *head = run_head_to_json(r);
+	int err = 0;
+
+	for (unsigned int k = 0; k < ARRAY_SIZE(run_lists) && !err; k++) {
+		const struct run_list *l = &run_lists[k];
+		unsigned int count = run_list_count(r, l);
+
+		err = json_lines_save(count, l->make, r, folder, l->file, e);
+		if (json_object_set_new(head, l->key, json_uint(count))) {
+			json_decref(head);
+			head = NULL; /* out of memory, which json_file_save_in() tells */
+		}
+	}
+	if (!err)
+		return json_file_save_in(head, folder, "run.json", e);
+	json_decref(head);
+	return err;
+}
+
+/* Lines of a file in dir, by their number in the head, or a list of the document. */
+static int run_parse_list(struct run_reader *x, const json_t *json, const struct run_list *l,
+			  const char *dir, struct err *e)
+{
+	const json_t *list = json_object_get(json, l->key);
+	char path[PATH_MAX];
+	uint64_t count;
+	int err;
+
+	if (dir && json_is_integer(list)) {
+		err = json_get_uint(json, l->key, 0, l->max, &count, e);
+		if (err || !count)
+			return err;
+		if (snprintf(path, sizeof(path), "%s/%s", dir, l->file) >= (int)sizeof(path))
+			return err_sys(e, -ENAMETOOLONG, "%s", dir);
+		return json_lines_load(path, l->file, RUN_BYTES_MAX, count, l->read, x, e);
+	}
+	err = json_get_array(json, l->key, l->max, &list, e);
+	for (size_t i = 0; !err && i < json_array_size(list); i++) {
+		err = l->read(json_array_get(list, i), x, e);
 		if (err)
-			err_prefix(e, "marking[%zu]", i);
+			err_prefix(e, "%s[%zu]", l->key, i);
 	}
 	return err;
 }
 
-static int run_parse_traffic(const json_t *json, struct run *r, struct err *e)
+static int run_parse_lists(const json_t *json, const char *dir, struct run *r, struct err *e)
 {
-	struct run_index index;
-	int err = run_index_make(r, &index) ? err_sys(e, -ENOMEM, "pairs") : 0;
+	struct run_reader x = {.r = r};
+	int err = run_parse_list(&x, json, &run_lists[0], dir, e);
 
-	if (err)
-		return err;
-	err = run_parse_pairs(&index, json, r, e);
-	if (!err)
-		err = run_parse_markings(&index, json, r, e);
-	run_index_clear(&index);
+	if (!err && run_index_make(r, &x.index))
+		err = err_sys(e, -ENOMEM, "run");
+	for (unsigned int k = 1; k < ARRAY_SIZE(run_lists) && !err; k++)
+		if (!run_lists[k].optional || json_object_get(json, run_lists[k].key))
+			err = run_parse_list(&x, json, &run_lists[k], dir, e);
+	run_index_clear(&x.index);
 	return err;
 }
 
-int run_from_json(const json_t *json, struct run *r, struct err *e)
+int run_from_head(const json_t *json, const char *dir, struct run *r, struct err *e)
 {
 	const char *schema = json_string_value(json_object_get(json, "schema"));
 	struct run made = {.level = LEVEL_STANDARD}; /* of a run that states none */
-	int err = 0;
+	int err;
 
 	if (!schema || strcmp(schema, RUN_SCHEMA))
 		return err_set(e, -EINVAL, "'schema': must be %s", RUN_SCHEMA);
-	err = run_check_port_count(json_object_get(json, "hosts"), e);
-	if (!err)
-		err = json_rows_read(json, JSON_ROWS(run_rows), &made, e);
+	err = json_rows_read(json, JSON_ROWS(run_rows), &made, e);
 	if (!err)
 		err = run_parse_stage_list(json, &made, e);
-	for (unsigned int i = 0; !err && i < made.host_count; i++)
-		if (!run_host_name_ok(made.host[i].name))
-			err = err_set(e, -EINVAL,
-				      "hosts[%u]: 'name': '%s' cannot be the name of a host", i,
-				      made.host[i].name);
 	if (!err)
-		err = run_parse_traffic(json, &made, e);
+		err = run_parse_lists(json, dir, &made, e);
 	if (err) {
 		run_clear(&made);
 		return err;
 	}
 	*r = made;
 	return 0;
+}
+
+int run_from_json(const json_t *json, struct run *r, struct err *e)
+{
+	return run_from_head(json, NULL, r, e);
 }

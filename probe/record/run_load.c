@@ -16,7 +16,6 @@
 #include "profiles/base/json_file.h"
 
 #define SNAPSHOTS_MAX 65536
-#define RUN_BYTES_MAX (UINT64_C(2) << 30) /* 65536 ports of some 30 KiB */
 
 /* Ports of a host without inventory: those that do RoCE, a rail each. */
 static int run_add_ports(struct run_host *h)
@@ -162,14 +161,14 @@ static int load_snapshots(const char *dir, struct run *r, struct err *e)
 	return err;
 }
 
-static int load_run_json(const char *path, struct run *r, struct err *e)
+static int load_run_json(const char *path, const char *dir, struct run *r, struct err *e)
 {
 	json_t *doc;
 	int err = json_file_load(path, RUN_BYTES_MAX, &doc, e);
 
 	if (err)
 		return err;
-	err = run_from_json(doc, r, e);
+	err = run_from_head(doc, dir, r, e);
 	json_decref(doc);
 	if (err)
 		err_prefix(e, "%s", path);
@@ -318,7 +317,7 @@ int run_load(const char *dir, const struct fabric *f, struct run *r, struct err 
 		return err_sys(e, err, "run");
 	if (!access(path, F_OK)) {
 		run_clear(&made);
-		err = load_run_json(path, &made, e);
+		err = load_run_json(path, dir, &made, e);
 	} else {
 		made.ended_unix_ns = made.started_unix_ns;
 		err = load_snapshots(dir, &made, e);

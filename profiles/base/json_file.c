@@ -61,28 +61,43 @@ int json_stream_load(FILE *stream, const char *shown, uint64_t max_bytes, json_t
 	return 0;
 }
 
-int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct err *e)
+/* Opens a regular file of at most max_bytes. */
+static int json_file_open(const char *path, const char *shown, uint64_t max_bytes, FILE **out,
+			  struct err *e)
 {
 	/* O_NONBLOCK: opening a FIFO would block. */
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK), err = 0;
 	FILE *stream = fd < 0 ? NULL : fdopen(fd, "r");
-	json_t *json = NULL;
 	struct stat st;
 
 	if (!stream) {
-		err = err_sys(e, -errno, "%s", path);
+		err = err_sys(e, -errno, "%s", shown);
 		if (fd >= 0)
 			close(fd);
 		return err;
 	}
 	if (fstat(fd, &st))
-		err = err_sys(e, -errno, "%s", path);
+		err = err_sys(e, -errno, "%s", shown);
 	else if (!S_ISREG(st.st_mode))
-		err = err_set(e, -EINVAL, "%s: not a regular file", path);
+		err = err_set(e, -EINVAL, "%s: not a regular file", shown);
 	else if ((uint64_t)st.st_size > max_bytes)
-		err = json_file_too_large(path, max_bytes, e);
+		err = json_file_too_large(shown, max_bytes, e);
+	if (err)
+		fclose(stream);
 	else
-		err = json_stream_load(stream, path, max_bytes, &json, e);
+		*out = stream;
+	return err;
+}
+
+int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct err *e)
+{
+	json_t *json = NULL;
+	FILE *stream;
+	int err = json_file_open(path, path, max_bytes, &stream, e);
+
+	if (err)
+		return err;
+	err = json_stream_load(stream, path, max_bytes, &json, e);
 	fclose(stream);
 	if (!err && !json_is_object(json)) {
 		json_decref(json);
@@ -90,6 +105,48 @@ int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct er
 	}
 	if (!err)
 		*doc = json;
+	return err;
+}
+
+static int json_line_read(const char *shown, size_t number, char *text, json_line *line, void *arg,
+			  struct err *e)
+{
+	json_error_t where;
+	json_t *json;
+	int err;
+
+	text[strcspn(text, "\n")] = '\0'; /* columns count from the begin of a line */
+	json = json_loads(text, JSON_REJECT_DUPLICATES, &where);
+	if (!json)
+		return err_set(e, -EINVAL, "%s:%zu:%d: %s", shown, number, where.column,
+			       where.text);
+	err = json_is_object(json) ? line(json, arg, e) : err_set(e, -EINVAL, "not a JSON object");
+	if (err)
+		err_prefix(e, "%s:%zu", shown, number);
+	json_decref(json);
+	return err;
+}
+
+int json_lines_load(const char *path, const char *shown, uint64_t max_bytes, size_t count,
+		    json_line *line, void *arg, struct err *e)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream;
+	int err = json_file_open(path, shown, max_bytes, &stream, e);
+
+	if (err)
+		return err;
+	for (size_t i = 0; i < count && !err; i++) {
+		if (getline(&text, &size, stream) >= 0)
+			err = json_line_read(shown, i + 1, text, line, arg, e);
+		else if (feof(stream))
+			err = err_set(e, -ENODATA, "%s: %zu lines of %zu", shown, i, count);
+		else
+			err = err_sys(e, -errno, "%s", shown);
+	}
+	free(text);
+	fclose(stream);
 	return err;
 }
 
@@ -164,14 +221,13 @@ int json_print(json_t *doc, const struct json_long_list *lists, size_t count, un
 }
 
 /* Writes to an open file and closes it. err: result of opening it; if not 0, f is not used. */
-static int json_file_write(json_t *doc, const struct json_long_list *lists, size_t count,
-			   struct file *f, int err, struct err *e)
+static int json_file_write(json_t *doc, struct file *f, int err, struct err *e)
 {
 	if (err) {
 		json_decref(doc);
 		return err;
 	}
-	err = json_print(doc, lists, count, 1, f->stream);
+	err = json_print(doc, NULL, 0, 1, f->stream);
 	if (!err)
 		return file_close(f, true, e);
 	err_sys(e, err, "%s", f->path);
@@ -184,20 +240,40 @@ int json_file_save(json_t *doc, const char *path, struct err *e)
 	struct file f;
 	int err = doc ? file_open(path, 0, &f, e) : err_sys(e, -ENOMEM, "%s", path);
 
-	return json_file_write(doc, NULL, 0, &f, err, e);
+	return json_file_write(doc, &f, err, e);
 }
 
 int json_file_save_in(json_t *doc, const struct folder *folder, const char *name, struct err *e)
-{
-	return json_file_save_lists(doc, NULL, 0, folder, name, e);
-}
-
-int json_file_save_lists(json_t *doc, const struct json_long_list *lists, size_t count,
-			 const struct folder *folder, const char *name, struct err *e)
 {
 	struct file f;
 	int err = doc ? file_open_in(folder, name, 0, &f, e)
 		      : err_sys(e, -ENOMEM, "%s/%s", folder->path, name);
 
-	return json_file_write(doc, lists, count, &f, err, e);
+	return json_file_write(doc, &f, err, e);
+}
+
+int json_lines_save(size_t count, json_t *(*make)(size_t i, const void *arg), const void *arg,
+		    const struct folder *folder, const char *name, struct err *e)
+{
+	struct file f;
+	int err = file_open_in(folder, name, 0, &f, e);
+
+	if (err)
+		return err;
+	errno = 0;
+	for (size_t i = 0; i < count && !err; i++) {
+		json_t *item = make(i, arg);
+
+		if (!item)
+			err = -ENOMEM;
+		else if (json_dumpf(item, f.stream, JSON_COMPACT | JSON_ENSURE_ASCII) ||
+			 fputc('\n', f.stream) == EOF)
+			err = !ferror(f.stream) ? -ENOMEM : errno ? -errno : -EIO;
+		json_decref(item);
+	}
+	if (!err)
+		return file_close(&f, true, e);
+	err_sys(e, err, "%s", f.path);
+	(void)file_close(&f, false, NULL); /* nothing is kept */
+	return err;
 }

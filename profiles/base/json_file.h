@@ -21,6 +21,15 @@ int json_stream_load(FILE *stream, const char *shown, uint64_t max_bytes, json_t
 /* The same for a regular file. *doc is an object, else -EINVAL. */
 int json_file_load(const char *path, uint64_t max_bytes, json_t **doc, struct err *e);
 
+/* Reads one line of a file; its error is prefixed with file and line. */
+typedef int json_line(const json_t *line, void *arg, struct err *e);
+
+/* Reads the first `count` lines of a regular file of JSON lines, an object each, one at a time;
+ * `shown` names the file in errors. -ENODATA: it has fewer; -EFBIG: more than max_bytes; -EINVAL.
+ */
+int json_lines_load(const char *path, const char *shown, uint64_t max_bytes, size_t count,
+		    json_line *line, void *arg, struct err *e);
+
 /* A list of a document which is too long to be held as a whole: make() returns item i, which is
  * written and released; NULL: -ENOMEM. */
 struct json_long_list {
@@ -39,9 +48,12 @@ int json_print(json_t *doc, const struct json_long_list *lists, size_t count, un
 /* Writes a file, or standard output for "-": see file_open(). Consumes doc (NULL: -ENOMEM). */
 int json_file_save(json_t *doc, const char *path, struct err *e);
 
-/* The same below an open folder: see file_open_in(). lists as of json_print(). */
+/* The same below an open folder: see file_open_in(). */
 int json_file_save_in(json_t *doc, const struct folder *folder, const char *name, struct err *e);
-int json_file_save_lists(json_t *doc, const struct json_long_list *lists, size_t count,
-			 const struct folder *folder, const char *name, struct err *e);
+
+/* Writes `count` items as JSON lines below an open folder: make() returns item i, which is written
+ * and released; NULL: -ENOMEM. */
+int json_lines_save(size_t count, json_t *(*make)(size_t i, const void *arg), const void *arg,
+		    const struct folder *folder, const char *name, struct err *e);
 
 #endif

@@ -3,6 +3,7 @@
 # validate --around: the hosts are replayed by around/start, the jobs are commands of this host.
 # GOLDEN_UPDATE=1 writes around/lossy.out anew; read the diff before you commit it.
 bats_require_minimum_version 1.5.0
+load ../record
 
 setup() {
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
@@ -80,7 +81,7 @@ dscp_0() {
 	[ "$(grep -c users "$dir/log")" -ge 2 ]
 	jq -e '.job.exit_code == 0 and (.job.command | startswith("sh -c ")) and .traffic == false and .pairs == [] and
 		all(.hosts[].ports[]; .users[0] == "2 queue pairs of python3 (pid 812, user alice)" and
-		(.readings | keys == ["load_after", "load_before"]))' "$dir/run/run.json"
+		(.readings | keys == ["load_after", "load_before"]))' <(record_of "$dir/run")
 }
 
 @test "a job that sends DSCP 0: exit 1 with both directions, its processes, and what to set; the same offline" {
@@ -160,7 +161,7 @@ interrupted() {
 		[ "$status" -eq 4 ]
 		[[ $output == *"RC-META-012  fabric: the job was stopped before its end"* ]]
 		[ "$(verdicts RC-QOS-020)" = "h1 PASS, h2 PASS" ]
-		jq -e '.job.stopped and .job.exit_code > 128' "$dir/run/run.json"
+		jq -e '.job.stopped and .job.exit_code > 128' <(record_of "$dir/run")
 	done
 	((SECONDS < 60))
 	dscp_0
@@ -212,5 +213,5 @@ except OSError:
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) != 4)
 PY
 	[ "$(cat "$dir/interrupts")" = INT ]
-	jq -e '.job.stopped and all(.hosts[]; .after)' "$dir/run/run.json"
+	jq -e '.job.stopped and all(.hosts[]; .after)' <(record_of "$dir/run")
 }

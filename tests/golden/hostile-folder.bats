@@ -94,7 +94,7 @@ victim_is_whole()
 }
 
 @test "links, FIFOs and devices in a run folder are refused by name, and nothing waits for them" {
-	for file in run.json report.json report.txt junit.xml; do
+	for file in run.json hosts.jsonl pairs.jsonl marking.jsonl report.json report.txt junit.xml; do
 		rm -rf "$dir/own/run" && mkdir "$dir/own/run"
 		ln -s "$dir/victim/shadow" "$dir/own/run/$file"
 		offline --out "$dir/own/run"

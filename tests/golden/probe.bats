@@ -4,6 +4,7 @@
 # connection, and what each end says of the other's absence.
 # shellcheck disable=SC2154
 bats_require_minimum_version 1.5.0
+load ../record
 
 
 setup() {
@@ -146,7 +147,7 @@ ended() {
 		--json --out "$tmp/kept"
 	[[ $stderr == *"record: $tmp/kept"* ]]
 	jq -e --argjson told "$output" '. == $told and .servers == 2 and .exit == 3' "$tmp/kept/incast.json"
-	jq -e '.schema == "rocecheck.run/1" and [.hosts[1, 2].name] == ["127.0.0.1", "127.0.0.2"]' "$tmp/kept/run.json"
+	jq -e '.schema == "rocecheck.run/1" and [.hosts[1, 2].name] == ["127.0.0.1", "127.0.0.2"]' <(record_of "$tmp/kept")
 	: >"$tmp/file"
 	run -3 --separate-stderr "$rc" probe client 127.0.0.1 127.0.0.2 -p 1 --incast --token-file "$tmp/same" \
 		--json --out "$tmp/file"

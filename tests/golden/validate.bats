@@ -3,6 +3,7 @@
 # rocecheck validate without a lab: offline over snapshots, on agents of this host, and its mistakes.
 # Needs no RDMA device and no privilege.
 bats_require_minimum_version 1.5.0
+load ../record
 
 setup()
 {
@@ -75,7 +76,7 @@ scheduled()
 	run --separate-stderr "$rocecheck" validate -v "$dir/here.yaml" --out "$dir/run" "$@"
 	echo "$output" "$stderr"
 	((status == 1 || status == 4))
-	pairs=$(jq -c '.pairs[] | [.verb, .server.host, .server.netdev, .client.host, .client.netdev]' "$dir/run/run.json")
+	pairs=$(jq -c '.pairs[] | [.verb, .server.host, .server.netdev, .client.host, .client.netdev]' <(record_of "$dir/run"))
 }
 
 @test "every port of a rail is tested, and a schedule of a run runs again" {
@@ -122,8 +123,8 @@ scheduled()
 	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run" --phases quiet --json
 	echo "$stderr"
 	((status == 1 || status == 4))
-	jq -e '.phases == ["quiet"] and .pairs == [] and .marking == []' "$dir/run/run.json"
-	jq -e 'all(.hosts[].ports[].readings; .quiet_after and (.load_before | not))' "$dir/run/run.json"
+	jq -e '.phases == ["quiet"] and .pairs == [] and .marking == []' <(record_of "$dir/run")
+	jq -e 'all(.hosts[].ports[].readings; .quiet_after and (.load_before | not))' <(record_of "$dir/run")
 	jq -e '.findings[] | select(.rule == "RC-META-010") | .verdict == "INCONCLUSIVE" and
 		(.text | contains("phase pairs did not run to its end"))' <<<"$output"
 	run ! grep -q 'phase pairs' <<<"$stderr"
@@ -307,11 +308,11 @@ inventory()
 	run --separate-stderr "$rocecheck" validate -v "$dir/here.yaml" --out "$dir/run"
 	echo "$output" "$stderr"
 	((status == 1 || status == 4))
-	jq -e '[.hosts[] | select(.reached and .error == "") | .name] == ["a", "b"]' "$dir/run/run.json"
+	jq -e '[.hosts[] | select(.reached and .error == "") | .name] == ["a", "b"]' <(record_of "$dir/run")
 	jq -e '[.pairs[] | select(.ran == false and (.error | contains("no RDMA device")))] | length == 6' \
-		"$dir/run/run.json"
-	jq -e 'all(.hosts[].ports[]; .capture_error | contains("capture is off"))' "$dir/run/run.json"
-	jq -e 'all(.hosts[].ports[].readings; .quiet_before and .load_after)' "$dir/run/run.json"
+		<(record_of "$dir/run")
+	jq -e 'all(.hosts[].ports[]; .capture_error | contains("capture is off"))' <(record_of "$dir/run")
+	jq -e 'all(.hosts[].ports[].readings; .quiet_before and .load_after)' <(record_of "$dir/run")
 	[ "$(cat "$dir/run/schedule-rail0.txt")" = $'b,a\na,b' ]
 	run --separate-stderr "$rocecheck" validate --from "$dir/run" "$dir/here.yaml" --json
 	diff <(jq -S '[.findings[] | [.rule, .verdict, .host, .text]]' "$dir/run/report.json") \
@@ -322,7 +323,7 @@ inventory()
 	sed -i 's#{name: b, #{name: b, agent: /bin/cat, #' "$dir/here.yaml"
 	run --separate-stderr "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
 	((status == 1 || status == 4))
-	jq -e '.hosts[0].reached and (.hosts[1].reached | not) and .hosts[1].error != ""' "$dir/run/run.json"
+	jq -e '.hosts[0].reached and (.hosts[1].reached | not) and .hosts[1].error != ""' <(record_of "$dir/run")
 	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["b"]' \
 		"$dir/run/report.json"
 }
@@ -366,7 +367,7 @@ inventory()
 		for ((i = 0; i < 100; i++)); do [ ! -e "$0" ] || break; sleep 0.1; done
 		kill -INT $pid; wait $pid' "$dir/began" env --default-signal=INT "$rocecheck" validate "$dir/here.yaml" --out "$dir/run"
 	echo "$stderr"
-	jq -e 'all(.hosts[]; .error | contains("stopped before"))' "$dir/run/run.json"
+	jq -e 'all(.hosts[]; .error | contains("stopped before"))' <(record_of "$dir/run")
 	run ! grep -q 'no answer' <<<"$output"
 }
 
@@ -424,8 +425,8 @@ inventory()
 	echo "$stderr"
 	[ "$status" -eq 3 ]
 	grep -q 'checks: ' <<<"$output"
-	[ "$(grep -c 'warning: .*json:.*No space left on device' <<<"$stderr")" -eq 1 ]
-	[ "$(grep -c 'error: .*json:.*No space left on device' <<<"$stderr")" -eq 1 ]
+	[ "$(grep -c 'warning: .*jsonl\?:.*No space left on device' <<<"$stderr")" -eq 1 ]
+	[ "$(grep -c 'error: .*jsonl\?:.*No space left on device' <<<"$stderr")" -eq 1 ]
 }
 
 @test "an agent answers nonsense with errors, and ends with its input" {
@@ -591,24 +592,24 @@ interrupted() {
 	grep -q 'the run was stopped: the results are incomplete' <<<"$stderr"
 	grep -qF "to continue, give the same options and --resume $dir/run" <<<"$stderr"
 	[ -n "$output" ]
-	jq -e '.phases == ["quiet"]' "$dir/run/run.json"
+	jq -e '.phases == ["quiet"]' <(record_of "$dir/run")
 	run ! pgrep -f "$dir/agents"
-	id=$(jq .id "$dir/run/run.json")
+	id=$(jq .id <(record_of "$dir/run"))
 	rm "$dir/hang"
 	resumed
 	grep -qx 'rocecheck: phase quiet: kept from the earlier run' <<<"$stderr"
 	grep -q 'marking (1 of 2)' <<<"$stderr"
 	run ! grep -q 'phase quiet: about' <<<"$stderr"
 	jq -e --argjson id "$id" '.id == $id and .phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 6 and
-		(.marking | length) == 1' "$dir/run/run.json"
+		(.marking | length) == 1' <(record_of "$dir/run")
 	# A host that is gone now costs nothing of the earlier run.
 	: >"$dir/gone"
 	resumed
 	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 6 and .hosts[1].boot_id == "11-22" and
-		.hosts[1].before.host == "h2" and .hosts[1].error != ""' "$dir/run/run.json"
+		.hosts[1].before.host == "h2" and .hosts[1].error != ""' <(record_of "$dir/run")
 	rm "$dir/gone"
 	resumed
-	jq -e '.hosts[1].error == "" and (.pairs | length) == 6' "$dir/run/run.json"
+	jq -e '.hosts[1].error == "" and (.pairs | length) == 6' <(record_of "$dir/run")
 	[ "$(grep -c 'kept from the earlier run' <<<"$stderr")" -eq 3 ]
 }
 
@@ -619,7 +620,7 @@ lost_in() {
 		[.host, (.text | contains($text))]] == [["h2", true]]' <<<"$output"
 	jq -e '[.findings[] | select(.host == "h1" and .verdict == "PASS")] | length > 5' <<<"$output"
 	jq -e --arg phase "$1" '.hosts[1].before.host == "h2" and
-		.phases == (if $phase == "quiet" then [] else ["quiet"] end)' "$dir/run/run.json"
+		.phases == (if $phase == "quiet" then [] else ["quiet"] end)' <(record_of "$dir/run")
 	run ! pgrep -f "$dir/agents"
 	rm -r "$dir/run"
 }
@@ -653,7 +654,7 @@ lost_in() {
 	resumed
 	grep -qx 'rocecheck: h1: the host has booted since: all phases run again' <<<"$stderr"
 	grep -q 'quiet (1 of 3)' <<<"$stderr"
-	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 6' "$dir/run/run.json"
+	jq -e '.phases == ["quiet", "marking", "pairs"] and (.pairs | length) == 6' <(record_of "$dir/run")
 	jq '.ports[0].qos.mtu.netdev = 1400' "$dir/now.json" >"$dir/next.json"
 	mv "$dir/next.json" "$dir/now.json"
 	resumed
@@ -684,6 +685,7 @@ lost_in() {
 	echo h2,h1 >"$dir/s.txt"
 	refused 'that run had another --schedule' "$dir/two.yaml" --resume "$dir/scheduled" --schedule "$dir/s.txt"
 	jq 'del(.profile_sum)' "$dir/run/run.json" >"$dir/snaps/run.json"
+	cp "$dir/run/"*.jsonl "$dir/snaps/"
 	refused 'cannot be continued' "$dir/two.yaml" --resume "$dir/snaps"
 	echo '{}' >"$dir/snaps/run.json"
 	refused 'run.json' "$dir/two.yaml" --resume "$dir/snaps"

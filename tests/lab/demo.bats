@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # The demo, as the README has it: a healthy pair, and each fault set wrongly on h2 alone.
 bats_require_minimum_version 1.5.0
+load ../record
 
 setup_file() {
 	cd "$BATS_TEST_DIRNAME/../.." || exit 1
@@ -49,11 +50,12 @@ leading() {
 @test "priority 3 is proven lossless, and a lossy one loses packets" {
 	jq -e '.claim == {level: "maintenance", text: "lossless under congestion: proven on priority 3", required: false,
 		lossless: true, proven: [3], failed: [], not_proven: []}' "$report"
-	jq -e '[.pairs[] | select(.phase == "control") | .losses] | add > 0' build/demo/run.json
+	jq -e '[.pairs[] | select(.phase == "control") | .losses] | add > 0' <(record_of build/demo)
 }
 
 @test "bandwidth and counters are real, every received byte was checked" {
-	run_json=build/demo/run.json
+	record_of build/demo >"$BATS_TEST_TMPDIR/run.json"
+	run_json=$BATS_TEST_TMPDIR/run.json
 	jq -e '[.pairs[] | select(.ran)] | length >= 6' "$run_json"
 	jq -e 'all(.pairs[] | select(.phase == null); .client.result.messages > 10 and
 		((if .verb == "read" then .client else .server end).result | .mismatches == 0 and .checked_bytes > 500000))' \

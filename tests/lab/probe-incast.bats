@@ -143,7 +143,7 @@ teardown()
 	ended 0
 	output=$(on h1 cat /tmp/record/incast.json)
 	tells '.schema == "rocecheck.incast/1" and (.probes | length) == 2 and .verdict.verdict != null'
-	output=$(on h1 cat /tmp/record/run.json)
+	output=$(on h1 bash -c '. /rocecheck/tests/record.bash; record_of /tmp/record')
 	tells '[.hosts[].name] == ["h1", "198.18.0.2", "198.18.0.3"] and (.pairs | length) == 2 and
 		all(.pairs[]; .ran and .message_bytes == 65536 and .client.host == "h1")'
 	run -1 on h1 sh -c 'grep -q "slowest of" /tmp/text'

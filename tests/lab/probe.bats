@@ -67,7 +67,7 @@ moves()
 	is '[.sizes[].ends[1].spec.classes[0].message_bytes] == [3000, 4096, 8192]'
 	is '[.sizes[].bytes] as $b | [.ends[1].growth[] | select(.metric == "rx_bytes").load][0] > ($b | add)'
 	moved=$(jq '[.sizes[].messages]' <<<"$output")
-	output=$(on h1 cat /tmp/sizes/run.json)
+	output=$(on h1 bash -c '. /rocecheck/tests/record.bash; record_of /tmp/sizes')
 	jq -e --argjson moved "$moved" '[.pairs[] | .message_bytes] == [3000, 4096, 8192] and all(.pairs[]; .ran) and
 		[.pairs[].client.result.messages] == $moved' <<<"$output"
 	served 0

@@ -7,6 +7,7 @@
 # shellcheck disable=SC2154
 bats_require_minimum_version 1.5.0
 load guests
+load ../record
 load probe
 load captures # after probe: `fault` is that of captures
 load lldpad
@@ -225,10 +226,10 @@ validate()
 	echo "$stderr"
 	[ "$status" -eq 0 ]
 	jq -e '[.pairs[] | "\(.client.host) \(.server.host) \(.verb)"] ==
-		["h1 h2 write", "h1 h2 send", "h1 h2 read", "h2 h1 write", "h2 h1 send", "h2 h1 read"]' "$tmp/run/run.json"
+		["h1 h2 write", "h1 h2 send", "h1 h2 read", "h2 h1 write", "h2 h1 send", "h2 h1 read"]' <(record_of "$tmp/run")
 	jq -e 'all(.pairs[]; .ran and .error == "" and ((if .verb == "read" then .client else .server end).result
 		| .mismatches == 0 and .checked_bytes > 0) and .client.result.bytes ==
-		.client.result.checked_bytes + .server.result.checked_bytes)' "$tmp/run/run.json"
+		.client.result.checked_bytes + .server.result.checked_bytes)' <(record_of "$tmp/run")
 	jq -e 'any(.findings[]; .rule == "RC-PFC-002" and .verdict == "PASS")' "$tmp/run/report.json"
 	on h2 dcb pfc set dev roce0 prio-pfc all:off 4:on
 	run -1 validate

@@ -4,6 +4,7 @@
 # heard by lldpad and by rocecheck; the switch's setting in the verdict.
 bats_require_minimum_version 1.5.0
 load guests
+load ../record
 
 setup_file()
 {
@@ -172,7 +173,7 @@ same_pauses()
 	grep -q 'h3 roce0 takes no part in the incast, but it received [0-9]* pauses on priority 3: the load is stopped' "$tmp/err"
 	jq -e '[.findings[] | select(.rule == "RC-PFC-018" and .verdict == "FAIL") | "\(.host) \(.port)"] == ["h3 roce0"]' \
 		"$tmp/report.json"
-	jq -e '[.pairs[] | select(.phase == "control")] == []' "$tmp/run/run.json"
+	jq -e '[.pairs[] | select(.phase == "control")] == []' <(record_of "$tmp/run")
 }
 
 @test "a switch that pauses another priority is named by RC-PFC-004" {

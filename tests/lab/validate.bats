@@ -7,6 +7,7 @@
 
 bats_require_minimum_version 1.5.0
 load guests
+load ../record
 
 # What the lab cannot show: a switch that speaks LLDP.
 allowed=(--allow-inconclusive RC-PFC-004)
@@ -100,17 +101,17 @@ setup()
 	# Half of 5 % of 25 MB/s at least: time that a starved guest lost is not made up for. The probe of smoke.bats has to
 	# reach its rate.
 	jq -e 'all(.pairs[]; .asked_bytes_per_s == 1218467 and
-		(.client.result.bytes * 1e9 / .client.result.duration_ns / 1250000 | . > 0.5 and . < 1.1))' "$out/run.json"
+		(.client.result.bytes * 1e9 / .client.result.duration_ns / 1250000 | . > 0.5 and . < 1.1))' <(record_of "$out")
 	jq -e '[.pairs[] | "\(.client.host) \(.server.host) \(.verb)"] ==
-		["h1 h2 write", "h1 h2 send", "h1 h2 read", "h2 h1 write", "h2 h1 send", "h2 h1 read"]' "$out/run.json"
+		["h1 h2 write", "h1 h2 send", "h1 h2 read", "h2 h1 write", "h2 h1 send", "h2 h1 read"]' <(record_of "$out")
 	jq -e 'all(.pairs[]; .ran and .error == "" and .client.tos == 106 and .server.tos == 106 and
 		.client.result.cause == "none" and .server.result.cause == "none" and
 		.server.result.mismatches == 0 and .client.result.mismatches == 0 and .server.result.mtu == 4096 and
 		(if .verb == "read" then .client else .server end).result.checked_bytes == .client.result.bytes and
-		.client.result.bytes > 1000000)' "$out/run.json"
+		.client.result.bytes > 1000000)' <(record_of "$out")
 	# What the NICs counted is what was sent: at least 6 x 1 s x 1.22 MB/s, half of it each way.
 	jq -e 'all(.hosts[].ports[].readings; (.load_after.rx_bytes - .load_before.rx_bytes) > 3400000)' \
-		"$out/run.json"
+		<(record_of "$out")
 	[ "$(cat "$out/schedule-rail0.txt")" = $'h2,h1\nh1,h2' ]
 	grep -q '7.5 MB in total' <<<"$stderr"
 	cleared
@@ -125,12 +126,12 @@ setup()
 		frames=$(tshark -r "$file" 2>/dev/null | wc -l)
 		jq -e --argjson n "$frames" --arg h "$host" \
 			'.hosts[] | select(.name == $h) | .ports[0].capture.totals.frames == $n and $n > 1500' \
-			"$out/run.json"
+			<(record_of "$out")
 	done
 	grep -qa RCCK "$out/captures/h1-roce0.pcap" # the magic of our messages
 	# Both directions of every byte, both times judged good.
 	jq -e 'all(.hosts[].ports[].capture; .drops == "zero" and
-		all(.flows[]; .icrc_bad == 0 and .icrc_good == .packets))' "$out/run.json"
+		all(.flows[]; .icrc_bad == 0 and .icrc_good == .packets))' <(record_of "$out")
 }
 
 @test "headers alone hold no user data" {
@@ -142,7 +143,7 @@ setup()
 	((longest < 160))
 	run ! grep -qa RCCK "$out/captures/h1-roce0.pcap"
 	jq -e 'all(.hosts[].ports[].capture.flows[]; .icrc_bad == 0 and .icrc_good == .packets)' \
-		"$out/run.json"
+		<(record_of "$out")
 }
 
 @test "what was recorded gives the same verdict offline" {
@@ -164,14 +165,14 @@ setup()
 	grep -q 'h1 -> h2 in parallel: TCP 0, 2 streams, 8 Mb/s' <<<"$stderr"
 	jq -e 'all(.pairs[]; .tcp == [{tos: 0, direction: "forward", streams: 2, rate_bytes_per_s: 1000000}] and
 		.server.tcp[0].arrived_bytes > 100000 and .server.tcp[0].broken == 0 and .client.tcp[0].broken == 0 and
-		.client.tcp[0].wire_bytes >= .server.tcp[0].arrived_bytes)' "$out/run.json"
+		.client.tcp[0].wire_bytes >= .server.tcp[0].arrived_bytes)' <(record_of "$out")
 	# RDMA has its pace: a second of 1.22 MB/s in messages of 64 KiB. What arrived in priority 3 is RDMA alone;
 	# TCP is in priority 0, with its headers.
-	jq -e 'all(.pairs[].client.result; .cause == "none" and .bytes >= 1125000 and .bytes <= 1500000)' "$out/run.json"
-	jq -e '[.pairs[] | select(.server.host == "h2") | .server.tcp[0].arrived_bytes] | add' "$out/run.json" >"$BATS_TEST_TMPDIR/tcp"
+	jq -e 'all(.pairs[].client.result; .cause == "none" and .bytes >= 1125000 and .bytes <= 1500000)' <(record_of "$out")
+	jq -e '[.pairs[] | select(.server.host == "h2") | .server.tcp[0].arrived_bytes] | add' <(record_of "$out") >"$BATS_TEST_TMPDIR/tcp"
 	jq -e --slurpfile tcp "$BATS_TEST_TMPDIR/tcp" '.hosts[1].ports[0].readings |
 		(.load_after.prio_rx_packets[3] - .load_before.prio_rx_packets[3]) == (.load_after.rdma_rx_packets - .load_before.rdma_rx_packets) and
-		(.load_after.prio_rx_bytes[0] - .load_before.prio_rx_bytes[0] | . >= $tcp[0] and . < $tcp[0] * 1.3)' "$out/run.json"
+		(.load_after.prio_rx_bytes[0] - .load_before.prio_rx_bytes[0] | . >= $tcp[0] and . < $tcp[0] * 1.3)' <(record_of "$out")
 }
 
 @test "--no-traffic sends nothing" {
@@ -180,7 +181,7 @@ setup()
 	((status == 0 || status == 4))
 	[ "$before" = "$(lab run h1 -- sh -c 'cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts')" ]
 	jq -e '.traffic == false and .pairs == [] and all(.hosts[]; .reached and .before and .after)' \
-		"$out/run.json"
+		<(record_of "$out")
 }
 
 # spec ROLE VERB SEED: of one end, 1 s at 5 MB/s.
@@ -287,8 +288,8 @@ perftest()
 	[[ $(tr -s ' \n' ' ' <<<"$output") == *"RC-QOS-020 h1 roce0 prio 0: RDMA leaves "*"on lossy priority 0"*"the default of rdma_cm is right"* ]]
 	jq -e '[.findings[] | select(.rule == "RC-QOS-020") | "\(.host) \(.verdict)"] | sort == ["h1 FAIL", "h2 FAIL"]' "$out/report.json"
 	jq -e '[.findings[] | select(.rule == "RC-META-012") | .verdict] == ["PASS"]' "$out/report.json"
-	jq -e 'all(.hosts[].ports[]; any(.users[]; test("^1 queue pair of ib_write_bw \\(pid [0-9]+, user root\\)$")))' "$out/run.json"
-	jq -e '.pairs == [] and .marking == [] and .job.exit_code == 0' "$out/run.json"
+	jq -e 'all(.hosts[].ports[]; any(.users[]; test("^1 queue pair of ib_write_bw \\(pid [0-9]+, user root\\)$")))' <(record_of "$out")
+	jq -e '.pairs == [] and .marking == [] and .job.exit_code == 0' <(record_of "$out")
 	perftest 106
 	[ "$status" -eq 0 ]
 	jq -e '[.findings[] | select(.rule == "RC-QOS-020") | .verdict] == ["PASS", "PASS"]' "$out/report.json"
@@ -302,7 +303,7 @@ perftest()
 	echo "$output" "$stderr"
 	[ "$status" -eq 4 ]
 	jq -e '.hosts[1].reached == false and (.hosts[1].error | contains("Connection refused")) and
-		.hosts[0].has_before != false and .hosts[0].reached' "$out/run.json"
+		.hosts[0].has_before != false and .hosts[0].reached' <(record_of "$out")
 	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["h2"]' \
 		"$out/report.json"
 	grep -q 'h2: .*Connection refused (no sshd' <<<"$stderr"
@@ -315,7 +316,7 @@ perftest()
 		echo "$stderr"
 		[ "$status" -eq 4 ]
 		grep -q 'cannot reach any of 2 hosts' <<<"$stderr"
-		jq -e 'all(.hosts[]; .reached == false and (.error | contains("agent")))' "$out/run.json"
+		jq -e 'all(.hosts[]; .reached == false and (.error | contains("agent")))' <(record_of "$out")
 	done
 }
 
@@ -325,7 +326,7 @@ perftest()
 	sed -i "s#config: .*#config: $LAB_DIR/ssh_bad#" "$LAB_DIR/fabric.yaml"
 	run --separate-stderr validate
 	[ "$status" -eq 4 ]
-	jq -e 'all(.hosts[]; .error | contains("Host key verification failed"))' "$out/run.json"
+	jq -e 'all(.hosts[]; .error | contains("Host key verification failed"))' <(record_of "$out")
 }
 
 @test "the coordinator is killed: its agents are gone in 3 s" {
@@ -365,7 +366,7 @@ perftest()
 	((SECONDS <= 2))
 	grep -q 'the run was stopped' "$out.err"
 	grep -q 'checks: ' "$out.txt"
-	jq -e '.hosts[0].reached' "$out/run.json"
+	jq -e '.hosts[0].reached' <(record_of "$out")
 	cleared
 }
 
@@ -380,7 +381,7 @@ perftest()
 	((SECONDS < 100)) # a busy machine takes 60
 	wait
 	jq -e '.pairs[0].client.result | .cause == "port-down" and .messages > 0 and .detail != ""' \
-		"$out/run.json"
+		<(record_of "$out")
 	configured h1
 }
 
@@ -395,7 +396,7 @@ perftest()
 	((SECONDS < 100))
 	wait
 	cat "$out.err"
-	jq -e '.pairs[0] | (.client.result.cause != "none" or .error != "")' "$out/run.json"
+	jq -e '.pairs[0] | (.client.result.cause != "none" or .error != "")' <(record_of "$out")
 	# A traffic process that could not answer is killed by its watchdog. Soft-RoCE may have spun in its system call
 	# until then: the processor owes others that time before the process can end.
 	gone h1 60
@@ -422,7 +423,7 @@ perftest()
 	wait
 	[ "$code" -eq 4 ]
 	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["h2"]' "$out/report.json"
-	jq -e '.phases == ["quiet", "marking"] and (.pairs[0].error | startswith("h2: "))' "$out/run.json"
+	jq -e '.phases == ["quiet", "marking"] and (.pairs[0].error | startswith("h2: "))' <(record_of "$out")
 	[ "$(agents h1)" = 0 ]
 	gone h2 30
 	[ "$(lab run h2 -- cat /tmp/left)" = 0 ]
@@ -444,6 +445,6 @@ perftest()
 	[ "$code" -eq 4 ]
 	jq -e '[.findings[] | select(.rule == "RC-META-007" and .verdict == "FAIL") | .host] == ["h2"]' \
 		"$out/report.json"
-	jq -e '.pairs[0].error | startswith("h2: ")' "$out/run.json"
+	jq -e '.pairs[0].error | startswith("h2: ")' <(record_of "$out")
 	[ "$(agents h1)" = 0 ]
 }

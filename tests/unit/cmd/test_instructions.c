@@ -444,7 +444,8 @@ static void check_keys(struct check *c, const struct user_text *t)
 			n--;
 		key[n] = '\0';
 		snprintf(head, sizeof(head), "%.*s", (int)strcspn(key, "."), key);
-		if (begins_word(t->text, p, "/-%") && strchr(key, '.') &&
+		/* hosts.jsonl is a file */
+		if (begins_word(t->text, p, "/-%") && strchr(key, '.') && !strstr(key, ".jsonl") &&
 		    (!p[length] || !strchr("/(*", p[length])) &&
 		    keys_below(json_object_get(c->keys, head))) {
 			c->key_count++;

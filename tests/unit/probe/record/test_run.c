@@ -370,7 +370,7 @@ static void test_index(void **state)
 /* Ports are counted before memory is taken for them: each of these would have 17 KiB. */
 static void test_too_many_ports(void **state)
 {
-	json_t *json, *host, *ports = json_array(), *hosts = json_array(), *null = json_null();
+	json_t *json, *host, *ports = json_array(), *null = json_null();
 	struct fabric_run f;
 	struct err e = {0};
 	struct run r;
@@ -378,16 +378,12 @@ static void test_too_many_ports(void **state)
 	(void)state;
 	full_run(&f);
 	json = run_to_json(&f.run);
-	host = json_object_get(json, "hosts");
-	host = json_array_get(host, 0);
-	for (unsigned int i = 0; i < 256; i++)
+	host = json_array_get(json_object_get(json, "hosts"), 0);
+	for (unsigned int i = 0; i < 262144; i++)
 		json_array_append(ports, null);
-	json_object_set_new(host, "ports", ports);
-	json_object_set_new(json_object_get(host, "after"), "ports", json_copy(ports));
-	for (unsigned int i = 0; i < 512; i++)
-		json_array_append(hosts, host);
-	json_object_set_new(json, "hosts", hosts);
+	json_object_set_new(json_object_get(host, "after"), "ports", ports);
 	assert_int_equal(run_from_json(json, &r, &e), -E2BIG);
+	assert_non_null(strstr(e.text, "hosts[0]: "));
 	assert_non_null(strstr(e.text, "at most 262144"));
 	json_decref(json);
 }
@@ -445,6 +441,61 @@ static void test_save_and_load(void **state)
 	assert_true(json_equal(want, got));
 	json_decref(want);
 	json_decref(got);
+	run_clear(&r);
+}
+
+/* A head, and a file of lines that is spoilt; and one of which the last save came no further. */
+static void test_lines(void **state)
+{
+	static const struct {
+		const char *file, *text, *says;
+		int err;
+	} cases[] = {
+		{"pairs.jsonl", "", "run.json: pairs.jsonl: 0 lines of 2", -ENODATA},
+		{"pairs.jsonl", "{}\n", "run.json: pairs.jsonl:1: ", -EINVAL},
+		{"pairs.jsonl", "[]\n", "pairs.jsonl:1: not a JSON object", -EINVAL},
+		{"marking.jsonl", "{\n", "marking.jsonl:1:1: ", -EINVAL},
+		{"hosts.jsonl", "{\"name\":\"../x\"}\n", "hosts.jsonl:1: ", -EINVAL},
+		{"hosts.jsonl", NULL, "hosts.jsonl: No such file or directory", -ENOENT},
+	};
+	struct fabric_run f;
+
+	(void)state;
+	full_run(&f);
+	for (size_t i = 0; i < ARRAY_SIZE(cases); i++) {
+		char name[64];
+		struct err e = {0};
+		struct run r;
+
+		assert_int_equal(save_run(&f.run, in_dir("lines"), &e), 0);
+		snprintf(name, sizeof(name), "lines/%s", cases[i].file);
+		if (cases[i].text)
+			write_file(name, cases[i].text);
+		else
+			assert_int_equal(unlink(in_dir(name)), 0);
+		assert_int_equal(run_load(in_dir("lines"), NULL, &r, &e), cases[i].err);
+		if (!strstr(e.text, cases[i].says))
+			fail_msg("%s, not: %s", e.text, cases[i].says);
+	}
+}
+
+/* Lines that the head does not count are of a save that did not come to its end. */
+static void test_lines_beyond(void **state)
+{
+	struct fabric_run f;
+	struct err e = {0};
+	struct run r;
+	FILE *out;
+
+	(void)state;
+	full_run(&f);
+	assert_int_equal(save_run(&f.run, in_dir("beyond"), &e), 0);
+	out = fopen(in_dir("beyond/pairs.jsonl"), "a");
+	assert_non_null(out);
+	assert_true(fputs("{\"verb\":", out) >= 0);
+	assert_int_equal(fclose(out), 0);
+	assert_int_equal(run_load(in_dir("beyond"), NULL, &r, &e), 0);
+	assert_int_equal(r.pair_count, f.run.pair_count);
 	run_clear(&r);
 }
 
@@ -672,6 +723,8 @@ int main(void)
 		cmocka_unit_test(test_too_many_ports),
 		cmocka_unit_test_setup_teardown(test_too_large, make_dir, clear_dir),
 		cmocka_unit_test_setup_teardown(test_save_and_load, make_dir, clear_dir),
+		cmocka_unit_test_setup_teardown(test_lines, make_dir, clear_dir),
+		cmocka_unit_test_setup_teardown(test_lines_beyond, make_dir, clear_dir),
 		cmocka_unit_test_setup_teardown(test_save_fails, make_dir, clear_dir),
 		cmocka_unit_test_setup_teardown(test_disk_full, make_dir, clear_dir),
 		cmocka_unit_test_setup_teardown(test_aligned, make_dir, clear_dir),
