@@ -290,17 +290,20 @@ static void traffic_report_pair(struct coordinator *c, const struct run_pair *p)
 {
 	const struct run_host *client = &c->s.r->host[p->client_host];
 	const struct run_host *server = &c->s.r->host[p->server_host];
+	char lost[40] = "";
 
+	if (p->strict)
+		snprintf(lost, sizeof(lost), ", %llu losses", (unsigned long long)p->losses);
 	if (!p->ran)
 		session_report(&c->s, "%s -> %s %s: %s", client->name, server->name,
 			       traffic_verb_word(p->verb), p->error);
 	else
-		session_report(&c->s, "%s %s -> %s %s %s: %.2f of %.2f MB/s, %llu mismatches, %s",
+		session_report(&c->s, "%s %s -> %s %s %s: %.2f of %.2f MB/s, %llu mismatches%s, %s",
 			       client->name, client->port[p->client_port].netdev, server->name,
 			       server->port[p->server_port].netdev, traffic_verb_word(p->verb),
 			       (double)rate_per_s(p->client.bytes, p->client.duration_ns) / 1e6,
 			       (double)p->asked_bytes_per_s / 1e6,
-			       (unsigned long long)run_pair_arrived(p)->mismatches,
+			       (unsigned long long)run_pair_arrived(p)->mismatches, lost,
 			       p->client.cause ? traffic_cause_word(p->client.cause)
 					       : traffic_cause_word(p->server.cause));
 	if (p->ran)
