@@ -409,22 +409,6 @@ struct run_reader {
 	size_t ports;
 };
 
-/* Room for one more; doubles at powers of two, so that the count implies the capacity. */
-static int run_grow_list(void *list, unsigned int count, size_t size, struct err *e)
-{
-	void *grown;
-
-	if (count & (count - 1))
-		return 0;
-	memcpy(&grown, list, sizeof(grown));
-	grown = reallocarray(grown, count ? (size_t)count * 2 : 1, size);
-	if (!grown)
-		return err_sys(e, -ENOMEM, "run");
-	memset((char *)grown + count * size, 0, (count ? count : 1) * size);
-	memcpy(list, &grown, sizeof(grown));
-	return 0;
-}
-
 static size_t run_count_ports(const json_t *json, const char *key)
 {
 	return json_array_size(json_object_get(json_object_get(json, key), "ports"));
@@ -448,11 +432,14 @@ static int run_read_host(const json_t *json, void *arg, struct err *e)
 	struct run_host *h;
 	int err = run_count_host(x, json, e);
 
-	if (!err)
-		err = run_grow_list(&r->host, r->host_count, sizeof(*r->host), e);
 	if (err)
 		return err;
-	h = &r->host[r->host_count++];
+	h = list_grow(r->host, r->host_count, sizeof(*h));
+	if (!h)
+		return err_sys(e, -ENOMEM, "hosts");
+	r->host = h;
+	h += r->host_count++;
+	memset(h, 0, sizeof(*h));
 	err = json_rows_read(json, JSON_ROWS(host_rows), h, e);
 	if (!err && !run_host_name_ok(h->name))
 		err = err_set(e, -EINVAL, "'name': '%s' cannot be the name of a host", h->name);
@@ -463,10 +450,15 @@ static int run_read_pair(const json_t *json, void *arg, struct err *e)
 {
 	struct run_reader *x = arg;
 	struct run *r = x->r;
-	int err = run_grow_list(&r->pair, r->pair_count, sizeof(*r->pair), e);
+	struct run_pair *p = list_grow(r->pair, r->pair_count, sizeof(*p));
+	int err;
 
-	if (!err)
-		err = run_parse_pair(&x->index, json, &r->pair[r->pair_count], e);
+	if (!p)
+		return err_sys(e, -ENOMEM, "pairs");
+	r->pair = p;
+	p += r->pair_count;
+	memset(p, 0, sizeof(*p));
+	err = run_parse_pair(&x->index, json, p, e);
 	r->pair_count += !err;
 	return err;
 }
@@ -475,9 +467,14 @@ static int run_read_marking(const json_t *json, void *arg, struct err *e)
 {
 	struct run_reader *x = arg;
 	struct run *r = x->r;
-	int err = run_grow_list(&r->marking, r->marking_count, sizeof(*r->marking), e);
+	struct run_marking *m = list_grow(r->marking, r->marking_count, sizeof(*m));
 
-	return err ? err : run_parse_marking(&x->index, json, &r->marking[r->marking_count++], e);
+	if (!m)
+		return err_sys(e, -ENOMEM, "marking");
+	r->marking = m;
+	m += r->marking_count++;
+	memset(m, 0, sizeof(*m));
+	return run_parse_marking(&x->index, json, m, e);
 }
 
 static json_t *run_make_host(size_t i, const void *arg)

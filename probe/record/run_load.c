@@ -35,20 +35,6 @@ static int run_add_ports(struct run_host *h)
 	return 0;
 }
 
-/* Doubles at powers of two, so that the count implies the capacity. */
-static int run_grow_hosts(struct run *r)
-{
-	struct run_host *list;
-
-	if (r->host_count & (r->host_count - 1))
-		return 0;
-	list = reallocarray(r->host, r->host_count ? r->host_count * 2 : 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	r->host = list;
-	return 0;
-}
-
 /* names: of all hosts of the run, as keys. */
 static int run_add_host(struct run *r, json_t *names, struct snapshot *s, struct err *e)
 {
@@ -56,9 +42,11 @@ static int run_add_host(struct run *r, json_t *names, struct snapshot *s, struct
 
 	if (r->host_count == SNAPSHOTS_MAX)
 		return err_set(e, -E2BIG, "more than %d snapshots", SNAPSHOTS_MAX);
-	if (run_grow_hosts(r))
+	h = list_grow(r->host, r->host_count, sizeof(*h));
+	if (!h)
 		return err_sys(e, -ENOMEM, "snapshots");
-	h = &r->host[r->host_count];
+	r->host = h;
+	h += r->host_count;
 	memset(h, 0, sizeof(*h));
 	h->before = *s;
 	h->has_before = h->reached = true;

@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <time.h>
@@ -122,6 +123,13 @@ static uint64_t base_random(uint64_t *state) /* splitmix64 */
 	x = (x ^ x >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
 	x = (x ^ x >> 27) * UINT64_C(0x94d049bb133111eb);
 	return x ^ x >> 31;
+}
+
+void *list_grow(void *list, size_t count, size_t size)
+{
+	if (count & (count - 1))
+		return list;
+	return reallocarray(list, count ? count * 2 : 1, size);
 }
 
 void shuffle(unsigned int *list, unsigned int n, uint64_t seed)

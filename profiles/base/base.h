@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Basics of every folder: errors, array size, arithmetic, plural, fingerprint, unaligned integers,
- * clock. The place that fails fills struct err with its object; callers add a prefix; only cmd/
- * prints it.
+ * Basics of every folder: errors, arrays and lists, arithmetic, plural, fingerprint, unaligned
+ * integers, clock. The place that fails fills struct err with its object; callers add a prefix;
+ * only cmd/ prints it.
  */
 #ifndef PROFILES_BASE_H
 #define PROFILES_BASE_H
@@ -66,6 +66,11 @@ void err_hint(struct err *e, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* FNV-1a, 64 bits, continued from hash (FNV1A_START at first). Not cryptographic. */
 #define FNV1A_START UINT64_C(0xcbf29ce484222325)
 uint64_t fnv1a(uint64_t hash, const void *data, size_t size);
+
+/* Makes room for one more item in a list of `count` items of this size that only this function has
+ * grown: it doubles at powers of two, so that the count implies the capacity. Returns the list,
+ * which may have moved; NULL without memory, and the list is as before. */
+void *list_grow(void *list, size_t count, size_t size);
 
 /* Puts a list into a random order, the same one for the same seed. Not cryptographic. */
 void shuffle(unsigned int *list, unsigned int n, uint64_t seed);

@@ -49,20 +49,6 @@ static struct finding *finding_last(struct findings *out)
 	return out->err || !out->count ? NULL : &out->list[out->count - 1];
 }
 
-/* Doubles at powers of two, so that the count implies the capacity. */
-static int findings_grow(struct findings *out)
-{
-	struct finding *list;
-
-	if (out->count & (out->count - 1))
-		return 0;
-	list = reallocarray(out->list, out->count ? out->count * 2 : 1, sizeof(*list));
-	if (!list)
-		return -ENOMEM;
-	out->list = list;
-	return 0;
-}
-
 void finding_begin(struct findings *out, const struct rule *rule, const char *host,
 		   const char *port, uint8_t prio_set)
 {
@@ -70,10 +56,13 @@ void finding_begin(struct findings *out, const struct rule *rule, const char *ho
 
 	if (out->err)
 		return;
-	out->err = findings_grow(out);
-	if (out->err)
+	f = list_grow(out->list, out->count, sizeof(*f));
+	if (!f) {
+		out->err = -ENOMEM;
 		return;
-	f = &out->list[out->count++];
+	}
+	out->list = f;
+	f += out->count++;
 	memset(f, 0, sizeof(*f));
 	f->rule = rule;
 	f->verdict = VERDICT_INCONCLUSIVE;
