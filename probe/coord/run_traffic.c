@@ -239,33 +239,32 @@ void phase_round_run(struct coordinator *c, struct phase_round *r, const struct 
 	l->count = 0;
 }
 
-/* True when RC may repair a loss that neither host shows: a port of the pair counts none. */
+/* True when RC may repair a loss that no counter shows: a port of the pair counts none. */
 static bool traffic_hides_loss(const struct run *r, const struct run_pair *p)
 {
-	return !run_port_counts_loss(&r->host[p->client_host].port[p->client_port],
-				     READ_LOAD_BEFORE) ||
-	       !run_port_counts_loss(&r->host[p->server_host].port[p->server_port],
-				     READ_LOAD_BEFORE);
+	return !run_port_counts_loss(&r->host[p->client_host].port[p->client_port]) ||
+	       !run_port_counts_loss(&r->host[p->server_host].port[p->server_port]);
 }
 
-/* Sets the pace: a share of the slower link, of which headers take a part. A loss that would not be
- * seen is made an event: by queue pairs that repeat nothing, which a SEND cannot have. */
+/* Sets the pace: a share of the slower link, of which headers take a part. Where a loss would not
+ * be seen, it is made an event: without retransmission, which a SEND cannot do. */
 static void traffic_adjust(struct coordinator *c, struct run_pair *p,
 			   struct traffic_spec spec[SIDES])
 {
 	const struct port *a = phase_port(c, p->client_host, p->client_port);
 	const struct port *b = phase_port(c, p->server_host, p->server_port);
 	uint64_t mtu = a->active_mtu < b->active_mtu ? a->active_mtu : b->active_mtu;
+	bool strict = p->verb != TRAFFIC_SEND && traffic_hides_loss(c->s.r, p);
 
 	p->asked_bytes_per_s = schedule_rate(a->speed_mbps, b->speed_mbps, c->f->load_percent);
 	if (mtu)
 		p->asked_bytes_per_s = p->asked_bytes_per_s * mtu / (mtu + HEADERS_MOST);
 	for (unsigned int i = 0; i < SIDES; i++) {
 		spec[i].class[0].rate_bytes_per_s = p->asked_bytes_per_s;
-		if (p->verb != TRAFFIC_SEND && traffic_hides_loss(c->s.r, p)) {
-			spec[i].mode = TRAFFIC_STRICT;
-			spec[i].class[0].verb = p->verb;
-		}
+		if (!strict)
+			continue;
+		spec[i].mode = TRAFFIC_STRICT;
+		spec[i].class[0].verb = p->verb;
 	}
 }
 

@@ -505,7 +505,7 @@ static const struct run_list {
 	size_t count; /* offset in struct run */
 	unsigned int max;
 	bool optional; /* a run of an earlier version has none */
-	json_t *(*make)(size_t i, const void *run);
+	json_make_item *make;
 	json_line *read;
 } run_lists[] = {
 	{"hosts", "hosts.jsonl", offsetof(struct run, host_count), HOSTS_MAX, false, run_make_host,

@@ -83,9 +83,9 @@ int run_port_add_users(struct run_port *p, const json_t *users, struct err *e)
 	return 0;
 }
 
-bool run_port_counts_loss(const struct run_port *p, enum run_reading at)
+bool run_port_counts_loss(const struct run_port *p)
 {
-	const struct counters *c = &p->reading[at];
+	const struct counters *c = &p->reading[READ_LOAD_BEFORE];
 
 	return counters_has(c, METRIC_OUT_OF_SEQUENCE, 0) || counters_has(c, METRIC_SEQ_NAK_RX, 0);
 }

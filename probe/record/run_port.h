@@ -21,9 +21,9 @@ int run_port_add_users(struct run_port *p, const json_t *users, struct err *e);
  * sources of its readings, and for hardware at least as long as the slowest driver known. */
 unsigned int run_port_settle_ms(const struct run_port *p);
 
-/* True when the reading has sequence gaps or NAKs, which tell a loss that RC repaired from an
- * answer that was late. */
-bool run_port_counts_loss(const struct run_port *p, enum run_reading at);
+/* True when the port counts sequence gaps or NAKs, by READ_LOAD_BEFORE: without them a loss that RC
+ * repaired and a late response look alike. */
+bool run_port_counts_loss(const struct run_port *p);
 
 /* Computes the increase around the load (READ_LOAD_BEFORE) or the idle baseline
  * (READ_QUIET_BEFORE). False when one of the two readings is missing. reset may be NULL. */

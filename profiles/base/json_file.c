@@ -220,18 +220,22 @@ int json_print(json_t *doc, const struct json_long_list *lists, size_t count, un
 	return err;
 }
 
-/* Writes to an open file and closes it. err: result of opening it; if not 0, f is not used. */
-static int json_file_write(json_t *doc, struct file *f, int err, struct err *e)
+/* Closes a file that was written with this result; after an error nothing is kept. */
+static int json_file_close(struct file *f, int err, struct err *e)
 {
-	if (err) {
-		json_decref(doc);
-		return err;
-	}
-	err = json_print(doc, NULL, 0, 1, f->stream);
 	if (!err)
 		return file_close(f, true, e);
 	err_sys(e, err, "%s", f->path);
-	(void)file_close(f, false, NULL); /* nothing is kept */
+	(void)file_close(f, false, NULL);
+	return err;
+}
+
+/* err: result of opening the file; if not 0, f is not used. */
+static int json_file_write(json_t *doc, struct file *f, int err, struct err *e)
+{
+	if (!err)
+		return json_file_close(f, json_print(doc, NULL, 0, 1, f->stream), e);
+	json_decref(doc);
 	return err;
 }
 
@@ -252,7 +256,7 @@ int json_file_save_in(json_t *doc, const struct folder *folder, const char *name
 	return json_file_write(doc, &f, err, e);
 }
 
-int json_lines_save(size_t count, json_t *(*make)(size_t i, const void *arg), const void *arg,
+int json_lines_save(size_t count, json_make_item *make, const void *arg,
 		    const struct folder *folder, const char *name, struct err *e)
 {
 	struct file f;
@@ -271,9 +275,5 @@ int json_lines_save(size_t count, json_t *(*make)(size_t i, const void *arg), co
 			err = !ferror(f.stream) ? -ENOMEM : errno ? -errno : -EIO;
 		json_decref(item);
 	}
-	if (!err)
-		return file_close(&f, true, e);
-	err_sys(e, err, "%s", f.path);
-	(void)file_close(&f, false, NULL); /* nothing is kept */
-	return err;
+	return json_file_close(&f, err, e);
 }

@@ -30,12 +30,14 @@ typedef int json_line(const json_t *line, void *arg, struct err *e);
 int json_lines_load(const char *path, const char *shown, uint64_t max_bytes, size_t count,
 		    json_line *line, void *arg, struct err *e);
 
-/* A list of a document which is too long to be held as a whole: make() returns item i, which is
- * written and released; NULL: -ENOMEM. */
+/* Returns item i of a list, which the caller writes and releases; NULL: -ENOMEM. */
+typedef json_t *json_make_item(size_t i, const void *arg);
+
+/* A list of a document which is too long to be held as a whole. */
 struct json_long_list {
 	const char *key;
 	size_t count;
-	json_t *(*make)(size_t i, const void *arg);
+	json_make_item *make;
 	const void *arg;
 };
 
@@ -51,9 +53,8 @@ int json_file_save(json_t *doc, const char *path, struct err *e);
 /* The same below an open folder: see file_open_in(). */
 int json_file_save_in(json_t *doc, const struct folder *folder, const char *name, struct err *e);
 
-/* Writes `count` items as JSON lines below an open folder: make() returns item i, which is written
- * and released; NULL: -ENOMEM. */
-int json_lines_save(size_t count, json_t *(*make)(size_t i, const void *arg), const void *arg,
+/* Writes `count` items as JSON lines below an open folder. */
+int json_lines_save(size_t count, json_make_item *make, const void *arg,
 		    const struct folder *folder, const char *name, struct err *e);
 
 #endif

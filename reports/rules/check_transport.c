@@ -9,10 +9,8 @@
 #include "reports/rules/checks.h"
 #include "reports/rules/port_signs.h"
 
-/* Next steps where contents are wrong and the wire is not the first suspect. */
-#define FIND_MEMORY "suspect memory, PCIe or the NIC of the two hosts"
 #define FIND_UNSENT                                                                                \
-	"first fix why the sender drops packets: Soft-RoCE answers a READ with wrong data then"
+	"find why the sender drops packets: Soft-RoCE then answers READs with wrong data"
 
 /* RoCE packets of all ports of the run under load. */
 static struct packet_account transport_account(const struct rule_context *c)
@@ -68,13 +66,13 @@ static void transport_report_retries(const struct port_ctx *s, const struct loss
 		transport_explain_retries(s, loss->unexplained, out);
 	else if (loss->strict)
 		finding_set(out, VERDICT_WARN,
-			    "%llu packets were sent again, but transfers that repeat nothing lost "
-			    "none: the others were late, or not of this run",
+			    "%llu packets were retransmitted, but transfers without retransmission "
+			    "lost none: the responses were late, or it was other traffic",
 			    count);
 	else
 		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "%llu packets were sent again, lost or late: the port counts neither "
-			    "sequence gaps nor NAKs",
+			    "%llu packets were retransmitted, after a loss or a late response: the "
+			    "port counts neither sequence gaps nor NAKs",
 			    count);
 }
 
@@ -86,7 +84,7 @@ static void transport_report_loss(const struct loss *loss, struct findings *out)
 	} part[] = {{loss->gaps, "sequence gaps"},
 		    {loss->naks, "sequence NAKs"},
 		    {loss->responses, "missing responses"},
-		    {loss->events, "packets that were not repeated"},
+		    {loss->events, "packets without retransmission"},
 		    {loss->dead, "failed queue pairs"}};
 	const char *before = ": ";
 
@@ -164,7 +162,7 @@ static void transport_report_wrong(const struct port_ctx *s, const struct run_pa
 		    "%llu message%s arrived with wrong contents, the first by %s from %s",
 		    (count_t)wrong, plural(wrong), traffic_verb_word(first->verb),
 		    s->c->run->host[here ? first->server_host : first->client_host].name);
-	finding_advise(out, transport_read_spoilt(s, first) ? FIND_UNSENT : FIND_MEMORY);
+	finding_advise(out, transport_read_spoilt(s, first) ? FIND_UNSENT : FIND_WRONG_DATA);
 }
 
 /* Returns the packets with a verified ICRC; *bad of them are wrong. */

@@ -11,6 +11,9 @@
 
 #define PORT_SIGN_TEXT 200
 
+/* Next step where contents are wrong: the wire is not the first suspect. */
+#define FIND_WRONG_DATA "suspect memory, PCIe or the NIC of the two hosts"
+
 struct port_sign_input {
 	const char *who;	      /* "h2" or "this port": the subject of the text */
 	const struct counters *delta; /* growth under load */

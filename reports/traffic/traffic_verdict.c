@@ -28,7 +28,7 @@
 
 const struct reason_info reason_table[REASON_COUNT] = {
 	[REASON_WRONG_DATA] = {"wrong-data", "corruption", VERDICT_FAIL, "RC-TRN-006",
-		"suspect memory, PCIe or the NIC of the two hosts", NULL, 0},
+		FIND_WRONG_DATA, NULL, 0},
 	[REASON_LOST] = {"lost", "fabric-loss", VERDICT_FAIL, "RC-TRN-001", FIND_DROP, NULL, LOSS},
 	[REASON_LOST_IN_SENDER] = {"lost-in-sender", "host-send", VERDICT_FAIL, "RC-TRN-011",
 		"check queueing disciplines, link and MTU of the sender first", NULL,

@@ -325,7 +325,7 @@ static void gaps(struct fabric_run *f)
 	grow(f, 1, METRIC_OUT_OF_SEQUENCE, 0, 3);
 }
 
-/* A NIC that counts neither gaps nor NAKs, but what it repeats. */
+/* A NIC that counts neither gaps nor NAKs, but retransmissions. */
 static void retransmits_alone(struct fabric_run *f)
 {
 	lose_metric(f, METRIC_OUT_OF_SEQUENCE);
@@ -339,7 +339,7 @@ static void retransmits_grow(struct fabric_run *f)
 	grow(f, 1, METRIC_RETRANSMITS, 0, 2);
 }
 
-/* A NIC that counts none of it: pairs repeat nothing. */
+/* A NIC that counts none of it: pairs run without retransmission. */
 static void strict(struct fabric_run *f)
 {
 	no_counters(f);
@@ -679,10 +679,10 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-001", died, "h2", VERDICT_FAIL, "1 failed queue pairs" },
 	{ "RC-TRN-001", no_counters, "h2", VERDICT_INCONCLUSIVE, "nor retransmissions" },
 	{ "RC-TRN-001", retransmits_alone, "h2", VERDICT_PASS, NULL },
-	{ "RC-TRN-001", retransmits_grow, "h2", VERDICT_INCONCLUSIVE, "2 packets were sent again, lost or late" },
-	{ "RC-TRN-001", strict_and_retransmits, "h2", VERDICT_WARN, "repeat nothing lost none" },
+	{ "RC-TRN-001", retransmits_grow, "h2", VERDICT_INCONCLUSIVE, "2 packets were retransmitted, after a loss or a late response" },
+	{ "RC-TRN-001", strict_and_retransmits, "h2", VERDICT_WARN, "transfers without retransmission lost none" },
 	{ "RC-TRN-001", strict, "h2", VERDICT_PASS, NULL },
-	{ "RC-TRN-001", strict_loss, "h2", VERDICT_FAIL, "2 packets that were not repeated" },
+	{ "RC-TRN-001", strict_loss, "h2", VERDICT_FAIL, "2 packets without retransmission" },
 	{ "RC-TRN-001", strict_loss, "h1", VERDICT_PASS, NULL },
 	{ "RC-TRN-001", too_slow, "h2", VERDICT_INCONCLUSIVE, "RC-META-002" },
 	{ "RC-TRN-004", NULL, "h2", VERDICT_PASS, NULL },
@@ -835,7 +835,7 @@ static void test_events_count_once(void **state)
 	grow(&f, 1, METRIC_RETRY_EXCEEDED, 0, 2);
 	assert_int_equal(rules_run(&f.fabric, &f.run, &all), 0);
 	assert_string_equal(finding_of(&all, "RC-TRN-001", "h2")->text,
-			    "packets were lost: 2 packets that were not repeated");
+			    "packets were lost: 2 packets without retransmission");
 	findings_clear(&all);
 }
 
