@@ -21,11 +21,12 @@ enum schedule_pattern {
 	SCHEDULE_SHIFT,	      /* rings of 1, 2, 4, ... hosts */
 	SCHEDULE_PERMUTATION, /* seeded random rings */
 	SCHEDULE_BISECTION,   /* the first half with the second, one direction after the other */
-	SCHEDULE_INCAST,      /* disjoint groups of `senders` ports to one, each port in turn;
-			       * many to one with as many as there are */
-	SCHEDULE_RAIL,	      /* a tournament on each rail, all rails at once */
-	SCHEDULE_CROSS_RAIL,  /* each port to a port of each other rail */
-	SCHEDULE_FILE,	      /* from schedule_parse() */
+	/* disjoint groups of `senders` ports to one, each port in turn; with all other ports as
+	 * senders it is many to one */
+	SCHEDULE_INCAST,
+	SCHEDULE_RAIL,	     /* a tournament on each rail, all rails at once */
+	SCHEDULE_CROSS_RAIL, /* each port to a port of each other rail */
+	SCHEDULE_FILE,	     /* from schedule_parse() */
 	SCHEDULE_PATTERNS,
 };
 

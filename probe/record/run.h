@@ -142,7 +142,7 @@ struct run_pair {
 	enum traffic_verb verb;
 	enum run_phase phase;
 	uint8_t prio;		    /* of other phases than the load: the priority of their class */
-	bool strict;		    /* its queue pairs repeat nothing: each loss is an event */
+	bool strict;		    /* RC without retransmission: each loss is an event */
 	uint64_t losses;	    /* of a strict pair */
 	uint64_t p50_ns, p99_ns;    /* round trips of a canary */
 	uint32_t message_bytes;	    /* 0 = unknown */
@@ -240,13 +240,12 @@ void run_pair_clear(struct run_pair *p);
 json_t *run_to_json(const struct run *r);
 int run_from_json(const json_t *json, struct run *r, struct err *e);
 
-/* The same for a run.json, whose pairs and marking tests are the lines of files in dir, or lists of
- * its own as of earlier versions. */
+/* The same for a run.json, whose hosts, pairs and marking tests are the lines of files in dir, or
+ * its own lists as of earlier versions. */
 int run_from_head(const json_t *json, const char *dir, struct run *r, struct err *e);
 
-/* Writes pairs.jsonl, marking.jsonl, run.json and snapshots/HOST.json below an open folder, each
- * atomically. A full disk is
- * -ENOSPC with the file. */
+/* Writes hosts.jsonl, pairs.jsonl, marking.jsonl, run.json and snapshots/HOST.json below an open
+ * folder, each atomically. A full disk is -ENOSPC with the file. */
 int run_save(const struct run *r, const struct folder *folder, struct err *e);
 
 /* The same without snapshots. */

@@ -398,7 +398,7 @@ PORT_CHECK(check_qos_arrival)
 	if (!delta.has[METRIC_PRIO_RX_BYTES] && port_ctx_marked(s)) {
 		finding_set(out, VERDICT_SKIP,
 			    "this port does not count bytes by priority; its DSCP map and the "
-			    "marking test are judged");
+			    "marking test are judged instead");
 		return;
 	}
 	if (!counters_has(&delta, METRIC_PRIO_RX_BYTES, wanted) ||

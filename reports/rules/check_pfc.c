@@ -148,8 +148,8 @@ PORT_CHECK(check_pfc_loss)
 			    (count_t)loss.discards);
 	else if (loss.events)
 		finding_set(out, VERDICT_FAIL,
-			    "%llu packets from or to this port were lost on lossless priority %d, "
-			    "and not repeated",
+			    "%llu packets from or to this port were lost on lossless priority %d "
+			    "in transfers without retransmission",
 			    (count_t)loss.events, s->roce_prio);
 	else if (incast_check_loss(s, out))
 		return;

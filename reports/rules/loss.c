@@ -183,8 +183,8 @@ static void loss_add_evidence(const struct port_ctx *s, const struct counters *d
 	}
 }
 
-/* Adds what the pairs of the port lost as its client, and whether it has one that repeats nothing.
- */
+/* Adds what the pairs lost of which the port is the client, and whether any pair of the port ran
+ * without retransmission. */
 static void loss_of_pairs(const struct port_ctx *s, struct loss *loss, struct findings *out)
 {
 	const struct run_pair *pair;
@@ -210,11 +210,12 @@ static void loss_of_pairs(const struct port_ctx *s, struct loss *loss, struct fi
 		loss->events += pair->losses;
 	}
 	if (strict)
-		finding_evidence(out, EVIDENCE_TRAFFIC,
-				 "%u transfer%s of this port repeated no packet: each loss is seen",
-				 strict, plural(strict));
+		finding_evidence(
+			out, EVIDENCE_TRAFFIC,
+			"%u transfer%s of this port ran without retransmission: each loss is seen",
+			strict, plural(strict));
 	loss->strict = strict > 0;
-	/* Each event ends a queue pair, which the port counts. */
+	/* Each event ended a queue pair, and the port counted it. */
 	loss->dead = saturating_sub(loss->dead, loss->events) + dead;
 }
 

@@ -10,12 +10,12 @@
 
 struct loss {
 	bool gaps_known, naks_known, retries_known, discards_known, rnr_known;
-	bool strict;	      /* transfers of the port repeated nothing: their losses are events */
+	bool strict;	      /* transfers of the port ran without retransmission */
 	uint64_t gaps;	      /* as receiver: sequence gaps that no RNR explains */
 	uint64_t naks;	      /* as sender: NAKs for a gap that no RNR explains */
 	uint64_t responses;   /* as requester: missing responses */
 	uint64_t discards;    /* dropped by the receiving host on the RoCE priority */
-	uint64_t events;      /* packets lost by queue pairs that repeat nothing */
+	uint64_t events;      /* packets that such transfers lost */
 	uint64_t dead;	      /* QPs out of retries, without those that RNRs ended */
 	uint64_t unexplained; /* retransmissions, timeouts, duplicates: also without loss */
 	uint64_t rnr;	      /* receiver-not-ready NAKs, sent and received */

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
 # uncounted.sh: from now on the agent of this guest tells of an RDMA device that counts neither sequence gaps nor
-# NAKs nor retransmissions, as some do. The next reset brings the agent back: this one is the older file.
+# NAKs nor retransmissions, as some do. This file is dated older than the real
+# agent, so that the next reset puts that one back.
 set -e
 agent=/run/lab/rocecheck
 mv "$agent" "$agent.counts"

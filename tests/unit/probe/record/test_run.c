@@ -444,7 +444,7 @@ static void test_save_and_load(void **state)
 	run_clear(&r);
 }
 
-/* A head, and a file of lines that is spoilt; and one of which the last save came no further. */
+/* A file of lines that is short, spoilt or gone. */
 static void test_lines(void **state)
 {
 	static const struct {
@@ -479,7 +479,7 @@ static void test_lines(void **state)
 	}
 }
 
-/* Lines that the head does not count are of a save that did not come to its end. */
+/* Lines that the head does not count were written by a save that was interrupted. */
 static void test_lines_beyond(void **state)
 {
 	struct fabric_run f;

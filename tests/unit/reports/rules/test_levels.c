@@ -78,7 +78,7 @@ static void no_loss_counters(struct fabric_run *f)
 	lose_metric(f, METRIC_RETRANSMITS);
 }
 
-static void nothing_repeated(struct fabric_run *f)
+static void not_retransmitted(struct fabric_run *f)
 {
 	no_loss_counters(f);
 	f->pair[0].strict = f->pair[1].strict = true;
@@ -123,11 +123,11 @@ static const struct {
 	{"healthy, switches without DCBX", no_dcbx, 0, 0, 4},
 	{"healthy, without an ICRC counter", icrc_uncounted, 0, 0, 4},
 	{"healthy, with few counters", few_counters, 0, 0, 4},
-	{"healthy, pairs that repeat nothing", nothing_repeated, 0, 0, 4},
+	{"healthy, pairs without retransmission", not_retransmitted, 0, 0, 4},
 	{"healthy, congested", stressed, 0, 0, 0},
 	/* What the level should have given is missing. */
 	{"no marking test", no_marking, 4, 4, 4},
-	{"losses that nothing shows", no_loss_counters, 0, 4, 4},
+	{"losses that no counter shows", no_loss_counters, 0, 4, 4},
 	{"the load was not reached", too_slow, 4, 4, 4},
 	/* Violations stand at every level. */
 	{"loss", lossy, 1, 1, 1},
