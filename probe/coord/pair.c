@@ -482,7 +482,7 @@ const struct run_port *pair_port(const struct pair *t, const struct run_pair *p,
 
 int pair_add(struct run *r)
 {
-	struct run_pair *list = reallocarray(r->pair, r->pair_count + 1, sizeof(*list));
+	struct run_pair *list = list_grow(r->pair, r->pair_count, sizeof(*list));
 	struct run_pair *pair = list ? &list[r->pair_count] : NULL;
 
 	if (!list)

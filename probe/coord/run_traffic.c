@@ -124,7 +124,7 @@ int phase_round_add(struct coordinator *c, struct phase_round *r, unsigned int w
 		    const struct run_pair *p)
 {
 	struct run *run = c->s.r;
-	struct run_pair *list = reallocarray(run->pair, run->pair_count + 1, sizeof(*list));
+	struct run_pair *list = list_grow(run->pair, run->pair_count, sizeof(*list));
 
 	if (!list)
 		return -ENOMEM;

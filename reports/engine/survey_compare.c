@@ -113,18 +113,15 @@ bool survey_host_lost(const struct run_host *h)
 	return !h->has_before || !h->has_after;
 }
 
-/* Appends a zeroed element to a list of *count, which doubles at each power of two. */
+/* Appends a zeroed element to a list of *count. */
 static void *survey_grow(void *list, unsigned int *count, size_t size)
 {
 	void **at = list;
-	char *grown = *at;
+	char *grown = list_grow(*at, *count, size);
 
-	if (!(*count & (*count - 1))) {
-		grown = realloc(grown, (*count ? 2 * *count : 1) * size);
-		if (!grown)
-			return NULL;
-		*at = grown;
-	}
+	if (!grown)
+		return NULL;
+	*at = grown;
 	memset(grown + *count * size, 0, size);
 	return grown + (*count)++ * size;
 }

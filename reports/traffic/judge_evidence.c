@@ -155,7 +155,7 @@ static uint64_t evidence_restarts(const struct judged_end *e)
 
 /* What was sent twice is ours too: at most what may be under way, each time that either end began
  * anew. Copies are packets: many of them come of one time. */
-static uint64_t evidence_repeated(const struct judge *j, unsigned int end)
+static uint64_t evidence_retransmitted(const struct judge *j, unsigned int end)
 {
 	uint64_t times = evidence_restarts(&j->end[end]), bytes = 0;
 
@@ -184,8 +184,8 @@ static void judge_foreign(struct judge *j, unsigned int i)
 	if (!e->known)
 		return;
 	evidence_volume(j, i, &ours);
-	ours.in += evidence_repeated(j, i);
-	ours.out += evidence_repeated(j, i);
+	ours.in += evidence_retransmitted(j, i);
+	ours.out += evidence_retransmitted(j, i);
 	if (evidence_beyond(e, METRIC_RX_BYTES, ours.in) ||
 	    evidence_beyond(e, METRIC_TX_BYTES, ours.out))
 		judge_add_reason(j, REASON_FOREIGN, (int)i, VERDICT_NOWHERE,

@@ -38,7 +38,7 @@ static void judge_report_unanswered(struct judge *j, unsigned int requester, uns
 				 judge_host(j, requester), judge_host(j, responder), what);
 }
 
-/* rdma_rxe ends a queue pair that may not repeat on an RNR as well: what comes behind the RNR is
+/* rdma_rxe ends a queue pair that may not retransmit on an RNR as well: what comes behind the RNR is
  * out of sequence (seen on Linux 6.1 and 6.12). */
 static uint64_t judge_rnr_losses(const struct judge *j, const struct verdict_pair *pair)
 {
@@ -62,7 +62,7 @@ static void judge_strict(struct judge *j, const struct verdict_pair *pair, unsig
 
 	if (!lost || judge_remote_gone(pair))
 		return;
-	snprintf(what, sizeof(what), "%llu packets of class %u were lost without repeat (strict)",
+	snprintf(what, sizeof(what), "%llu packets of class %u were lost without retransmission (strict)",
 		 LL(lost), class);
 	if (judge_is_answered(pair->spec, class))
 		judge_report_unanswered(j, end, judge_other(pair, end), (int)class, what);

@@ -8,7 +8,7 @@
 #include "reports/traffic/verdict_priv.h"
 
 #define LL(n)		((unsigned long long)(n))
-#define TIMEOUT_TRUSTED 18    /* 1.07 s: below it Soft-RoCE repeats though nothing is late */
+#define TIMEOUT_TRUSTED 18    /* 1.07 s: below it Soft-RoCE retransmits what is not late */
 #define NS_PER_UNIT	4096u /* of the ACK timeout: 4.096 us * 2^code (IBTA vol 1, 9.7.6.1.3) */
 
 /* Packets of all ports together; of two ports also by direction, from the first to the second and
@@ -122,7 +122,7 @@ static bool judge_any_gone(const struct judge *j)
 	return false;
 }
 
-/* Packets that are missing: lost, where somebody had to repeat; else they were ACKs, which a later
+/* Packets that are missing: lost, where somebody had to retransmit; else they were ACKs, which a later
  * one stands in for. */
 static void judge_account(struct judge *j, const struct account *a)
 {
@@ -154,7 +154,7 @@ void judge_retries(struct judge *j)
 	for (unsigned int i = 0; i < j->in->end_count; i++) {
 		const struct judged_end *e = &j->end[i];
 
-		/* What died repeated its last words until it gave up. */
+		/* What died sent its last packets again until it gave up. */
 		if (!e->known || !e->loss.unexplained || lost || e->remote_gone)
 			continue;
 		judge_report_retries(j, i, &a);

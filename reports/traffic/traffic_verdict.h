@@ -40,7 +40,7 @@ enum reason_kind {
 	REASON_SPURIOUS_PAUSE, /* retries while the port was paused, nothing out of sequence */
 	REASON_SPURIOUS,       /* retries of Soft-RoCE's own timer */
 	REASON_TIMEOUTS,       /* retries without a gap: tail, ACK, or a long wait */
-	REASON_ACKS_LOST,      /* fewer packets came than were sent, and nobody repeated */
+	REASON_ACKS_LOST,      /* fewer packets came than were sent, and nobody retransmitted */
 	REASON_REORDERED,
 	REASON_SEND_ERRORS,   /* the host itself could not send at once */
 	REASON_PORT_DISCARDS, /* dropped by the host, of any protocol */

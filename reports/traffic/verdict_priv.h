@@ -23,7 +23,7 @@ struct judged_end {
 	uint64_t unsent;	 /* that this host could not send */
 	uint64_t paused;	 /* signs of PFC pause received */
 	bool remote_gone;	 /* a program of a pair of this port vanished, or hung */
-	bool strict;		 /* a pair of this port never repeats: its losses are told there */
+	bool strict;		 /* a pair of this port never retransmits: its losses are told there */
 	unsigned int timeout;	 /* ACK timeout code in use, the smallest of its pairs; 0 = none of
 				  * them has a timer */
 };
