@@ -349,8 +349,13 @@ static int rules_run_all(struct rule_context *c, struct findings *out)
 		return -ENOMEM;
 	}
 	c->pairs = &pairs;
-	while (port_walk_next(&walk, &ports[count].s))
-		count++;
+	c->account = (struct packet_account){.known = true, .alone = true};
+	while (port_walk_next(&walk, &ports[count].s)) {
+		const struct port_ctx *s = &ports[count++].s;
+
+		packet_account_add(&c->account, s->port && s->port->kind == PORT_SOFT_ROCE,
+				   s->run_port);
+	}
 	rules_run_group(true, c, ports, count, out);
 	rules_run_group(false, c, ports, count, out);
 	free(ports);

@@ -11,6 +11,7 @@
 
 #include "probe/record/run.h"
 #include "reports/engine/findings.h"
+#include "reports/engine/packet_account.h"
 
 struct port_ctx; /* reports/engine/port_ctx.h: one port to check */
 struct port_pairs;
@@ -27,6 +28,7 @@ struct rule_context {
 	const struct fabric *fabric; /* never NULL; profile inside */
 	const struct run *run;
 	const struct port_pairs *pairs;	    /* of the run, by port */
+	struct packet_account account;	    /* of all ports under load */
 	bool alone;			    /* one host: nothing is compared, no traffic */
 	bool listened;			    /* alone: LLDP was listened for */
 	const struct capture_case *capture; /* NULL without a capture */

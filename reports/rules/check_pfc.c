@@ -153,9 +153,10 @@ PORT_CHECK(check_pfc_loss)
 			    (count_t)loss.events, s->roce_prio);
 	else if (incast_check_loss(s, out))
 		return;
-	else if (!loss.gaps_known && !loss.discards_known)
-		finding_set(out, VERDICT_INCONCLUSIVE,
-			    "the port counts neither sequence gaps nor discards");
+	else if (!loss.gaps_known && !loss.strict)
+		finding_set(
+			out, VERDICT_INCONCLUSIVE,
+			"the port does not count sequence gaps: a loss on the way would not show");
 	else if (!congested)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "nothing was lost, but no congestion was made: PFC was not put to the "
@@ -217,24 +218,27 @@ PORT_CHECK(check_pfc_lossy_pause)
 	}
 }
 
+/* A NIC counts the frames, or the time that they stopped it. */
 PORT_CHECK(check_pfc_idle_pause)
 {
-	uint8_t known = 0, grown = 0;
+	uint8_t received = 0, sent = 0, grown = 0;
 	struct counters delta;
 	char set[64];
 
 	port_ctx_delta(s, READ_QUIET_BEFORE, &delta, NULL);
-	pfc_sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, 0xff, out, &known, &grown);
-	pfc_sum_prios(s, &delta, METRIC_PFC_TX_FRAMES, 0xff, out, &known, &grown);
-	qos_prio_set_text(grown ? grown : known, set, sizeof(set));
-	if (!known) {
-		finding_set(out, VERDICT_INCONCLUSIVE, "this port does not count pause frames");
-	} else if (grown) {
+	pfc_sum_prios(s, &delta, METRIC_PFC_RX_FRAMES, 0xff, out, &received, &grown);
+	pfc_sum_prios(s, &delta, METRIC_PFC_RX_PAUSE_US, 0xff, out, &received, &grown);
+	pfc_sum_prios(s, &delta, METRIC_PFC_TX_FRAMES, 0xff, out, &sent, &grown);
+	qos_prio_set_text(grown ? grown : received, set, sizeof(set));
+	if (grown) {
 		finding_prios(out, grown);
 		finding_set(out, VERDICT_FAIL, "pause on priority %s while nothing was sent", set);
+	} else if (!received) {
+		finding_set(out, VERDICT_INCONCLUSIVE,
+			    "this port does not count received pause frames");
 	} else {
-		finding_evidence(out, EVIDENCE_COUNTER,
-				 "pfc_rx_frames and pfc_tx_frames +0 on priorities %s", set);
+		finding_evidence(out, EVIDENCE_COUNTER, "received pause%s +0 on priorities %s",
+				 sent ? " and sent pause" : "", set);
 		finding_set(out, VERDICT_PASS, "no pause while nothing was sent");
 	}
 }

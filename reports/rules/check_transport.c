@@ -9,27 +9,9 @@
 #include "reports/rules/checks.h"
 #include "reports/rules/port_signs.h"
 
+#define FIND_SPREAD "look for links that spread the packets of one flow, and for adaptive routing"
 #define FIND_UNSENT                                                                                \
 	"find why the sender drops packets: Soft-RoCE then answers READs with wrong data"
-
-/* RoCE packets of all ports of the run under load. */
-static struct packet_account transport_account(const struct rule_context *c)
-{
-	struct packet_account a = {.known = true};
-	const struct run *run = c->run;
-	struct counters delta;
-	struct port_ctx s;
-
-	for (unsigned int i = 0; i < run->host_count; i++)
-		for (unsigned int k = 0; k < run->host[i].port_count; k++) {
-			bool read = port_ctx_at(c, i, k, &s) &&
-				    port_ctx_delta(&s, READ_LOAD_BEFORE, &delta, NULL);
-
-			packet_account_add(&a, read && s.port->kind == PORT_SOFT_ROCE,
-					   read ? &delta : NULL);
-		}
-	return a;
-}
 
 static bool transport_paused(const struct port_ctx *s)
 {
@@ -41,19 +23,24 @@ static bool transport_paused(const struct port_ctx *s)
 static void transport_explain_retries(const struct port_ctx *s, uint64_t count,
 				      struct findings *out)
 {
-	struct packet_account a = transport_account(s->c);
+	const struct packet_account *a = &s->c->account;
 	const struct retries r = {
 		.count = count,
 		.soft = s->port->kind == PORT_SOFT_ROCE,
-		.accounted = a.known && a.arrived <= a.sent,
-		.sent = a.sent,
-		.missing = saturating_sub(a.sent, a.arrived),
+		.accounted = a->known && a->arrived <= a->sent,
+		.alone = a->alone,
+		.sent = a->sent,
+		.missing = packet_account_missing(a),
 		.paused = transport_paused(s),
 	};
 	char text[RETRIES_TEXT];
-	bool accounted = loss_explain_retries(&r, text) == RETRY_ACCOUNTED;
+	enum retry_cause cause = loss_explain_retries(&r, text);
 
-	finding_set(out, accounted ? VERDICT_PASS : VERDICT_WARN, "%s", text);
+	finding_set(out,
+		    cause == RETRY_ACCOUNTED ? VERDICT_PASS
+		    : cause == RETRY_LOST    ? VERDICT_FAIL
+					     : VERDICT_WARN,
+		    "%s", text);
 }
 
 /* Without gaps and NAKs a packet that was lost and one that was late look alike. */
@@ -76,8 +63,26 @@ static void transport_report_retries(const struct port_ctx *s, const struct loss
 			    count);
 }
 
-static void transport_report_loss(const struct loss *loss, struct findings *out)
+/* A gap of which all packets arrived is one that came late: RC takes it for lost. */
+static bool transport_report_late(const struct port_ctx *s, const struct loss *loss,
+				  struct findings *out)
 {
+	const struct packet_account *a = &s->c->account;
+
+	if (loss->responses || loss->events || loss->dead || !a->known || a->arrived != a->sent)
+		return false;
+	finding_set(out, VERDICT_FAIL,
+		    "packets arrived out of order: %llu sequence gaps and %llu sequence NAKs, but "
+		    "all %llu packets that were sent arrived",
+		    (count_t)loss->gaps, (count_t)loss->naks, (count_t)a->sent);
+	finding_advise(out, FIND_SPREAD);
+	return true;
+}
+
+static void transport_report_loss(const struct port_ctx *s, const struct loss *loss,
+				  struct findings *out)
+{
+	const struct packet_account *a = &s->c->account;
 	const struct {
 		uint64_t count;
 		const char *what;
@@ -88,6 +93,8 @@ static void transport_report_loss(const struct loss *loss, struct findings *out)
 		    {loss->dead, "failed queue pairs"}};
 	const char *before = ": ";
 
+	if (transport_report_late(s, loss, out))
+		return;
 	finding_set(out, VERDICT_FAIL, "packets were lost");
 	for (unsigned int i = 0; i < ARRAY_SIZE(part); i++)
 		if (part[i].count) {
@@ -95,22 +102,33 @@ static void transport_report_loss(const struct loss *loss, struct findings *out)
 				       part[i].what);
 			before = ", ";
 		}
+	if (a->alone && packet_account_missing(a))
+		finding_append(out, "; %llu of %llu packets of this run never arrived",
+			       (count_t)packet_account_missing(a), (count_t)a->sent);
 }
 
 PORT_CHECK(check_transport_retransmits)
 {
+	const struct packet_account *a = &s->c->account;
 	struct loss loss;
 
 	loss_gather(s, &loss, out);
 	if (loss.gaps || loss.naks || loss.responses || loss.events || loss.dead)
-		transport_report_loss(&loss, out);
+		transport_report_loss(s, &loss, out);
 	else if (loss.unexplained)
 		transport_report_retries(s, &loss, out);
 	else if (!loss_shows(&loss))
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor NAKs nor retransmissions");
-	else
+	else if (packet_account_missing(a) && a->alone && !a->repaired)
+		finding_set(out, VERDICT_WARN,
+			    "%llu of %llu packets of this run never arrived, and none was "
+			    "retransmitted: ACKs were lost",
+			    (count_t)packet_account_missing(a), (count_t)a->sent);
+	else if (loss.retries_known)
 		finding_set(out, VERDICT_PASS, "no loss and no retransmission");
+	else
+		finding_set(out, VERDICT_PASS, "no loss; this port does not count retransmissions");
 }
 
 /* *first: the first pair with wrong contents, NULL without one. */

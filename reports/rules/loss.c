@@ -35,17 +35,6 @@ static uint64_t loss_count_unexplained(const struct counters *delta, bool soft,
 	       loss_counter(delta, METRIC_ADAPTIVE_RETRANSMITS, 0, NULL);
 }
 
-void packet_account_add(struct packet_account *a, bool soft, const struct counters *delta)
-{
-	if (!soft || !delta || !counters_has(delta, METRIC_RDMA_TX_PACKETS, 0) ||
-	    !counters_has(delta, METRIC_RDMA_RX_PACKETS, 0)) {
-		a->known = false;
-		return;
-	}
-	a->sent += delta->value[METRIC_RDMA_TX_PACKETS][0];
-	a->arrived += delta->value[METRIC_RDMA_RX_PACKETS][0];
-}
-
 /* Soft-RoCE's timer may be of the load, or not. */
 static void loss_explain_timer(const struct retries *r, char text[RETRIES_TEXT])
 {
@@ -81,9 +70,9 @@ enum retry_cause loss_explain_retries(const struct retries *r, char text[RETRIES
 		snprintf(
 			text, RETRIES_TEXT,
 			"%llu retries and duplicates without a gap, and %llu of %llu packets never "
-			"arrived: a last packet or a response was lost",
+			"arrived: a last packet, an ACK or a response was lost",
 			count, (count_t)r->missing, (count_t)r->sent);
-		return RETRY_MAY_BE_LOST;
+		return r->alone ? RETRY_LOST : RETRY_MAY_BE_LOST;
 	}
 	if (r->soft && r->waited) {
 		snprintf(text, RETRIES_TEXT,

@@ -29,21 +29,12 @@ void loss_count(const struct counters *delta, bool soft, int prio, struct loss *
  * retransmissions are counted and there was none. */
 bool loss_shows(const struct loss *loss);
 
-/* RoCE packets of several ports. Only Soft-RoCE counts every packet at both ends: there a
- * difference of the sums is a loss. Begins with .known = true. */
-struct packet_account {
-	bool known; /* every port is Soft-RoCE, was read, and counts packets */
-	uint64_t sent, arrived;
-};
-
-/* Adds a port; delta NULL: not read. */
-void packet_account_add(struct packet_account *a, bool soft, const struct counters *delta);
-
 /* Retries without a sequence gap, and what is known beside them. */
 struct retries {
 	uint64_t count; /* and duplicates */
 	bool soft;	/* Soft-RoCE: its timer is not reset by progress (rxe_comp.c) */
 	bool accounted; /* sent and missing are known */
+	bool alone;	/* what is missing is of this load */
 	uint64_t sent, missing;
 	bool waited;	    /* a message waited for the whole ACK timeout, or about that */
 	bool timer_off;	    /* the load has no ACK timer */

@@ -38,7 +38,7 @@ static void judge_account_ports(const struct judge *j, struct account *a)
 		const struct judged_end *e = &j->end[i];
 
 		packet_account_add(&a->sum, e->seen->soft && !e->seen->user_count,
-				   e->known ? &e->load : NULL);
+				   e->known ? e->seen : NULL);
 	}
 	a->valid = a->sum.known && a->sum.arrived <= a->sum.sent;
 	if (a->valid && j->in->end_count == 2)
@@ -122,8 +122,8 @@ static bool judge_any_gone(const struct judge *j)
 	return false;
 }
 
-/* Packets that are missing: lost, where somebody had to retransmit; else they were ACKs, which a later
- * one stands in for. */
+/* Packets that are missing: lost, where somebody had to retransmit; else they were ACKs, which a
+ * later one stands in for. */
 static void judge_account(struct judge *j, const struct account *a)
 {
 	enum reason_kind kind = judge_count_retries(j) ? REASON_LOST : REASON_ACKS_LOST;

@@ -320,9 +320,39 @@ static void ce_captured(struct fabric_run *f)
 	f->flow[1][0].ecn[3] = 100;
 }
 
+static void ce_and_cnps_captured(struct fabric_run *f)
+{
+	ce_captured(f);
+	f->flow[1][1].cnp = 7;
+}
+
+static void ce_captured_cnps_counted(struct fabric_run *f)
+{
+	ce_captured(f);
+	for (unsigned int r = 0; r < READ_COUNT; r++)
+		count(&f->port[1].reading[r], METRIC_CNP_TX, 0, 0);
+}
+
+static void ce_counted_alone(struct fabric_run *f)
+{
+	ce_seen(f);
+	lose_metric(f, METRIC_CNP_TX);
+	no_capture(f);
+}
+
 static void gaps(struct fabric_run *f)
 {
 	grow(f, 1, METRIC_OUT_OF_SEQUENCE, 0, 3);
+}
+
+static void gaps_uncounted(struct fabric_run *f)
+{
+	lose_metric(f, METRIC_OUT_OF_SEQUENCE);
+}
+
+static void retransmits_uncounted(struct fabric_run *f)
+{
+	lose_metric(f, METRIC_RETRANSMITS);
 }
 
 /* A NIC that counts neither gaps nor NAKs, but retransmissions. */
@@ -406,13 +436,41 @@ static void spurious(struct fabric_run *f)
 }
 
 /* Both ends count their packets: what h1 sent, and came to h2, and back. */
-static void spurious_counted(struct fabric_run *f, uint64_t sent, uint64_t came)
+static void packets_counted(struct fabric_run *f, uint64_t sent, uint64_t came)
 {
-	spurious(f);
 	grow(f, 0, METRIC_RDMA_TX_PACKETS, 0, sent);
 	grow(f, 1, METRIC_RDMA_RX_PACKETS, 0, came);
 	grow(f, 1, METRIC_RDMA_TX_PACKETS, 0, 70);
 	grow(f, 0, METRIC_RDMA_RX_PACKETS, 0, 70);
+}
+
+static void spurious_counted(struct fabric_run *f, uint64_t sent, uint64_t came)
+{
+	spurious(f);
+	packets_counted(f, sent, came);
+}
+
+static void gaps_all_came(struct fabric_run *f)
+{
+	gaps(f);
+	packets_counted(f, 4000, 4000);
+}
+
+static void gaps_one_missing(struct fabric_run *f)
+{
+	gaps(f);
+	packets_counted(f, 4000, 3999);
+}
+
+static void gaps_all_came_and_died(struct fabric_run *f)
+{
+	gaps_all_came(f);
+	f->pair[1].client.cause = CAUSE_RETRY_EXCEEDED;
+}
+
+static void one_missing(struct fabric_run *f)
+{
+	packets_counted(f, 4000, 3999);
 }
 
 static void spurious_all_came(struct fabric_run *f)
@@ -423,6 +481,14 @@ static void spurious_all_came(struct fabric_run *f)
 static void spurious_one_missing(struct fabric_run *f)
 {
 	spurious_counted(f, 4000, 3999);
+}
+
+/* Others sent before the load: its packets may be theirs. */
+static void spurious_one_missing_beside_others(struct fabric_run *f)
+{
+	spurious_one_missing(f);
+	for (unsigned int r = READ_QUIET_AFTER; r < READ_COUNT; r++)
+		f->port[0].reading[r].value[METRIC_RDMA_TX_PACKETS][0] += 5;
 }
 
 static void spurious_sent_unknown(struct fabric_run *f)
@@ -582,6 +648,33 @@ static void idle_pause(struct fabric_run *f)
 		f->port[1].reading[r].value[METRIC_PFC_TX_FRAMES][3] += 5;
 }
 
+/* Only the time of pauses is counted. */
+static void idle_paused_time(struct fabric_run *f)
+{
+	lose_metric(f, METRIC_PFC_RX_FRAMES);
+	for (unsigned int r = 0; r < READ_COUNT; r++)
+		count(&f->port[1].reading[r], METRIC_PFC_RX_PAUSE_US, 3,
+		      r < READ_QUIET_AFTER ? 100 : 900);
+}
+
+static void received_pause_uncounted(struct fabric_run *f)
+{
+	lose_metric(f, METRIC_PFC_RX_FRAMES);
+	lose_metric(f, METRIC_PFC_RX_PAUSE_US);
+}
+
+static void congested_gaps_uncounted(struct fabric_run *f)
+{
+	congested(f);
+	gaps_uncounted(f);
+}
+
+static void congested_strict(struct fabric_run *f)
+{
+	congested_gaps_uncounted(f);
+	f->pair[0].strict = f->pair[1].strict = true;
+}
+
 static void nothing_arrives(struct fabric_run *f)
 {
 	f->pair[1].server.messages = 0;
@@ -658,10 +751,18 @@ static const struct rule_case cases[] = {
 	{ "RC-ECN-006", NULL, "h2", VERDICT_SKIP, "no CNP was due" },
 	{ "RC-ECN-006", ce_answered, "h2", VERDICT_PASS, NULL },
 	{ "RC-ECN-006", ce_seen, "h2", VERDICT_FAIL, "40 packets" },
-	{ "RC-ECN-006", ce_captured, "h2", VERDICT_FAIL, "100 packets" },
+	{ "RC-ECN-006", ce_captured, "h2", VERDICT_INCONCLUSIVE, "the capture shows none" },
+	{ "RC-ECN-006", ce_and_cnps_captured, "h2", VERDICT_PASS, "100 CE packets were answered with 7 CNPs" },
+	{ "RC-ECN-006", ce_captured_cnps_counted, "h2", VERDICT_FAIL, "100 packets" },
+	{ "RC-ECN-006", ce_counted_alone, "h2", VERDICT_INCONCLUSIVE, "does not count the CNPs that it sends" },
 	{ "RC-ECN-006", blind, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TRN-001", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-001", gaps, "h2", VERDICT_FAIL, "3 sequence gaps" },
+	{ "RC-TRN-001", gaps_all_came, "h2", VERDICT_FAIL, "arrived out of order: 3 sequence gaps" },
+	{ "RC-TRN-001", gaps_one_missing, "h2", VERDICT_FAIL, "3 sequence gaps; 1 of 4070 packets" },
+	{ "RC-TRN-001", gaps_all_came_and_died, "h2", VERDICT_FAIL, "3 sequence gaps, 1 failed queue pairs" },
+	{ "RC-TRN-001", one_missing, "h1", VERDICT_WARN, "none was retransmitted: ACKs were lost" },
+	{ "RC-TRN-001", retransmits_uncounted, "h2", VERDICT_PASS, "does not count retransmissions" },
 	{ "RC-TRN-001", gaps_and_slow, "h2", VERDICT_FAIL, NULL },
 	{ "RC-TRN-001", gaps_of_rnr, "h2", VERDICT_PASS, NULL },
 	{ "RC-TRN-001", gaps_beside_rnr_on_hardware, "h2", VERDICT_FAIL, NULL },
@@ -670,7 +771,8 @@ static const struct rule_case cases[] = {
 	{ "RC-TRN-001", naks, "h2", VERDICT_FAIL, "2 sequence NAKs" },
 	{ "RC-TRN-001", spurious, "h2", VERDICT_WARN, "18 retries" },
 	{ "RC-TRN-001", spurious_all_came, "h2", VERDICT_PASS, "18 retries and duplicates, but all 4070 packets" },
-	{ "RC-TRN-001", spurious_one_missing, "h2", VERDICT_WARN, "1 of 4070 packets never arrived" },
+	{ "RC-TRN-001", spurious_one_missing, "h2", VERDICT_FAIL, "1 of 4070 packets never arrived" },
+	{ "RC-TRN-001", spurious_one_missing_beside_others, "h2", VERDICT_WARN, "1 of 4070 packets never arrived" },
 	{ "RC-TRN-001", spurious_sent_unknown, "h2", VERDICT_WARN, "timer also fires without loss" },
 	{ "RC-TRN-001", spurious_more_came, "h2", VERDICT_WARN, "timer also fires without loss" },
 	{ "RC-TRN-001", spurious_all_came_on_hardware, "h2", VERDICT_WARN, "timer also fires" },
@@ -749,7 +851,9 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-010", congested, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-010", gaps, "h2", VERDICT_FAIL, "lost or reordered on lossless priority 3" },
 	{ "RC-PFC-010", discards, "h2", VERDICT_FAIL, "lost on lossless priority 3" },
-	{ "RC-PFC-010", no_counters, "h2", VERDICT_INCONCLUSIVE, "counts neither" },
+	{ "RC-PFC-010", no_counters, "h2", VERDICT_INCONCLUSIVE, "does not count sequence gaps" },
+	{ "RC-PFC-010", congested_gaps_uncounted, "h2", VERDICT_INCONCLUSIVE, "would not show" },
+	{ "RC-PFC-010", congested_strict, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-010", strict_loss, "h2", VERDICT_FAIL, "2 packets from or to this port were lost" },
 	{ "RC-PFC-012", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-012", congested, "h2", VERDICT_PASS, NULL },
@@ -759,6 +863,8 @@ static const struct rule_case cases[] = {
 	{ "RC-PFC-013", NULL, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-013", congested, "h2", VERDICT_PASS, NULL },
 	{ "RC-PFC-013", idle_pause, "h2", VERDICT_WARN, "priority 3" },
+	{ "RC-PFC-013", idle_paused_time, "h2", VERDICT_WARN, "priority 3" },
+	{ "RC-PFC-013", received_pause_uncounted, "h2", VERDICT_INCONCLUSIVE, "received pause" },
 	{ "RC-PFC-013", no_counters, "h2", VERDICT_INCONCLUSIVE, NULL },
 	{ "RC-TOP-001", NULL, "h1", VERDICT_SKIP, "no LLDP was captured" },
 	{ "RC-TOP-001", one_neighbour, "h1", VERDICT_PASS, "one LLDP neighbour" },
