@@ -138,7 +138,7 @@ soak: setup-soak
 lab-check: setup
 	@$(ALL) && $(if $(SCENARIO)$(PROVE)$(KERNEL),LAB_KERNEL=$(KERNEL) tests/lab/scenario $(if $(PROVE),--without-fault) $(SCENARIO), \
 	        SCENARIO_RETRY=1 tests/run.sh build/lab-check $(LAB_TESTS) tests/lab/scenario \
-	        --beside $(BESIDE_TESTS) tests/lab/scenario-6.12)
+	        tests/lab/without-evidence --beside $(BESIDE_TESTS) tests/lab/scenario-6.12)
 # A lab to work in: a shell on each host, the switch's statistics live. TOPOLOGY=FILE, KERNEL=6.12.
 lab: setup
 	@$(ALL) && LAB_KERNEL=$(KERNEL) tests/lab/shell.sh $(TOPOLOGY)

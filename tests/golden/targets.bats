@@ -47,7 +47,8 @@ program() {
 	done
 	cat "$tmp"/{check,lab-check,fabric-check} | awk '{ print $3 }' | sort >"$tmp/played"
 	{
-		ls tests/lab/*.bats tests/golden/*.bats tests/lab/scenario tests/lab/scenario-6.12 tests/{layers,sanitize,units}.sh
+		ls tests/lab/*.bats tests/golden/*.bats tests/lab/{scenario,scenario-6.12,without-evidence} \
+			tests/{layers,sanitize,units}.sh
 		for kind in '' san/; do
 			find tests/unit -name 'test_*.c' | sed "s,tests/\(.*\)\.c,build/$kind\1,"
 			ls tests/lab/switch/test/test_*.c | sed "s,tests/lab/switch/test/\(.*\)\.c,build/${kind}unit/switch/\1,"
