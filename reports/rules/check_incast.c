@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RC-PFC, incast: checks what happened while several hosts filled the link of one. Losses are
- * events of a pair, because nothing was retransmitted; pauses and marks are counters around the phase.
+ * events of a pair, because nothing was retransmitted; pauses and marks are counters around the
+ * phase.
  */
 #include <stdio.h>
 
@@ -169,9 +170,9 @@ bool incast_check_loss(const struct port_ctx *s, struct findings *out)
 			    in.prio, incast_error(in.failed));
 	else if (in.paused)
 		finding_set(out, VERDICT_PASS,
-			    "priority %s is lossless: in an incast of %u hosts PFC paused the "
-			    "senders and nothing was lost",
-			    in.prio, in.received);
+			    "priority %s is lossless: in an incast of %u host%s PFC paused the "
+			    "sender%s and nothing was lost",
+			    in.prio, in.received, plural(in.received), plural(in.received));
 	else if (in.marks)
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "nothing was lost in the incast on priority %s, but ECN (%llu marks) "
@@ -357,14 +358,14 @@ PORT_CHECK(check_incast_control)
 			    "the senders of an incast were paused on lossy priority %s", in.prio);
 	else if (in.losses)
 		finding_set(out, VERDICT_PASS,
-			    "an incast of %u hosts fills this link: lossy priority %s lost %llu "
-			    "packets",
-			    in.received, in.prio, (count_t)in.losses);
+			    "an incast of %u host%s fills this link: lossy priority %s lost "
+			    "%llu packets",
+			    in.received, plural(in.received), in.prio, (count_t)in.losses);
 	else if (in.marks)
 		finding_set(out, VERDICT_PASS,
-			    "an incast of %u hosts fills this link: lossy priority %s had %llu CE "
-			    "marks",
-			    in.received, in.prio, (count_t)in.marks);
+			    "an incast of %u host%s fills this link: lossy priority %s had "
+			    "%llu CE marks",
+			    in.received, plural(in.received), in.prio, (count_t)in.marks);
 	else if (in.failed)
 		finding_set(out, VERDICT_INCONCLUSIVE, "the negative control did not run: %s",
 			    incast_error(in.failed));

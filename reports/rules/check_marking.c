@@ -258,8 +258,11 @@ PORT_CHECK(check_qos_rewritten)
 		finding_set(out, VERDICT_FAIL,
 			    "DSCP %u from %s arrives as %u: rewritten on the path", t.sent,
 			    t.sender, t.got);
-	else
+	else if (a.datagrams)
 		finding_set(out, VERDICT_PASS, "DSCPs arrive as they were sent");
+	else
+		finding_set(out, VERDICT_PASS,
+			    "DSCPs of the captured flows arrive as they were sent");
 }
 
 PORT_CHECK(check_qos_ecn_cleared)
