@@ -204,8 +204,7 @@ struct traffic_class_result {
 };
 
 /* Result of one TCP class on this host; not in the sums of the RDMA classes. What was sent is read
- * just before the streams are reset: on a busy host a little more leaves in between, and arrives.
- */
+ * just before the streams are reset: on a busy host a little more leaves, and arrives. */
 struct traffic_tcp_result {
 	uint64_t sent_bytes;  /* acknowledged by the peer */
 	uint64_t wire_bytes;  /* payload sent, with retransmissions, before segmentation */

@@ -14,8 +14,7 @@ struct packet_account {
 	bool known; /* every port is Soft-RoCE, was read, and counts packets */
 	bool alone; /* in the quiet baseline no port sent or received any */
 	uint64_t sent, arrived;
-	uint64_t
-		repaired; /* signs of retransmission at any port: gaps, NAKs, retries, duplicates */
+	uint64_t repaired; /* sequence gaps, NAKs, retries and duplicates of any port */
 };
 
 /* Adds a port. soft: it is Soft-RoCE, and nobody else uses it. */

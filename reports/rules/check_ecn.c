@@ -85,8 +85,7 @@ static void ecn_captured_marks(const struct port_ctx *s, uint64_t *ce, uint64_t 
 	}
 }
 
-/* Received CE packets or sent CNPs under load: by the port's own counter, or else by its capture.
- */
+/* Received CE packets or sent CNPs under load, by the port's counter or else by its capture. */
 struct ecn_count {
 	uint64_t count;
 	bool counted, captured;

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * RC-PFC, incast: checks what happened while several hosts filled the link of one. Losses are
- * events of a pair, because nothing was retransmitted; pauses and marks are counters around the
- * phase.
+ * events of a pair, because nothing was retransmitted; pauses and marks are counters around it.
  */
 #include <stdio.h>
 
