@@ -234,6 +234,7 @@ validate()
 	on h2 dcb pfc set dev roce0 prio-pfc all:off 4:on
 	run -1 validate
 	on h2 dcb pfc set dev roce0 prio-pfc all:off 3:on
+	jq -r '.findings[] | select(.verdict == "FAIL") | "\(.rule) \(.host): \(.text)"' "$tmp/run/report.json"
 	jq -e '[.findings[] | select(.verdict == "FAIL" and .caused_by == null) | "\(.rule) \(.host) \(.prio)"]
 		| .[0] == "RC-PFC-002 h2 [3]"' "$tmp/run/report.json"
 }
@@ -277,7 +278,7 @@ validate()
 			serve
 			run --separate-stderr probe -D 2 "$options"
 			mapfile -t why < <(jq -r '.verdict.reasons[] | select(.verdict != "PASS") | .text' <<<"$output")
-			echo "$options: ${why[*]}"
+			echo "$options: ${why[*]}" "$stderr"
 			[[ ${#why[@]} -eq 1 && ${why[0]} == *" reached "*" asked" ]] || break
 			served 0
 		done
