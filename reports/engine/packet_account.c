@@ -23,7 +23,7 @@ void packet_account_add(struct packet_account *a, bool soft, const struct run_po
 	a->arrived += delta.value[METRIC_RDMA_RX_PACKETS][0];
 	for (unsigned int i = 0; i < ARRAY_SIZE(signs); i++)
 		a->repaired += counters_has(&delta, signs[i], 0) ? delta.value[signs[i]][0] : 0;
-	a->alone &= account_read(p, READ_QUIET_BEFORE, &delta) &&
+	a->quiet &= account_read(p, READ_QUIET_BEFORE, &delta) &&
 		    !delta.value[METRIC_RDMA_TX_PACKETS][0] &&
 		    !delta.value[METRIC_RDMA_RX_PACKETS][0];
 }

@@ -9,10 +9,10 @@
 
 #include "probe/record/run_port.h"
 
-/* Begins with .known = true, .alone = true. */
+/* Begins with .known = true, .quiet = true. */
 struct packet_account {
 	bool known; /* every port is Soft-RoCE, was read, and counts packets */
-	bool alone; /* in the quiet baseline no port sent or received any */
+	bool quiet; /* in the quiet baseline no port sent or received any */
 	uint64_t sent, arrived;
 	uint64_t repaired; /* sequence gaps, NAKs, retries and duplicates of any port */
 };

@@ -349,7 +349,7 @@ static int rules_run_all(struct rule_context *c, struct findings *out)
 		return -ENOMEM;
 	}
 	c->pairs = &pairs;
-	c->account = (struct packet_account){.known = true, .alone = true};
+	c->account = (struct packet_account){.known = true, .quiet = true};
 	while (port_walk_next(&walk, &ports[count].s)) {
 		const struct port_ctx *s = &ports[count++].s;
 

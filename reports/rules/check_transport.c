@@ -28,7 +28,7 @@ static void transport_explain_retries(const struct port_ctx *s, uint64_t count,
 		.count = count,
 		.soft = s->port->kind == PORT_SOFT_ROCE,
 		.accounted = a->known && a->arrived <= a->sent,
-		.alone = a->alone,
+		.quiet = a->quiet,
 		.sent = a->sent,
 		.missing = packet_account_missing(a),
 		.paused = transport_paused(s),
@@ -102,7 +102,7 @@ static void transport_report_loss(const struct port_ctx *s, const struct loss *l
 				       part[i].what);
 			before = ", ";
 		}
-	if (a->alone && packet_account_missing(a))
+	if (a->quiet && packet_account_missing(a))
 		finding_append(out, "; %llu of %llu packets of this run never arrived",
 			       (count_t)packet_account_missing(a), (count_t)a->sent);
 }
@@ -120,7 +120,7 @@ PORT_CHECK(check_transport_retransmits)
 	else if (!loss_shows(&loss))
 		finding_set(out, VERDICT_INCONCLUSIVE,
 			    "the port counts neither sequence gaps nor NAKs nor retransmissions");
-	else if (packet_account_missing(a) && a->alone && !a->repaired)
+	else if (packet_account_missing(a) && a->quiet && !a->repaired)
 		finding_set(out, VERDICT_WARN,
 			    "%llu of %llu packets of this run never arrived, and none was "
 			    "retransmitted: ACKs were lost",

@@ -72,7 +72,7 @@ enum retry_cause loss_explain_retries(const struct retries *r, char text[RETRIES
 			"%llu retries and duplicates without a gap, and %llu of %llu packets never "
 			"arrived: a last packet, an ACK or a response was lost",
 			count, (count_t)r->missing, (count_t)r->sent);
-		return r->alone ? RETRY_LOST : RETRY_MAY_BE_LOST;
+		return r->quiet ? RETRY_LOST : RETRY_MAY_BE_LOST;
 	}
 	if (r->soft && r->waited) {
 		snprintf(text, RETRIES_TEXT,

@@ -34,7 +34,7 @@ struct retries {
 	uint64_t count; /* and duplicates */
 	bool soft;	/* Soft-RoCE: its timer is not reset by progress (rxe_comp.c) */
 	bool accounted; /* sent and missing are known */
-	bool alone;	/* what is missing is of this load */
+	bool quiet;	/* nobody sent RoCE before the load: what is missing is of it */
 	uint64_t sent, missing;
 	bool waited;	    /* a message waited for the whole ACK timeout, or about that */
 	bool timer_off;	    /* the load has no ACK timer */

@@ -140,7 +140,7 @@ static void judge_account(struct judge *j, const struct account *a)
 	else
 		judge_add_reason(j, kind, VERDICT_NOWHERE, VERDICT_NOWHERE,
 				 "of %llu packets, %llu never arrived%s", LL(a->sum.sent),
-				 LL(a->sum.sent - a->sum.arrived), why);
+				 LL(packet_account_missing(&a->sum)), why);
 }
 
 void judge_retries(struct judge *j)
